@@ -38,7 +38,10 @@ fn edits_do_not_change_the_running_revision() {
     lathe.ok(&["agent", "edit", "support", "--name", "Helpdesk", "--prompt-file", &prompt(&team, "Be brief.")]);
     lathe.ok(&["agent", "unassign", "support", "greet"]);
     let shown = lathe.json(&["agent", "show", &id]);
-    assert_eq!(shown["draft"], json!({"system_prompt": "Be brief.", "tool_exposure": "full", "assignments": []}));
+    assert_eq!(
+        shown["draft"],
+        json!({"system_prompt": "Be brief.", "tool_exposure": "full", "assignments": [], "states": []})
+    );
     assert_eq!((&shown["running_revision"], &shown["name"]), (&json!(1), &json!("Helpdesk")));
     assert_eq!(lathe.json(&["agent", "revisions", "support", "1"]), deployed);
     let text = lathe.ok(&["agent", "revisions", "support", "1"]);

@@ -27,6 +27,7 @@
 //! | `calls` | calls of tools by tools |
 //! | `cli` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and the access that they give |
+//! | `turns` | states of agents, turns of conversations, and calls by turns |
 //! | `tidy` | rules for the source code |
 
 mod agents;
@@ -53,6 +54,7 @@ mod processes;
 mod replay;
 mod rust;
 mod tidy;
+mod turns;
 mod walk;
 mod work;
 mod workers;

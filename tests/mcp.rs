@@ -3,7 +3,7 @@
 mod access;
 mod calls;
 mod changes;
-mod client;
+pub mod client;
 mod command;
 mod lists;
 mod sessions;

@@ -19,6 +19,7 @@ mod result;
 mod scope;
 mod sessions;
 mod transport_refusal;
+mod turns;
 
 pub(crate) use calling::Calling;
 pub(crate) use challenge::{Challenge, with_challenge};

@@ -21,8 +21,8 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    agents, api_keys, builds, document, git, health, holds, invocations, mcp, me, operations, organization, reference,
-    roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
+    agents, api_keys, builds, conversations, document, git, health, holds, invocations, mcp, me, operations,
+    organization, reference, roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
 
 pub use build::RouteRefused;
@@ -165,10 +165,23 @@ fn of_agents() -> Vec<Route> {
         post("/v1/{organization}/agent/{agent_id}/assignment", Some(ModifyAgent), agents::assign::handle).described(agents::assign::operation),
         delete("/v1/{organization}/agent/{agent_id}/assignment/{tool_id}", Some(ModifyAgent), agents::unassign::handle).described(agents::unassign::operation),
 
+        get("/v1/{organization}/agent/{agent_id}/state", Some(GetAgent), agents::states::handle).described(agents::states::operation),
+        post("/v1/{organization}/agent/{agent_id}/state", Some(ModifyAgent), agents::set_state::handle).described(agents::set_state::operation),
+        delete("/v1/{organization}/agent/{agent_id}/state/{state_name}", Some(ModifyAgent), agents::remove_state::handle).described(agents::remove_state::operation),
+
         post("/v1/{organization}/agent/{agent_id}/deploy", Some(DeployAgent), agents::deploy::handle).described(agents::deploy::operation),
         get("/v1/{organization}/agent/{agent_id}/revision", Some(GetAgent), agents::revisions::handle).described(agents::revisions::operation),
         get("/v1/{organization}/agent/{agent_id}/revision/{number}", Some(GetAgent), agents::revision::handle).described(agents::revision::operation),
         get("/v1/{organization}/agent/{agent_id}/tools", Some(GetAgent), agents::tools::handle).described(agents::tools::operation),
+
+        post("/v1/{organization}/agent/{agent_id}/conversation", Some(OwnAccount), conversations::start::handle).described(conversations::start::operation),
+        get("/v1/{organization}/agent/{agent_id}/conversation", Some(OwnAccount), conversations::list::handle).described(conversations::list::operation),
+        get("/v1/{organization}/conversation/{conversation_id}", Some(OwnAccount), conversations::show::handle).described(conversations::show::operation),
+        delete("/v1/{organization}/conversation/{conversation_id}", Some(OwnAccount), conversations::end::handle).described(conversations::end::operation),
+        get("/v1/{organization}/conversation/{conversation_id}/log", Some(OwnAccount), conversations::log::handle).described(conversations::log::operation),
+        post("/v1/{organization}/conversation/{conversation_id}/turn", Some(OwnAccount), conversations::begin_turn::handle).described(conversations::begin_turn::operation),
+        get("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}", Some(OwnAccount), conversations::show_turn::handle).described(conversations::show_turn::operation),
+        post("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}/invoke", Some(OwnAccount), conversations::invoke::handle).described(conversations::invoke::operation),
 
         post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation),
         get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation),

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod api_keys;
 pub(crate) mod builds;
+pub(crate) mod conversations;
 pub(crate) mod document;
 pub(crate) mod git;
 pub(crate) mod health;

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, envvar::EnvvarCommand,
-    gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand, internal::InternalCommand,
-    key::KeyCommand, login::LoginArguments, mcp::McpCommand, migrate::MigrateArguments, org::OrgCommand,
-    profile::ProfileCommand, replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand, tool::ToolCommand,
-    user::UserCommand,
+    agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, conversation::ConversationCommand,
+    envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand,
+    internal::InternalCommand, key::KeyCommand, login::LoginArguments, mcp::McpCommand, migrate::MigrateArguments,
+    org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand,
+    tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::failure::Report;
@@ -65,6 +65,9 @@ pub enum Command {
     /// Create agents, assign tools to them, and deploy them
     #[command(subcommand)]
     Agent(AgentCommand),
+    /// Try the turns of a conversation with an agent
+    #[command(subcommand)]
+    Conversation(ConversationCommand),
     /// Connect MCP clients to agents
     #[command(subcommand)]
     Mcp(McpCommand),

@@ -7,6 +7,7 @@ mod agents;
 mod attestations;
 mod builds;
 mod connection;
+mod conversations;
 mod decoded_response;
 mod holds;
 mod identity;

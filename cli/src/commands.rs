@@ -6,6 +6,7 @@ mod choice;
 mod completion;
 pub mod completions;
 mod constraint;
+pub mod conversation;
 pub mod doctor;
 pub mod envvar;
 pub mod gc;
@@ -91,6 +92,7 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Tool(command) => tool::run(command, &home()?, screen).await,
         Command::Envvar(command) => envvar::run(command, &home()?.client()?, screen).await,
         Command::Agent(command) => agent::run(command, &home()?.client()?, screen).await,
+        Command::Conversation(command) => conversation::run(command, &home()?.client()?, screen).await,
         Command::Mcp(command) => mcp::run(command, &home()?.client()?, screen).await,
         Command::User(command) => user::run(command, &home()?.client()?, screen).await,
         Command::Role(command) => role::run(command, &home()?.client()?, screen).await,

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
+use crate::agent_state::AgentState;
 use crate::assignment::Assignment;
 use crate::clock::Timestamp;
 use crate::ids::AgentId;
@@ -189,6 +190,8 @@ pub struct AgentDraft {
     pub tool_exposure: ToolExposure,
     /// In the order of the tools' ids, each tool once.
     pub assignments: Vec<Assignment>,
+    /// In the order of their names. Turns of an agent without states present its assignments.
+    pub states: Vec<AgentState>,
 }
 
 /// Changes to an agent. `None` keeps the current value. A change of the system prompt or of the tool exposure

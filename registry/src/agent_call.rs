@@ -12,7 +12,7 @@ use crate::text_type::{made_of, text_type};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCall {
     pub agent: AgentId,
-    /// The running revision at the call.
+    /// The running revision at the call, or at the beginning of its turn.
     pub revision: RevisionNumber,
     pub protocol: AgentProtocol,
     pub client: Option<ClientName>,

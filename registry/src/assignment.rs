@@ -96,16 +96,19 @@ impl From<FillerDelay> for u32 {
     }
 }
 
-/// How long an agent remembers the results of a tool.
+/// How long an agent remembers the results of a tool. Tapes of earlier releases have the names of the variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResultPersistence {
     /// The result is visible within the interaction that called the tool.
+    #[serde(alias = "Ephemeral")]
     Ephemeral,
     /// Later interactions see the result, too, unless it is long.
     #[default]
+    #[serde(alias = "PersistedPreferred")]
     PersistedPreferred,
     /// Later interactions see the result, too. A long result is an error of the tool.
+    #[serde(alias = "Persisted")]
     Persisted,
 }
 
@@ -163,6 +166,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn persistences_of_earlier_tapes_are_read() {
+        for (name, persistence) in
+            ["Ephemeral", "PersistedPreferred", "Persisted"].into_iter().zip(ResultPersistence::ALL)
+        {
+            assert_eq!(serde_json::from_value::<ResultPersistence>(json!(name)).unwrap(), persistence);
+            assert_eq!(serde_json::to_value(persistence).unwrap(), persistence.as_str());
+        }
+    }
 
     #[test]
     fn assignments_are_stored_and_read_back() {

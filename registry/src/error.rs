@@ -13,6 +13,7 @@ use crate::invalid_value::InvalidValue;
 use crate::lease::Busy;
 use crate::missing_variable::MissingVariable;
 use crate::names::EnvvarName;
+use crate::presenting::StateProblem;
 use crate::role::RoleName;
 use crate::source_names::BranchName;
 use crate::version::Version;
@@ -67,6 +68,10 @@ pub enum Error {
     VariablesMissing { tool: String, missing: Vec<MissingVariable> },
     #[error("assignment of the tool {tool}: {problem}")]
     AssignmentUnusable { tool: ToolId, problem: Box<AssignmentProblem> },
+    #[error("{problem}")]
+    StateUnusable { problem: Box<StateProblem> },
+    #[error("the conversation has ended")]
+    ConversationEnded,
     #[error("user `{user}` does not exist")]
     UserUnknown { user: UserId },
     #[error("role `{name}` does not exist")]
@@ -160,6 +165,12 @@ pub enum Error {
     Database { source: Box<dyn std::error::Error + Send + Sync> },
 }
 
+impl From<StateProblem> for Error {
+    fn from(problem: StateProblem) -> Self {
+        Self::StateUnusable { problem: Box::new(problem) }
+    }
+}
+
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -167,7 +178,8 @@ impl Error {
             Self::Exists { .. } | Self::Busy(_) | Self::LeaseLost | Self::AlreadyFinished { .. } => ErrorKind::Conflict,
             Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
             Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
-            Self::AssignmentUnusable { .. } => ErrorKind::Invalid,
+            Self::AssignmentUnusable { .. } | Self::StateUnusable { .. } => ErrorKind::Invalid,
+            Self::ConversationEnded => ErrorKind::Conflict,
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
@@ -213,6 +225,8 @@ impl Error {
             Self::VariableRequired { .. } => "variable_required",
             Self::VariablesMissing { .. } => "variables_missing",
             Self::AssignmentUnusable { .. } => "assignment_unusable",
+            Self::StateUnusable { .. } => "state_unusable",
+            Self::ConversationEnded => "conversation_ended",
             Self::UserUnknown { .. } => "user_unknown",
             Self::RoleUnknown { .. } => "role_unknown",
             Self::RoleBuiltIn { .. } => "role_built_in",

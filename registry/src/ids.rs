@@ -74,6 +74,8 @@ hexadecimal_id! {
     AgentId = "agent id";
     /// The id of a conversation with an agent.
     ConversationId = "conversation id";
+    /// The id of an interaction: the turns between two messages of a user.
+    InteractionId = "interaction id";
     /// The id of a turn of a conversation with an agent.
     TurnId = "turn id";
     /// The id of a legal hold.

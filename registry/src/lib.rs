@@ -7,6 +7,7 @@
 mod account;
 mod agent;
 mod agent_call;
+mod agent_state;
 mod annotations;
 mod answer;
 mod api_key;
@@ -22,6 +23,7 @@ mod config;
 mod constraint;
 mod constraint_notation;
 mod content;
+mod conversation;
 mod credentials;
 mod data_dir;
 mod digest;
@@ -50,6 +52,7 @@ mod organization;
 mod page;
 mod pattern;
 mod permission;
+mod presenting;
 mod principal;
 mod private;
 mod random;
@@ -70,6 +73,7 @@ mod tool;
 mod tool_version;
 mod tool_world;
 mod trust;
+mod turn;
 mod user;
 mod user_variable;
 mod variables;
@@ -81,6 +85,7 @@ pub use agent::{
     AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,
 };
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
+pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
 pub use annotations::{Annotations, Intervention, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
@@ -100,6 +105,7 @@ pub use content::{
     CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, ContentBlock, ContentCollector, ContentRefused, EmbeddedResource,
     ResourceContents,
 };
+pub use conversation::{Conversation, NewConversation, Simulation};
 pub use credentials::{IssuedKey, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
@@ -112,7 +118,9 @@ pub use history::{
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
-pub use ids::{AgentId, BuildId, ConversationId, HoldId, InvocationId, OperationId, ToolId, TurnId, VersionId};
+pub use ids::{
+    AgentId, BuildId, ConversationId, HoldId, InteractionId, InvocationId, OperationId, ToolId, TurnId, VersionId,
+};
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};
@@ -131,6 +139,7 @@ pub use operation::{
 pub use organization::Organization;
 pub use page::{Direction, Page, Slice};
 pub use permission::Permission;
+pub use presenting::StateProblem;
 pub use principal::{Principal, SignInKey};
 pub use raw_json::RawJson;
 pub use record::{
@@ -156,6 +165,7 @@ pub use tool_version::{
 };
 pub use tool_world::ToolWorld;
 pub use trust::Trust;
+pub use turn::{NewTurn, PresentedTool, RunStatus, RunStatusEnd, Turn, TurnPlace, TurnState};
 pub use user::{NewUser, User};
 pub use user_variable::{NewUserVariable, ShownUserVariable, UserVariableName, UserVariables};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
     AgentCall, Constraint, ContentBlock, Digest, EnvvarName, InvocationId, InvocationSource, OperationId, Principal,
-    ToolId, TreeUse, Trust, UserVariables, Variables, Version, VersionSettings,
+    ToolId, TreeUse, Trust, Turn, UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ use crate::outcome::Outcome;
 use crate::ports::LogLevel;
 use crate::schema::InputSchema;
 
-pub use registry::InvocationMode;
+pub use registry::{InvocationMode, ResultPersistence};
 
 /// The version of a branch that is not published.
 pub(crate) const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
@@ -100,6 +100,8 @@ pub enum Subject {
     Candidate(Box<Candidate>),
     /// A tool that the server itself provides.
     Native(Arc<NativeTool>),
+    /// The tool with this name or id among those that a turn presented, in the version that it presented.
+    Presented { turn: Arc<Turn>, tool: String },
 }
 
 /// A built tool that is not published.
@@ -145,15 +147,6 @@ impl Input {
     fn has_user_variable(&self, name: &str) -> bool {
         self.nonsensitive_user_variables.contains_key(name) || self.sensitive_user_variables.contains_key(name)
     }
-}
-
-/// Whether a result belongs in the conversation's log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ResultPersistence {
-    Ephemeral,
-    #[default]
-    PersistedPreferred,
-    Persisted,
 }
 
 /// The conversation to which a call belongs.

@@ -72,6 +72,19 @@ fn deprecated(found: &DeprecatedVersion) -> String {
     format!("{tool_name} {version} was deprecated on {at} by {by}; {live}")
 }
 
+/// Presented tools that a message lists.
+const PRESENTED_LISTED_MAX: usize = 20;
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        some => {
+            let more = if some.len() > PRESENTED_LISTED_MAX { ", …" } else { "" };
+            format!("{}{more}", some[..some.len().min(PRESENTED_LISTED_MAX)].join(", "))
+        }
+    }
+}
+
 fn shown(digest: Option<&Digest>) -> String {
     digest.map_or_else(|| "none".to_owned(), ToString::to_string)
 }
@@ -83,6 +96,8 @@ pub enum Error {
     VersionNotFound { constraint: String },
     #[error("{}", deprecated(.0))]
     VersionDeprecated(Box<DeprecatedVersion>),
+    #[error("the turn does not present the tool {tool}; it presents {}", listed(.presented))]
+    ToolNotPresented { tool: String, presented: Vec<String> },
     #[error("the operation needs the permission {permission}")]
     Forbidden { permission: Permission },
     #[error("a person has to confirm each call of {tool_name}, and this call has no confirmation")]
@@ -167,7 +182,9 @@ impl Error {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::VersionNotFound { .. } | Self::VersionDeprecated(_) => ErrorKind::NotFound,
+            Self::VersionNotFound { .. } | Self::VersionDeprecated(_) | Self::ToolNotPresented { .. } => {
+                ErrorKind::NotFound
+            }
             Self::Forbidden { .. } | Self::ConfirmationMissing { .. } => ErrorKind::Forbidden,
             Self::DigestDiffers { .. } => ErrorKind::Conflict,
             Self::InvalidInput { .. }
@@ -191,6 +208,7 @@ impl Error {
         match self {
             Self::VersionNotFound { .. } => "version_not_found",
             Self::VersionDeprecated(_) => "version_deprecated",
+            Self::ToolNotPresented { .. } => "tool_not_presented",
             Self::Forbidden { .. } => "permission_missing",
             Self::ConfirmationMissing { .. } => "confirmation_missing",
             Self::DigestDiffers { .. } => "digest_differs",

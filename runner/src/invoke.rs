@@ -30,6 +30,7 @@ mod shape;
 mod steps;
 mod tape;
 mod target;
+mod turn;
 mod validate;
 mod verdict;
 
@@ -39,3 +40,4 @@ pub use refusal::Refusal;
 pub use replay::{Replay, ReplayResult, ReplayTarget};
 pub use replay_report::{DifferingRun, LastRuns, ReplayReport};
 pub use search_tools::search_tools;
+pub use turn::TurnCall;

@@ -68,7 +68,7 @@ pub use frames::{FrameError, FramedSocket};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
     Catalogue, DifferingRun, Invoker, LastRuns, ListedSource, ListedTool, Refusal, Replay, ReplayReport, ReplayResult,
-    ReplayTarget, Storage, search_tools,
+    ReplayTarget, Storage, TurnCall, search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;

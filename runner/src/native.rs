@@ -4,14 +4,20 @@
 //! not start while one of these is missing ([`NativeTools::check`]).
 
 mod catalogue;
+mod conversation_runs;
 mod effect;
+mod forward_call;
+mod get_tool_call_status;
+mod reach;
 mod refused;
 mod spec;
 mod tool;
 mod whoami;
 
 pub use catalogue::NativeTools;
+pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
+pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
 pub(crate) use spec::{NativeToolSpec, schema_of};
 pub use tool::{NativeCall, NativeTool};
@@ -24,7 +30,7 @@ macro_rules! native_tools {
     };
 }
 
-native_tools![whoami];
+native_tools![forward_call, get_tool_call_status, whoami];
 
 impl NativeTools {
     /// Checks all native tools.

@@ -70,13 +70,13 @@ impl Error {
     }
 
     /// Whether all errors of this kind look the same: the resource may be another organisation's. A branch, commit or directory
-    /// is only searched in the caller's own repository, and a deprecated version only in a tool that the caller may invoke, so that
-    /// their names reveal nothing.
+    /// is only searched in the caller's own repository, and a deprecated version only in a tool that the caller may invoke; a turn
+    /// is the caller's own. So their names reveal nothing.
     pub(super) fn is_anonymous(&self) -> bool {
         let is_part_of_a_visible_object = match self {
             Self::Source(error) => error.kind() == SourceErrorKind::Missing,
             Self::InBuild { error, .. } => !error.is_anonymous(),
-            Self::Runner(runner::Error::VersionDeprecated(_)) => true,
+            Self::Runner(runner::Error::VersionDeprecated(_) | runner::Error::ToolNotPresented { .. }) => true,
             _ => false,
         };
         self.kind() == Kind::NotFound && !is_part_of_a_visible_object

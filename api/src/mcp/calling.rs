@@ -11,8 +11,7 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, Catalogue, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, ResultPersistence,
-    Subject,
+    Call, CallOrigin, Catalogue, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence, Subject,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -44,16 +43,20 @@ impl Calling {
         request: CallToolRequestParams,
         asked: Asked,
     ) -> Result<CallToolResult, ErrorData> {
-        let Asked { context, level } = asked;
-        let scope = Scope::of(&context.extensions)?;
         let (listed, request) = match Exposed(catalogue).called(request)? {
             Called::Tool(listed, request) => (listed, request),
             Called::Failed(result) => return Ok(result),
         };
-        let (form, mut relay) = (output_form(&listed), EventRelay::of(&context, level));
-        let cancelled = CancellationToken::new();
+        let (scope, cancelled) = (Scope::of(&asked.context.extensions)?, CancellationToken::new());
+        let call = call(&listed, request, Caller { scope, context: &asked.context, cancelled })?;
+        self.run(call, output_form(&listed), asked).await
+    }
+
+    /// Runs a call with one input.
+    pub(super) async fn run(&self, call: Call, form: OutputForm, asked: Asked) -> Result<CallToolResult, ErrorData> {
+        let Asked { context, level } = asked;
+        let (mut relay, cancelled) = (EventRelay::of(&context, level), call.cancelled.clone());
         let (sender, mut events) = EventSender::channel();
-        let call = call(&listed, request, Caller { scope, context: &context, cancelled: cancelled.clone() })?;
         let invoker = self.invoker.clone();
         let running = self.tasks.spawn(async move { invoker.try_invoke(call, sender).await });
         let mut running = running.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -72,6 +75,7 @@ impl Calling {
                 Ok(of_run(result, form))
             }
             Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),
+            Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
             Err(refusal) => Ok(of_refusal(&refusal)),
         }
     }
@@ -94,8 +98,7 @@ fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>)
             let version = &callable.version.version;
             let constraint = Constraint::parse(&format!("=={version}"));
             let constraint = constraint.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-            let persistence = persistence(assignment.result_persistence);
-            (Subject::Version { tool: callable.tool.id.clone(), constraint }, persistence)
+            (Subject::Version { tool: callable.tool.id.clone(), constraint }, assignment.result_persistence)
         }
     };
     Ok(Call {
@@ -114,15 +117,7 @@ fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>)
     })
 }
 
-const fn persistence(assigned: registry::ResultPersistence) -> ResultPersistence {
-    match assigned {
-        registry::ResultPersistence::Ephemeral => ResultPersistence::Ephemeral,
-        registry::ResultPersistence::PersistedPreferred => ResultPersistence::PersistedPreferred,
-        registry::ResultPersistence::Persisted => ResultPersistence::Persisted,
-    }
-}
-
-fn input(request: CallToolRequestParams) -> Input {
+pub(super) fn input(request: CallToolRequestParams) -> Input {
     Input {
         input_parameters: request.arguments.unwrap_or_default(),
         invocation_mode: InvocationMode::Regular,
@@ -142,8 +137,13 @@ fn agent_call(scope: &Scope, context: &RequestContext<RoleServer>) -> AgentCall 
     }
 }
 
+/// Refuses the name of a tool that the client cannot call.
+pub(super) fn unknown_tool(name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("Unknown tool: {name}"), None)
+}
+
 /// The client's name. A request of the present version has it or not; a session has it from its beginning.
-fn client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
+pub(super) fn client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
     let named = match context.meta.protocol_version() {
         Some(_) => context.meta.client_info(),
         None => context.client_info(),
@@ -152,7 +152,7 @@ fn client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
 }
 
 /// The component that the client pins in `_meta`.
-fn pinned(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorData> {
+pub(super) fn pinned(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorData> {
     let Some(pinned) = meta.get(COMPONENT) else { return Ok(None) };
     let digest = pinned.as_str().and_then(|text| Digest::from_str(text).ok());
     let wrong = || ErrorData::invalid_params(format!("_meta.{COMPONENT} should be the digest of a component"), None);

@@ -22,6 +22,7 @@ use super::changes::Watched;
 use super::exposure::Exposed;
 use super::pages::page;
 use super::scope::Scope;
+use super::turns::{call_in_turn, turn_of};
 
 /// Time after which the end of a session is noticed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
@@ -81,8 +82,12 @@ impl ServerHandler for Gateway {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
-        let level = *self.level.lock();
+        let (scope, level) = (Scope::of(&context.extensions)?, *self.level.lock());
+        if let Some(turn) = turn_of(&self.store, scope, &context.meta).await? {
+            let (call, form) = call_in_turn(&self.calling.invoker, turn, (request, &context))?;
+            return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
+        }
+        let catalogue = self.catalogue(scope).await?;
         Ok(self.calling.call(&catalogue, request, Asked { context, level }).await?.into())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use registry::InvocationMode;
 use runner::Input;
 use serde_json::{Value, json};
 
@@ -53,6 +54,27 @@ fn input(fields: &mut Fields) -> Option<Input> {
         invocation_mode: invocation_mode?,
         nonsensitive_user_variables: nonsensitive_user_variables?,
         sensitive_user_variables: sensitive_user_variables?,
+    })
+}
+
+/// Decoder of the inputs of a tool in a turn, whose conversation has the mode.
+pub(super) fn turn_inputs() -> impl Decoder<Value = Vec<Input>> {
+    List { items: Object(turn_input), length: 1..=INPUTS_MAX }
+        .described("The inputs run in parallel; results come in the same order.")
+}
+
+fn turn_input(fields: &mut Fields) -> Option<Input> {
+    let described = "The input that the presented `input_schema` describes.";
+    let input_parameters = fields.required("input_parameters", AnyObject.described(described));
+    let nonsensitive = user_variables().described("The record keeps names and values.").with_default(json!({}));
+    let nonsensitive_user_variables = fields.optional("nonsensitive_user_variables", nonsensitive);
+    let sensitive = user_variables().described("The record keeps the names only.").with_default(json!({}));
+    let sensitive_user_variables = fields.optional("sensitive_user_variables", sensitive);
+    Some(Input {
+        input_parameters: input_parameters?,
+        invocation_mode: InvocationMode::Regular,
+        nonsensitive_user_variables: nonsensitive_user_variables.unwrap_or_default(),
+        sensitive_user_variables: sensitive_user_variables.unwrap_or_default(),
     })
 }
 

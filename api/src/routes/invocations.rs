@@ -4,7 +4,7 @@ mod call_effects;
 pub(crate) mod cancel;
 mod filter;
 pub(crate) mod list;
-mod page;
+pub(super) mod page;
 pub(crate) mod replay;
 pub(crate) mod rollback;
 pub(crate) mod search;

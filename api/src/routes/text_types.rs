@@ -5,9 +5,9 @@
 //! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
 use registry::{
-    AgentId, AgentReference, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, Description, Digest, EnvvarName,
-    HoldId, HoldReason, InvocationId, OperationId, ProjectPath, RevisionNumber, RoleName, Tags, Timestamp, ToolId,
-    ToolName, UserId, UserVariableName, to_pep440,
+    AgentId, AgentReference, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, ConversationId, Description, Digest,
+    EnvvarName, HoldId, HoldReason, InteractionId, InvocationId, OperationId, ProjectPath, RevisionNumber, RoleName,
+    StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -94,6 +94,9 @@ fn branch_schema(prefix: &str) -> Value {
 pub(crate) const USER_ID: Text<UserId> =
     Text::of_type(|| json!({"type": "string", "maxLength": UserId::BYTES_MAX, "pattern": "^[A-Za-z0-9._@-]+$"}));
 
+pub(crate) const STATE_NAME: Text<StateName> =
+    Text::of_type(|| json!({"type": "string", "maxLength": StateName::BYTES_MAX, "pattern": "^[A-Za-z0-9_-]+$"}));
+
 pub(crate) const ROLE_NAME: Text<RoleName> =
     Text::of_type(|| json!({"type": "string", "maxLength": RoleName::BYTES_MAX, "pattern": "^[a-z0-9_-]+$"}));
 
@@ -178,6 +181,10 @@ path_parameters! {
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
     InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);
+    StateName = "state_name", "The state's name.", STATE_NAME;
+    ConversationId = "conversation_id", "The conversation's id.", Text::of_type(schemas::object_id);
+    TurnId = "turn_id", "The turn's id.", Text::of_type(schemas::object_id);
+    InteractionId = "interaction_id", "The interaction's id.", Text::of_type(schemas::object_id);
     HoldId = "hold_id", "The hold's id.", Text::of_type(schemas::object_id);
     UserId = "user_id", "The user's id.", USER_ID;
     UserVariableName = "variable_name", "The variable's name.", Text::of_type(|| {

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::agent_state::AgentState;
+use super::assignment::Assignment;
 use super::schemas;
 
 /// An agent, without its draft.
@@ -46,30 +48,9 @@ pub struct AgentDraft {
     /// `full` or `search`.
     pub tool_exposure: String,
     pub assignments: Vec<Assignment>,
-}
-
-/// A tool of an agent.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Assignment {
-    #[schemars(with = "schemas::Id")]
-    pub tool_id: String,
-    /// A PEP 440 constraint. The highest live version that matches counts.
-    pub version_constraint: String,
-    pub additional_instruction: String,
-    pub audio_fillers: Vec<String>,
-    /// Seconds that the tool runs before the first audio filler.
-    pub audio_filler_triggered_after: f64,
-    /// `ephemeral`, `persisted-preferred` or `persisted`.
-    pub result_persistence: String,
-    /// The `component_digest` that the version must have, such as `sha256:9f86…`. Absent if the assignment pins none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub component_digest: Option<String>,
-}
-
-/// The assignments of a draft.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct AssignmentList {
-    pub assignments: Vec<Assignment>,
+    /// In the order of their names.
+    #[serde(default)]
+    pub states: Vec<AgentState>,
 }
 
 /// The response to the creation of an agent.
@@ -108,16 +89,6 @@ pub(crate) fn agent_example() -> Value {
     })
 }
 
-/// An example of an assignment, for the OpenAPI document.
-pub(crate) fn assignment_example() -> Value {
-    json!({
-        "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "version_constraint": ">=1.2, <2",
-        "additional_instruction": "Use it only for orders of this year.", "audio_fillers": ["Let me look that up."],
-        "audio_filler_triggered_after": 2.0, "result_persistence": "persisted-preferred",
-        "component_digest": format!("sha256:{}", "3".repeat(64)),
-    })
-}
-
 /// An example of a revision without its content, for the OpenAPI document.
 pub(crate) fn deployment_example() -> Value {
     json!({"number": 1, "deployed_by": "ann", "deployed_at": "2026-11-20T21:40:11.000Z"})
@@ -146,22 +117,8 @@ impl From<registry::AgentDraft> for AgentDraft {
     fn from(draft: registry::AgentDraft) -> Self {
         let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
         let tool_exposure = draft.tool_exposure.as_str().to_owned();
-        Self { system_prompt: draft.system_prompt.into(), tool_exposure, assignments }
-    }
-}
-
-impl From<registry::Assignment> for Assignment {
-    fn from(assignment: registry::Assignment) -> Self {
-        let milliseconds = assignment.audio_filler_triggered_after.as_milliseconds();
-        Self {
-            tool_id: assignment.tool_id.into(),
-            version_constraint: assignment.version_constraint.to_string(),
-            additional_instruction: assignment.additional_instruction.into(),
-            audio_fillers: assignment.audio_fillers.iter().map(ToString::to_string).collect(),
-            audio_filler_triggered_after: f64::from(milliseconds) / 1000.0,
-            result_persistence: assignment.result_persistence.as_str().to_owned(),
-            component_digest: assignment.component_digest.map(String::from),
-        }
+        let states = draft.states.into_iter().map(AgentState::from).collect();
+        Self { system_prompt: draft.system_prompt.into(), tool_exposure, assignments, states }
     }
 }
 

@@ -101,6 +101,16 @@ impl TestApp {
         id
     }
 
+    /// A conversation with an agent and a turn of it. The draft of the agent gets a state.
+    pub async fn turn(&self, agent: &str, state: &str) -> (String, String) {
+        let id = async |path: &str| self.post(path, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+        let conversation = id(&format!("/agent/{agent}/conversation")).await;
+        let turn = id(&format!("/conversation/{conversation}/turn")).await;
+        let state = json!({"name": state, "type": "decision"});
+        assert_eq!(self.post(&format!("/agent/{agent}/state"), &state).await.status, StatusCode::NO_CONTENT);
+        (conversation, turn)
+    }
+
     /// A build of a tool that failed, with its log.
     pub async fn failed_build(&self, tool: &str, log: &str) -> String {
         let lease = self.lease(tool).await;

@@ -9,6 +9,7 @@ mod list;
 mod prompt;
 mod revisions;
 mod show;
+mod state;
 mod unassign;
 
 use clap::{Args, Subcommand};
@@ -34,6 +35,9 @@ pub enum AgentCommand {
     Assign(assign::AssignArguments),
     /// Remove a tool from the draft
     Unassign(unassign::UnassignArguments),
+    /// Manage the states of the draft
+    #[command(subcommand)]
+    State(state::StateCommand),
     /// Make the draft the running revision
     Deploy(AgentArguments),
     /// List the revisions of an agent, or show one
@@ -55,6 +59,7 @@ pub async fn run(command: AgentCommand, client: &Client, screen: Screen) -> anyh
         AgentCommand::Delete(arguments) => delete(client, &arguments.agent, screen).await,
         AgentCommand::Assign(arguments) => assign::run(client, arguments, screen).await,
         AgentCommand::Unassign(arguments) => unassign::run(client, &arguments, screen).await,
+        AgentCommand::State(command) => state::run(client, command, screen).await,
         AgentCommand::Deploy(arguments) => deploy::run(client, &arguments.agent, screen).await,
         AgentCommand::Revisions(arguments) => revisions::run(client, &arguments, screen).await,
     }

@@ -67,7 +67,7 @@ impl InputArguments {
     }
 }
 
-fn parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
+pub fn parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
     let (source, json) = match text.strip_prefix('@') {
         Some(file) => (file, std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?),
         None if text == "-" => ("stdin", read_stdin()?),

@@ -4,6 +4,7 @@ use registry::{BumpKind, HeldRuns, HoldReason};
 
 use crate::database;
 use crate::fixtures::{World, unlinked};
+use crate::turns::new_turn;
 
 #[tokio::test]
 async fn history_and_versions_cannot_be_rewritten() {
@@ -17,6 +18,8 @@ async fn history_and_versions_cannot_be_rewritten() {
     world.store.release_hold(&acme, &hold.id).await.unwrap();
     let agent = world.agent(&acme, "helper").await;
     world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let talk = world.conversation(&acme, &agent).await;
+    world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let gone = world.agent(&acme, "gone").await;
     world.store.delete_agent(&acme, &gone).await.unwrap();
     world.store.record(&unlinked(&acme, "none", None)).await.unwrap();
@@ -42,7 +45,13 @@ async fn history_and_versions_cannot_be_rewritten() {
         "DELETE FROM history_hold_releases",
         "UPDATE agent_revisions SET system_prompt = 'other'",
         "UPDATE agent_revisions SET tool_exposure = 'search'",
+        "UPDATE agent_revisions SET states = '[1]'",
         "DELETE FROM agent_revisions",
+        "DELETE FROM conversations",
+        "UPDATE turns SET presented = 'other'",
+        "DELETE FROM turns",
+        "UPDATE presented_tools SET tools = '[]'",
+        "DELETE FROM presented_tools",
         "DELETE FROM agents",
         "UPDATE agents SET deleted_at = NULL",
         "DELETE FROM versions",

@@ -3,6 +3,7 @@
 mod accounts;
 mod agent_calls;
 mod agent_revisions;
+mod agent_states;
 mod agents;
 mod answers;
 mod api_keys;
@@ -53,6 +54,7 @@ mod secrets;
 mod tapes;
 mod tools;
 mod transfer;
+mod turns;
 mod user_variables;
 mod users;
 mod vanished_host;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::invoker::Invoker;
 use crate::error::Error;
-use crate::native::NativeTool;
+use crate::native::{NativeTool, Reach};
 
 /// The family of published tools. It becomes a prefix of a tool whose name is that of another tool.
 const PUBLISHED: &str = "tools";
@@ -49,19 +49,30 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read.
     pub async fn catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
-        let natives = self.native_tools().iter().filter(|tool| tool.may_be_called_by(principal)).cloned();
+        let natives = self.native_tools().iter().filter(|tool| tool.reach == Reach::Everywhere);
+        let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
         let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
-        let store = &self.services.store;
-        for assignment in &running.revision.content.assignments {
+        sources.extend(self.published(principal, running.revision.content.assignments.iter()).await?);
+        Ok(Catalogue { running, tools: named(sources, HashSet::new()) })
+    }
+
+    /// Returns the highest live versions that assignments accept, of tools that the user may invoke.
+    pub(super) async fn published(
+        &self,
+        principal: &Principal,
+        assignments: impl Iterator<Item = &Assignment>,
+    ) -> Result<Vec<ListedSource>, Error> {
+        let mut sources = Vec::new();
+        for assignment in assignments {
             let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
-            let callable = store.callable(&principal.organization, tool, constraint).await?;
+            let callable = self.services.store.callable(&principal.organization, tool, constraint).await?;
             let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
             sources.extend(callable.map(|callable| {
                 let assignment = Box::new(assignment.clone());
                 ListedSource::Published { callable, assignment }
             }));
         }
-        Ok(Catalogue { running, tools: named(sources) })
+        Ok(sources)
     }
 }
 
@@ -135,10 +146,9 @@ impl ListedSource {
     }
 }
 
-/// Gives each tool a name of its own, in the order of families and names.
-fn named(mut sources: Vec<ListedSource>) -> Vec<ListedTool> {
+/// Gives each tool a name of its own that is not taken, in the order of families and names.
+pub(super) fn named(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) -> Vec<ListedTool> {
     sources.sort_by(|a, b| a.family_and_name().cmp(&b.family_and_name()));
-    let mut taken = HashSet::new();
     let named = sources.into_iter().map(|source| {
         let (family, name) = source.family_and_name();
         let own = match taken.contains(name) {

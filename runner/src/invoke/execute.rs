@@ -83,9 +83,10 @@ impl Run<'_> {
         let arguments = serde_json::from_str(&documents.tool_input)
             .map_err(|error| Error::internal(format!("an input cannot be read back: {error}")))?;
         let (principal, agent_call) = (self.caller.principal.clone(), self.caller.agent_call.clone());
+        let runs = self.conversation_runs();
         let began = Instant::now();
         let executed = tokio::select! {
-            outcome = timeout(NATIVE_WALL, tool.call(NativeCall { principal, agent_call, arguments })) => {
+            outcome = timeout(NATIVE_WALL, tool.call(NativeCall { principal, agent_call, runs, arguments })) => {
                 Executed::ended(outcome.unwrap_or_else(|_| wall_timeout(NATIVE_WALL)))
             }
             by = self.cancel_requested(&mut cancellation) => cancelled(&by, Duration::ZERO),

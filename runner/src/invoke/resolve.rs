@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use registry::{
-    Artifacts, Constraint, Digest, EnvvarName, OrganizationId, Principal, Store, ToolId, ToolVersion, Variables,
+    Artifacts, Constraint, Digest, EnvvarName, OrganizationId, Principal, Store, ToolId, ToolVersion, Turn, Variables,
 };
 
 use super::resolved::Resolved;
@@ -34,17 +34,29 @@ impl Resolver {
             Subject::Candidate(candidate) => {
                 Ok(Target::Component(Box::new(Box::pin(self.candidate((**candidate).clone())).await?)))
             }
-            Subject::Version { tool, constraint } => {
-                let organization = &principal.organization;
-                let Some(callable) = self.store.callable(organization, tool, constraint).await? else {
-                    return Err(self.missing(organization, tool, constraint).await?);
-                };
-                let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
-                let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
-                let resolved = self.version(callable.tool.name.to_string(), version, variables).await?;
-                Ok(Target::Component(Box::new(Resolved { callable: Some(callable), ..resolved })))
+            Subject::Version { tool, constraint } => self.published(&principal.organization, tool, constraint).await,
+            Subject::Presented { turn, tool } => {
+                let presented = turn.find(tool).ok_or_else(|| not_presented(turn, tool))?;
+                let constraint = Constraint::exactly(presented.version);
+                self.published(&principal.organization, &presented.spec.tool_id, &constraint).await
             }
         }
+    }
+
+    /// Resolves the highest live version that matches.
+    async fn published(
+        &self,
+        organization: &OrganizationId,
+        tool: &ToolId,
+        constraint: &Constraint,
+    ) -> Result<Target, Error> {
+        let Some(callable) = self.store.callable(organization, tool, constraint).await? else {
+            return Err(self.missing(organization, tool, constraint).await?);
+        };
+        let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
+        let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
+        let resolved = self.version(callable.tool.name.to_string(), version, variables).await?;
+        Ok(Target::Component(Box::new(Resolved { callable: Some(callable), ..resolved })))
     }
 
     /// Returns the reason why no live version matches.
@@ -169,6 +181,11 @@ fn compiled_mocks(bytes: &[u8]) -> Result<CompiledMocks, Error> {
     let mocks: Mocks = serde_json::from_slice(bytes)
         .map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))?;
     Ok(CompiledMocks::new(&mocks))
+}
+
+fn not_presented(turn: &Turn, tool: &str) -> Error {
+    let presented = turn.tools.iter().map(|tool| tool.name.clone()).collect();
+    Error::ToolNotPresented { tool: tool.to_owned(), presented }
 }
 
 /// Refuses a component that differs from a pinned one.

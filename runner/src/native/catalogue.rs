@@ -61,6 +61,7 @@ impl NativeToolSpec {
             title,
             description,
             effect,
+            reach: self.reach,
             input_schema,
             output_schema,
             permission,

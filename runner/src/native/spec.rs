@@ -4,6 +4,7 @@ use registry::Permission;
 use serde_json::Value;
 
 use super::effect::ToolEffect;
+use super::reach::Reach;
 use super::tool::Handler;
 
 /// A native tool as its file declares it. Fields that are `None` are missing.
@@ -17,6 +18,7 @@ pub struct NativeToolSpec {
     /// The permission that callers need. Every signed-in user has [`Permission::OwnAccount`].
     pub permission: Option<Permission>,
     pub effect: Option<ToolEffect>,
+    pub reach: Reach,
     pub input_schema: Option<fn() -> Value>,
     pub output_schema: Option<fn() -> Value>,
     pub handler: Option<Handler>,
@@ -32,6 +34,7 @@ impl NativeToolSpec {
             description: None,
             permission: None,
             effect: None,
+            reach: Reach::Everywhere,
             input_schema: None,
             output_schema: None,
             handler: None,

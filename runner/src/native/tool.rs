@@ -6,7 +6,9 @@ use futures_util::future::BoxFuture;
 use registry::{AgentCall, Permission, Principal};
 use serde_json::{Map, Value};
 
+use super::conversation_runs::ConversationRuns;
 use super::effect::ToolEffect;
+use super::reach::Reach;
 use crate::outcome::Outcome;
 use crate::schema::InputSchema;
 
@@ -21,6 +23,8 @@ pub(super) type BoundHandler = Box<dyn Fn(NativeCall) -> BoxFuture<'static, Outc
 pub struct NativeCall {
     pub principal: Principal,
     pub agent_call: Option<AgentCall>,
+    /// `None` outside of a turn.
+    pub runs: Option<ConversationRuns>,
     pub arguments: Map<String, Value>,
 }
 
@@ -32,6 +36,7 @@ pub struct NativeTool {
     pub title: &'static str,
     pub description: &'static str,
     pub effect: ToolEffect,
+    pub(crate) reach: Reach,
     pub input_schema: Value,
     pub output_schema: Value,
     pub(crate) permission: Permission,

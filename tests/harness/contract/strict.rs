@@ -4,10 +4,11 @@
 use serde_json::Value;
 
 /// Fields whose contents are chosen by authors or callers.
-const FREE: [&str; 7] = [
+const FREE: [&str; 8] = [
     "inputs",
     "status_events",
     "input_schema",
+    "output_schema",
     "nonsensitive_user_variables",
     "sensitive_user_variables",
     "settings",

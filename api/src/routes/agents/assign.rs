@@ -63,26 +63,31 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let tool_id = fields.required("tool_id", ToolId::decoder());
-        let version_constraint = fields.required("version_constraint", CONSTRAINT);
-        let instruction = fields.optional("additional_instruction", INSTRUCTION.with_default(""));
-        let fillers = List { items: FILLER, length: 0..=AudioFillers::COUNT_MAX };
-        let fillers = fields.optional("audio_fillers", fillers.with_default(json!([])));
-        let fillers = fields.checked_field("audio_fillers", fillers.unwrap_or_default().try_into());
-        let delay = fields.optional("audio_filler_triggered_after", Delay.with_default(2.0));
-        let persistence = PERSISTENCE.with_default(ResultPersistence::default().as_str());
-        let persistence = fields.optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
-        let component_digest = fields.optional("component_digest", DIGEST.described(DIGEST_DESCRIPTION));
-        Some(Self(Assignment {
-            tool_id: tool_id?,
-            version_constraint: version_constraint?,
-            additional_instruction: instruction.or_else(|| Instruction::parse("").ok())?,
-            audio_fillers: fillers?,
-            audio_filler_triggered_after: delay.unwrap_or_default(),
-            result_persistence: persistence.unwrap_or_default(),
-            component_digest,
-        }))
+        assignment(fields).map(Self)
     }
+}
+
+/// Reads a tool with its versions and options.
+pub(super) fn assignment(fields: &mut Fields) -> Option<Assignment> {
+    let tool_id = fields.required("tool_id", ToolId::decoder());
+    let version_constraint = fields.required("version_constraint", CONSTRAINT);
+    let instruction = fields.optional("additional_instruction", INSTRUCTION.with_default(""));
+    let fillers = List { items: FILLER, length: 0..=AudioFillers::COUNT_MAX };
+    let fillers = fields.optional("audio_fillers", fillers.with_default(json!([])));
+    let fillers = fields.checked_field("audio_fillers", fillers.unwrap_or_default().try_into());
+    let delay = fields.optional("audio_filler_triggered_after", Delay.with_default(2.0));
+    let persistence = PERSISTENCE.with_default(ResultPersistence::default().as_str());
+    let persistence = fields.optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
+    let component_digest = fields.optional("component_digest", DIGEST.described(DIGEST_DESCRIPTION));
+    Some(Assignment {
+        tool_id: tool_id?,
+        version_constraint: version_constraint?,
+        additional_instruction: instruction.or_else(|| Instruction::parse("").ok())?,
+        audio_fillers: fillers?,
+        audio_filler_triggered_after: delay.unwrap_or_default(),
+        result_persistence: persistence.unwrap_or_default(),
+        component_digest,
+    })
 }
 
 /// Seconds, rounded to milliseconds.

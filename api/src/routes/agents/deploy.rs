@@ -14,8 +14,8 @@ use crate::wire::AgentRevision;
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("deploy-agent", Tag::Agents, "Deploy the draft of an agent")
         .description(
-            "Makes the draft the running revision, with the next number. A revision never changes. Every assigned tool must \
-            be live and have a live version that matches the assignment, with the pinned digest if there is one. A draft that has not changed since the last \
+            "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
+            assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \
             deployment returns the running revision again.",
         )
         .returns::<AgentRevision>(200, "The running revision.", revision::example())

@@ -1,6 +1,6 @@
 //! Decoders of the fields of agents.
 
-use registry::{AgentName, AgentScope, AgentSlug, AgentType, SystemPrompt, ToolExposure};
+use registry::{AgentName, AgentScope, AgentSlug, AgentType, StateType, SystemPrompt, ToolExposure};
 use serde_json::{Value, json};
 
 use crate::extract::{OneOf, Text};
@@ -23,6 +23,13 @@ pub(super) const AGENT_TYPE: OneOf<AgentType> = OneOf(&[
 pub(super) const SCOPE: OneOf<AgentScope> = OneOf(&[
     (AgentScope::Personal.as_str(), AgentScope::Personal),
     (AgentScope::Organization.as_str(), AgentScope::Organization),
+]);
+
+pub(super) const STATE_TYPE: OneOf<StateType> = OneOf(&[
+    (StateType::Action.as_str(), StateType::Action),
+    (StateType::Decision.as_str(), StateType::Decision),
+    (StateType::Reflection.as_str(), StateType::Reflection),
+    (StateType::ToolCall.as_str(), StateType::ToolCall),
 ]);
 
 pub(super) const TOOL_EXPOSURE: OneOf<ToolExposure> =

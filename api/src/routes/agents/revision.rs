@@ -9,7 +9,7 @@ use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
-use crate::wire::{AgentRevision, assignment_example, deployment_example};
+use crate::wire::{AgentRevision, assignment_example, deployment_example, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-agent-revision", Tag::Agents, "Show a revision of an agent")
@@ -22,6 +22,7 @@ pub(super) fn example() -> Value {
     example["system_prompt"] = json!("You help customers with their orders.");
     example["tool_exposure"] = json!("full");
     example["assignments"] = json!([assignment_example()]);
+    example["states"] = json!([state_example()]);
     example
 }
 

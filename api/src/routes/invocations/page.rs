@@ -8,7 +8,7 @@ use crate::wire::ToolInvocation;
 use crate::work::FinalResponse;
 
 /// Renders a response with records. It can have megabytes, so it is rendered on a blocking thread.
-pub(super) async fn answer<T: Serialize>(
+pub(in crate::routes) async fn answer<T: Serialize>(
     records: Vec<Record>,
     response: impl FnOnce(Vec<ToolInvocation>) -> T + Send + 'static,
 ) -> Result<FinalResponse, Error> {

@@ -154,6 +154,10 @@ impl PathForm {
                 "agent_type": "agent", "name": "Made here", "slug": "made-here", "description": "d", "scope": "organization"
             }),
             "/agent/{agent_id}/assignment" => json!({"tool_id": "a".repeat(24), "version_constraint": ">=1"}),
+            "/agent/{agent_id}/state" => json!({"name": "made_here", "type": "decision"}),
+            "/conversation/{conversation_id}/turn/{turn_id}/invoke" => json!({
+                "tool": "forward_call", "inputs": [{"input_parameters": {"destination": "d", "reason": "r"}}]
+            }),
             "/history_hold" => json!({"reason": "case 1"}),
             "/role" => json!({"name": "tester", "grants": grants}),
             "/role/{role_name}" => json!({"grants": grants}),

@@ -33,8 +33,10 @@ struct Objects {
     tool: String,
     /// A tool without versions, so that nothing can run.
     empty_tool: String,
-    /// An agent that runs a revision with the tool.
+    /// An agent that runs a revision with the tool. Its draft has a state with the name of the role.
     agent: String,
+    conversation: String,
+    turn: String,
     build: String,
     invocation: String,
     hold: String,
@@ -126,9 +128,13 @@ impl Objects {
         for owner in [UserId::parse(user).unwrap(), app.principal.user.clone()] {
             app.store.set_user_variable(&app.principal, &owner, variable(role)).await.unwrap();
         }
+        let agent = app.agent(role, &tool).await;
+        let (conversation, turn) = app.turn(&agent, role).await;
         Self {
+            agent,
+            conversation,
+            turn,
             empty_tool: app.tool("empty").await,
-            agent: app.agent(role, &tool).await,
             build: app.failed_build(&tool, "made wrong").await,
             invocation: app.run_of(&tool, "x", true).await,
             hold: app.hold().await,
@@ -149,14 +155,16 @@ impl Objects {
             "tool_id" => self.tool.clone(),
             "tool_name" => "empty".to_owned(),
             "agent_id" | "gateway" => self.agent.clone(),
+            "conversation_id" => self.conversation.clone(),
+            "turn_id" => self.turn.clone(),
             "*resource" => "v1/acme/mcp/support".to_owned(),
             "build_id" => self.build.clone(),
             "invocation_id" => self.invocation.clone(),
             "hold_id" => self.hold.clone(),
             "operation_id" => self.operation.clone(),
             "user_id" => self.user.to_owned(),
-            // The users have a variable with the name of the role.
-            "role_name" | "variable_name" => self.role.to_owned(),
+            // The users have a variable with the name of the role, and the agents a state.
+            "role_name" | "variable_name" | "state_name" => self.role.to_owned(),
             "api_key_id" if is_own => self.own_key.clone(),
             "api_key_id" => self.user_key.clone(),
             "*git_path" => "tools.git/info/refs".to_owned(),
@@ -176,7 +184,8 @@ const NUMBERS: [&str; 2] = ["{version}", "{number}"];
 
 fn unknown(parameter: &str) -> String {
     match parameter {
-        "tool_id" | "agent_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" => "f".repeat(24),
+        "tool_id" | "agent_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" | "conversation_id"
+        | "turn_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),

@@ -57,7 +57,13 @@ fn marks_hold(schema: &Value, value: &Value) -> bool {
     if let Some(alternatives) = schema["anyOf"].as_array() {
         return alternatives.iter().any(|schema| admits(schema, value));
     }
-    if schema["x-parsed"] == "condition" && !is_condition(value) {
+    let holds = match schema["x-parsed"].as_str() {
+        Some("condition") => is_condition(value),
+        Some("conversation") => is_conversation(value),
+        Some("agent-state") => is_state(value),
+        _ => true,
+    };
+    if !holds {
         return false;
     }
     match value {
@@ -89,6 +95,32 @@ fn is_parsed(mark: Option<&str>, text: &str) -> bool {
 fn is_condition(value: &Value) -> bool {
     let text = |name: &str| value[name].as_str().unwrap_or_default();
     Condition::parse(text("key"), text("operator"), text("value")).is_ok()
+}
+
+/// The ids of a simulation belong to its mode.
+fn is_conversation(value: &Value) -> bool {
+    let ids = ["simulation_unit_test_set_run_id", "unit_test_id", "run_index"];
+    value["mode"] == "conversation-simulation" || ids.iter().all(|name| value[*name].is_null())
+}
+
+/// A state has the lists of its type, each with different tools.
+fn is_state(value: &Value) -> bool {
+    let own = match value["type"].as_str() {
+        Some("action") => ["action_tool_call_specs", "exit_condition_tool_call_specs"],
+        Some("tool-call") => ["designated_tool", "tool_call_specs"],
+        _ => ["tool_call_specs"; 2],
+    };
+    let lists = ["action_tool_call_specs", "exit_condition_tool_call_specs", "tool_call_specs"];
+    let tools = |list: &str| -> Vec<&Value> {
+        value[list].as_array().into_iter().flatten().map(|spec| &spec["tool_id"]).collect()
+    };
+    let are_different = |tools: &[&Value]| (1..tools.len()).all(|index| !tools[..index].contains(&tools[index]));
+    let has_others =
+        lists.iter().chain(&["designated_tool"]).any(|name| !own.contains(name) && !value[*name].is_null());
+    let designated = &value["designated_tool"];
+    let is_called = value["type"] != "tool-call"
+        || !designated.is_null() && !tools("tool_call_specs").contains(&&designated["tool_id"]);
+    !has_others && is_called && lists.iter().all(|list| are_different(&tools(list)))
 }
 
 fn of_property<'a>(schema: &'a Value, name: &str) -> &'a Value {

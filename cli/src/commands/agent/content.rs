@@ -1,6 +1,6 @@
 //! The content of drafts and revisions, as text.
 
-use api::wire::{AgentDraft, Assignment};
+use api::wire::{AgentDraft, AgentState, Assignment};
 
 use crate::client::Client;
 use crate::output::table;
@@ -10,7 +10,7 @@ const DIGEST_CHARACTERS: usize = "sha256:".len() + 12;
 
 /// Returns the system prompt, the tool exposure and a table of the assigned tools.
 pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<String> {
-    let AgentDraft { system_prompt, tool_exposure, assignments } = content;
+    let AgentDraft { system_prompt, tool_exposure, assignments, states } = content;
     let names = client.tool_names(assignments.iter().map(|assignment| assignment.tool_id.as_str())).await?;
     let name = |assignment: &Assignment| {
         let id = &assignment.tool_id;
@@ -27,7 +27,19 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
         some => table(["tool", "versions", "pinned to", "result", "instruction"], some.iter().map(row)),
     };
     let prompt = if system_prompt.is_empty() { "no system prompt" } else { system_prompt };
-    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\n\n{tools}"))
+    let states = match &states[..] {
+        [] => String::new(),
+        some => format!("\n\n{}", table(["state", "type", "tools"], some.iter().map(state_row))),
+    };
+    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\n\n{tools}{states}"))
+}
+
+/// Returns the name, the type and the number of tools of a state.
+pub fn state_row(state: &AgentState) -> [String; 3] {
+    let lists = [&state.action_tool_call_specs, &state.exit_condition_tool_call_specs, &state.tool_call_specs];
+    let listed: usize = lists.into_iter().flatten().map(Vec::len).sum();
+    let tools = listed + usize::from(state.designated_tool.is_some());
+    [state.name.clone(), state.state_type.clone(), tools.to_string()]
 }
 
 /// Returns the beginning of the pinned digest.

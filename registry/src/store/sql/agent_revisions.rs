@@ -5,6 +5,7 @@ use super::agents::{require, revision_number};
 use super::row::{get, json, parsed, timestamp, to_json};
 use super::versions::live;
 use crate::agent::{AgentDraft, AgentRevision, Deployment, RevisionNumber};
+use crate::agent_state::AgentState;
 use crate::assignment::{Assignment, AssignmentProblem};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -29,8 +30,8 @@ const LIST: &str = concat!(
 );
 
 const INSERT: &str = "INSERT INTO agent_revisions
-        (organization, agent, revision, system_prompt, tool_exposure, assignments, deployed_by, deployed_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        (organization, agent, revision, system_prompt, tool_exposure, assignments, states, deployed_by, deployed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const RUN: &str = "UPDATE agents SET running_revision = $3, updated_by = $4, updated_at = $5
     WHERE organization = $1 AND agent = $2";
@@ -96,7 +97,8 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
             return Ok(running);
         }
     }
-    for assignment in &content.assignments {
+    let specs = content.states.iter().flat_map(AgentState::specs);
+    for assignment in content.assignments.iter().chain(specs) {
         require_usable(connection, edit, assignment).await?;
     }
     let next = agent.running_revision.map_or(Some(RevisionNumber::FIRST), RevisionNumber::next);
@@ -147,7 +149,8 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentR
     let (number, user) = (deployment.number.get(), deployment.deployed_by.as_str());
     let query = edit.of(INSERT).bind(number).bind(content.system_prompt.as_str());
     let query = query.bind(content.tool_exposure.as_str());
-    let query = query.bind(to_json(&content.assignments)?).bind(user).bind(deployment.deployed_at.as_milliseconds());
+    let query = query.bind(to_json(&content.assignments)?).bind(to_json(&content.states)?);
+    let query = query.bind(user).bind(deployment.deployed_at.as_milliseconds());
     query.execute(&mut *connection).await?;
     let query = edit.of(RUN).bind(number).bind(user).bind(edit.now.as_milliseconds());
     query.execute(connection).await?;
@@ -159,6 +162,7 @@ pub(super) fn read(row: &Row) -> Result<AgentRevision> {
         system_prompt: parsed(row, "system_prompt")?,
         tool_exposure: parsed(row, "tool_exposure")?,
         assignments: json(row, "assignments")?,
+        states: json(row, "states")?,
     };
     Ok(AgentRevision { deployment: deployment(row)?, content })
 }

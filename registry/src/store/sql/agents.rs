@@ -2,6 +2,7 @@
 
 use super::agent_assignments;
 use super::agent_edit::{AgentEdit, is_visible, seen};
+use super::agent_states;
 use super::counts::require_within;
 use super::row::{damaged, get, parsed, timestamp};
 use crate::agent::{Agent, AgentChanges, AgentDraft, NewAgent, RevisionNumber};
@@ -90,9 +91,10 @@ pub(super) async fn require(connection: &mut Connection, edit: &AgentEdit) -> Re
 
 /// Returns the draft of the agent in a row.
 async fn draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
-    let assignments = agent_assignments::of(connection, edit).await?;
+    let assignments = agent_assignments::of(&mut *connection, edit).await?;
+    let states = agent_states::of(connection, edit).await?;
     let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
-    Ok(AgentDraft { system_prompt, tool_exposure, assignments })
+    Ok(AgentDraft { system_prompt, tool_exposure, assignments, states })
 }
 
 pub(super) fn read(row: &Row) -> Result<Agent> {

@@ -58,12 +58,19 @@ fn list_of(organization: &OrganizationId) -> [&str; 2] {
 
 /// Returns the statement up to the condition for the organisation, its `$1`.
 pub(in crate::store) fn beginning(organization: &OrganizationId, filter: &InvocationFilter) -> Result<Statement> {
+    let mut statement = beginning_of(organization, "");
+    ListStart::of(filter).add(&mut statement, filter)?;
+    Ok(statement)
+}
+
+/// Returns the statement up to its tables, and up to its conditions if these are part of the text.
+pub(super) fn beginning_of(organization: &OrganizationId, tables: &str) -> Statement {
     let mut statement = Statement::with(organization.as_str());
     statement.push("SELECT s.rowid AS position, ");
     statement.push(SHORT_COLUMNS);
     statement.push(" FROM ");
-    ListStart::of(filter).add(&mut statement, filter)?;
-    Ok(statement)
+    statement.push(tables);
+    statement
 }
 
 /// Adds the condition that a record comes after the last one, and the order.

@@ -19,10 +19,15 @@ use crate::raw_json::RawJson;
 use crate::record::{RecordedInput, RunStart};
 use crate::store::database::Row;
 
+/// The source of a simulation has no conversation; its column has that of the turn.
 const INSERT_STARTS: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind,
         source, conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot, api_key_id,
         caller_address, agent, agent_revision, protocol, client, turn, native_tool)
-    SELECT invocation, organization, tool, major, minor, patch, source_kind, source, conversation_id, interaction_id,
+    SELECT invocation, organization, tool, major, minor, patch, source_kind, source,
+        coalesce(conversation_id, (SELECT t.conversation FROM turns t
+            WHERE t.organization = starts.organization AND t.turn = starts.turn)),
+        coalesce(interaction_id, (SELECT t.interaction FROM turns t
+            WHERE t.organization = starts.organization AND t.turn = starts.turn)),
         simulation_run_id, mode, input, started_at, boot, api_key_id, caller_address, agent,
         agent_revision, protocol, client, turn, native_tool
     FROM {records $1 invocation TEXT, organization TEXT, tool TEXT, major INTEGER, minor INTEGER, patch INTEGER, \

@@ -11,7 +11,7 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 31] = [
+pub(super) const TABLES: [Table; 35] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
@@ -37,6 +37,10 @@ pub(super) const TABLES: [Table; 31] = [
     Table { name: "agents", key: &["organization", "agent"] },
     Table { name: "agent_assignments", key: &["organization", "agent", "tool"] },
     Table { name: "agent_revisions", key: &["organization", "agent", "revision"] },
+    Table { name: "agent_states", key: &["organization", "agent", "name"] },
+    Table { name: "conversations", key: &["organization", "conversation"] },
+    Table { name: "presented_tools", key: &["organization", "digest"] },
+    Table { name: "turns", key: &["organization", "turn"] },
     Table { name: "operations", key: &["organization", "operation"] },
     Table { name: "operation_runs", key: &["organization", "operation", "input_index"] },
     Table { name: "tapes", key: &["invocation"] },

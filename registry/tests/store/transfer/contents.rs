@@ -9,8 +9,10 @@ use registry::{
     UserVariableName, Version,
 };
 
+use crate::agent_states::decision;
 use crate::agents::assignment;
 use crate::fixtures::{World, agent_call, ends, finished, new_version, started, starts, succeeded, unlinked};
+use crate::turns::new_turn;
 
 pub const RUNS: u32 = 300;
 
@@ -44,6 +46,9 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     let agent = world.agent(acme, "helper").await;
     world.store.assign_tool(acme, &agent, assignment(tool, ">=0")).await.unwrap();
     world.store.deploy_agent(acme, &agent).await.unwrap();
+    world.store.set_agent_state(acme, &agent, decision("route", &[tool])).await.unwrap();
+    let talk = world.conversation(acme, &agent).await;
+    world.store.begin_turn(acme, new_turn(&talk, tool)).await.unwrap();
     let gone = world.agent(acme, "gone").await;
     world.store.delete_agent(acme, &gone).await.unwrap();
 }

@@ -1,0 +1,27 @@
+//! `GET /v1/{organization}/agent/{agent_id}/state`: the states of a draft.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentId, Store};
+use serde_json::json;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{AgentState, AgentStateList, state_example};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-agent-states", Tag::Agents, "List the states of an agent")
+        .description("The states of the draft, in the order of their names.")
+        .returns::<AgentStateList>(200, "All states.", json!({"states": [state_example()]}))
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+) -> Result<Json<AgentStateList>, Error> {
+    let (_, draft) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+    Ok(Json(AgentStateList { states: draft.states.into_iter().map(AgentState::from).collect() }))
+}

@@ -1,0 +1,28 @@
+//! `DELETE /v1/{organization}/conversation/{conversation_id}`: ends a conversation.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{ConversationId, Store};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("end-conversation", Tag::Agents, "End a conversation")
+        .description(
+            "Ends the conversation: it has no more turns and calls. Its turns, its log and its runs stay. A conversation that has \
+            ended stays as it is.",
+        )
+        .returns_nothing(204, "Ended.")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(conversation): InPath<ConversationId>,
+) -> Result<StatusCode, Error> {
+    store.end_conversation(&principal, &conversation).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,49 @@
+//! `GET /v1/{organization}/agent/{agent_id}/conversation`: lists the caller's conversations with an agent, in pages.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentId, Page, Slice, Store};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{FromQuery, InPath, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{Conversation, conversation_example};
+
+pub(crate) struct Request(Page);
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConversationList")]
+pub(crate) struct Response {
+    conversations: Vec<Conversation>,
+    has_more: bool,
+    continuation_token: Option<u64>,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"conversations": [conversation_example()], "has_more": false, "continuation_token": null});
+    OperationDoc::new("get-conversations", Tag::Agents, "List conversations with an agent")
+        .description("Lists the caller's conversations with the agent, newest first.")
+        .returns::<Response>(200, "One page of the list.", example)
+        .errors(503, &["query_too_slow"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+    Query(Request(page)): Query<Request>,
+) -> Result<Json<Response>, Error> {
+    let Slice { items, next } = store.list_conversations(&principal, &agent, page).await?;
+    let conversations = items.into_iter().map(Conversation::from).collect();
+    Ok(Json(Response { conversations, has_more: next.is_some(), continuation_token: next }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        Self(query.page(1..=100, 100))
+    }
+}

@@ -1,0 +1,62 @@
+//! `GET /v1/{organization}/conversation/{conversation_id}/log`: the calls whose results an interaction sees, in pages.
+
+use axum::extract::State;
+use registry::{ConversationId, InteractionId, Page, Slice, Store};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{FromQuery, InPath, PathParameter as _, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::invocations::page;
+use crate::wire::{ToolInvocation, run_example};
+use crate::work::FinalResponse;
+
+const INTERACTION: &str = "The interaction that reads the log. It sees all of its own calls, too.";
+
+pub(crate) struct Request {
+    interaction: Option<InteractionId>,
+    page: Page,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConversationLog")]
+pub(crate) struct Response {
+    tool_invocations: Vec<ToolInvocation>,
+    has_more: bool,
+    continuation_token: Option<u64>,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
+    OperationDoc::new("get-conversation-log", Tag::Agents, "Show the log of a conversation")
+        .description(
+            "The calls of the conversation's turns whose results later interactions see, oldest first. With `interaction_id`, also \
+            those that only this interaction sees: ephemeral results and results that are too long to be persisted. Calls that were \
+            rolled back are left out. A page of large records ends after 8 MiB, whatever the limit.",
+        )
+        .returns::<Response>(200, "One page of the log.", example)
+        .errors(503, &["query_too_slow"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(conversation): InPath<ConversationId>,
+    Query(Request { interaction, page }): Query<Request>,
+) -> Result<FinalResponse, Error> {
+    let found = store.get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
+    let Slice { items, next } = store.conversation_log(&found, interaction.as_ref(), page).await?;
+    let response =
+        move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
+    page::answer(items, response).await
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        let interaction = query.one("interaction_id", INTERACTION, &InteractionId::decoder());
+        Self { interaction, page: query.page(1..=100, 100) }
+    }
+}

@@ -1,0 +1,29 @@
+//! `GET /v1/{organization}/conversation/{conversation_id}/turn/{turn_id}`: one turn, with the tools that it presented.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{ConversationId, TurnId};
+use runner::Invoker;
+
+use super::system_tools::system_tools;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{Turn, turn_example};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-turn", Tag::Agents, "Show a turn of a conversation")
+        .description("One turn with the tools as it presented them. A turn never changes.")
+        .returns::<Turn>(200, "The turn.", turn_example())
+}
+
+pub(crate) async fn handle(
+    State(invoker): State<Invoker>,
+    Caller(principal): Caller,
+    InPath(conversation): InPath<ConversationId>,
+    InPath(turn): InPath<TurnId>,
+) -> Result<Json<Turn>, Error> {
+    let turn = invoker.turn(&principal, (&conversation, &turn)).await?.ok_or(Error::NotFound)?;
+    Ok(Json(Turn::of(turn, system_tools(&invoker))))
+}

@@ -1,0 +1,67 @@
+//! `POST /v1/{organization}/agent/{agent_id}/conversation`: starts a conversation.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{AgentId, InvalidValue, InvocationMode, NewConversation, Simulation, Store};
+use serde_json::{Value, json};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, WholeNumber};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::FOREIGN_ID;
+use crate::wire::{Conversation, MODES, conversation_example};
+
+const RUN_INDEX: WholeNumber = WholeNumber(i64::MIN..=i64::MAX);
+
+pub(crate) struct Request {
+    mode: InvocationMode,
+    simulation: Simulation,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("start-conversation", Tag::Agents, "Start a conversation with an agent")
+        .description(
+            "Starts a conversation of the caller, whom alone it exists for. Every call in it runs in its mode. The ids of a \
+            simulation belong to the mode `conversation-simulation`.",
+        )
+        .returns::<Conversation>(201, "The conversation.", conversation_example())
+        .links_to("get-conversation", "conversation_id", "/id")
+        .links_to("begin-turn", "conversation_id", "/id")
+        .links_to("end-conversation", "conversation_id", "/id")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+    Body(Request { mode, simulation }): Body<Request>,
+) -> Result<(StatusCode, Json<Conversation>), Error> {
+    let started = store.start_conversation(&principal, NewConversation { agent, mode, simulation }).await?;
+    Ok((StatusCode::CREATED, Json(started.into())))
+}
+
+impl FromBody for Request {
+    const NAME: &'static str = "StartConversation";
+
+    fn example() -> Value {
+        json!({"mode": "regular"})
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        fields.parsed_as("conversation");
+        let mode = OneOf(&MODES).described("The mode of every call.").with_default("regular");
+        let mode = fields.optional("mode", mode).unwrap_or(InvocationMode::Regular);
+        let simulation = Simulation {
+            unit_test_set_run_id: fields.optional("simulation_unit_test_set_run_id", FOREIGN_ID),
+            unit_test_id: fields.optional("unit_test_id", FOREIGN_ID),
+            run_index: fields.optional("run_index", RUN_INDEX),
+        };
+        if mode == InvocationMode::Regular && simulation != Simulation::default() {
+            let wrong = InvalidValue::new("mode", "must be conversation-simulation for a conversation of a simulation");
+            return fields.checked_field("mode", Err(wrong));
+        }
+        Some(Self { mode, simulation })
+    }
+}

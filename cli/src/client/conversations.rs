@@ -1,0 +1,59 @@
+//! States of agents, conversations with agents, and their turns.
+
+use api::wire::{AgentStateList, Conversation, InvocationResults, Turn};
+use reqwest::Method;
+use serde_json::Value;
+
+use super::decoded_response::DecodedResponse;
+use super::request::{Call, Client};
+use super::stream::Event;
+
+/// Maximum calls per page of a log.
+const PAGE_CALLS_MAX: usize = 100;
+
+impl Client {
+    pub async fn agent_states(&self, agent: &str) -> anyhow::Result<DecodedResponse<AgentStateList>> {
+        self.get(Call::new(Method::GET, &["agent", agent, "state"])).await
+    }
+
+    pub async fn set_agent_state(&self, agent: &str, state: &Value) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["agent", agent, "state"]).body(state.clone())).await
+    }
+
+    pub async fn remove_agent_state(&self, agent: &str, state: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["agent", agent, "state", state])).await
+    }
+
+    pub async fn start_conversation(
+        &self,
+        agent: &str,
+        conversation: &Value,
+    ) -> anyhow::Result<DecodedResponse<Conversation>> {
+        self.get(Call::new(Method::POST, &["agent", agent, "conversation"]).body(conversation.clone())).await
+    }
+
+    pub async fn end_conversation(&self, conversation: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["conversation", conversation])).await
+    }
+
+    pub async fn begin_turn(&self, conversation: &str, turn: &Value) -> anyhow::Result<DecodedResponse<Turn>> {
+        self.get(Call::new(Method::POST, &["conversation", conversation, "turn"]).body(turn.clone())).await
+    }
+
+    /// Runs a tool of a turn, once for each input, in parallel. The place is a conversation and its turn.
+    pub async fn invoke_in_turn(
+        &self,
+        [conversation, turn]: [&str; 2],
+        request: &Value,
+        show: impl FnMut(&Event),
+    ) -> anyhow::Result<DecodedResponse<InvocationResults>> {
+        let path = ["conversation", conversation, "turn", turn, "invoke"];
+        self.stream(Call::new(Method::POST, &path).body(request.clone())).await?.follow(show).await
+    }
+
+    pub async fn conversation_log(&self, conversation: &str, interaction: Option<&str>) -> anyhow::Result<Vec<Value>> {
+        let path = ["conversation", conversation, "log"];
+        let call = Call::new(Method::GET, &path).query("limit", PAGE_CALLS_MAX);
+        self.all_pages(call.query_all("interaction_id", interaction), "tool_invocations").await
+    }
+}

@@ -1,0 +1,104 @@
+//! `lathe agent state`: the states of the draft of an agent, which are read from files.
+
+use std::io::Read;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use registry::AgentState;
+use serde_json::{Value, json};
+
+use super::content::state_row;
+use crate::client::Client;
+use crate::commands::not_found;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Screen, table};
+
+#[derive(Debug, Subcommand)]
+pub enum StateCommand {
+    /// Set a state in the draft, in place of an earlier state of this name
+    Set(SetArguments),
+    /// List the states of the draft
+    List(ListArguments),
+    /// Remove a state from the draft
+    Remove(RemoveArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct SetArguments {
+    /// The agent's slug or id
+    agent: String,
+    /// File with the state as JSON: name, type and lists of tool call specs; - for stdin
+    file: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// The agent's slug or id
+    agent: String,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveArguments {
+    /// The agent's slug or id
+    agent: String,
+    /// The state's name
+    state: String,
+}
+
+pub async fn run(client: &Client, command: StateCommand, screen: Screen) -> anyhow::Result<Outcome> {
+    match command {
+        StateCommand::Set(arguments) => set(client, &arguments, screen).await,
+        StateCommand::List(arguments) => list(client, &arguments.agent, screen).await,
+        StateCommand::Remove(arguments) => remove(client, &arguments, screen).await,
+    }
+}
+
+async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let state = read(&arguments.file)?;
+    let agent = client.find_agent(&arguments.agent).await?;
+    client.set_agent_state(&agent.id, &state).await?;
+    screen.answer(&json!({"agent_id": agent.id, "state": state}), || {
+        let (agent, name) = (&agent.slug, state["name"].as_str().unwrap_or_default());
+        format!("set the state {name} in the draft of {agent}\n\nTo make the draft run:\n  lathe agent deploy {agent}")
+    })
+}
+
+async fn list(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    let agent = client.find_agent(agent).await?;
+    let states = client.agent_states(&agent.id).await?;
+    if screen.is_json() {
+        return screen.document(&states.document);
+    }
+    if states.body.states.is_empty() {
+        screen.note(format!("no states; `lathe agent state set {} FILE` sets one", agent.slug));
+        return Ok(Outcome::Done);
+    }
+    screen.line(table(["state", "type", "tools"], states.body.states.iter().map(state_row)))?;
+    Ok(Outcome::Done)
+}
+
+async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let agent = client.find_agent(&arguments.agent).await?;
+    let what = format!("state `{}` in the draft of {}", arguments.state, agent.slug);
+    let hint = format!("`lathe agent state list {}` lists its states", agent.slug);
+    not_found::named(client.remove_agent_state(&agent.id, &arguments.state).await, &what, &hint)?;
+    screen.answer(&json!({"agent_id": agent.id, "state": arguments.state}), || {
+        format!("removed the state {} from the draft of {}", arguments.state, agent.slug)
+    })
+}
+
+/// Reads a JSON object from a file, or from stdin for `-`. The server checks it.
+fn read(file: &str) -> anyhow::Result<Value> {
+    let mut text = String::new();
+    // One byte more than all states of an agent may have, so that a longer one is refused.
+    let bytes_max = AgentState::BYTES_MAX as u64 + 1;
+    if file == "-" {
+        std::io::stdin().take(bytes_max).read_to_string(&mut text).context("reading the state from stdin")?;
+    } else {
+        let opened = std::fs::File::open(file).with_context(|| format!("opening {file}"))?;
+        opened.take(bytes_max).read_to_string(&mut text).with_context(|| format!("reading {file}"))?;
+    }
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::usage(format!("{file} is not JSON: {error}"), "write one state as a JSON object with name and type")
+    })
+}

@@ -1,0 +1,10 @@
+//! Where a native tool can be called.
+
+/// Where a native tool can be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Through every agent.
+    Everywhere,
+    /// Within a turn of a conversation. No specification lists the tool.
+    Turns,
+}
