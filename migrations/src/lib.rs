@@ -70,6 +70,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 27, "0027_agents"),
         migration!("sqlite", 28, "0028_agent_calls"),
         migration!("sqlite", 29, "0029_agent_options"),
+        migration!("sqlite", 30, "0030_answered_attempts"),
     ],
 };
 
@@ -91,6 +92,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 27, "0027_agents"),
         migration!("postgres", 28, "0028_agent_calls"),
         migration!("postgres", 29, "0029_agent_options"),
+        migration!("postgres", 30, "0030_answered_attempts"),
     ],
 };
 

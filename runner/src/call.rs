@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::depth::Depth;
 use crate::egress::CompiledMocks;
 use crate::execution::Code;
+use crate::interaction::{Asked, Interaction};
 use crate::native::NativeTool;
 use crate::outcome::Outcome;
 use crate::ports::LogLevel;
@@ -47,6 +48,8 @@ pub struct Call {
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
+    /// What the runs may ask the client, and its answers.
+    pub interaction: Interaction,
 }
 
 /// The code that a call runs.
@@ -132,6 +135,8 @@ pub struct RunResult {
     pub trust: Trust,
     /// Content blocks that the tool added, also before it failed.
     pub content: Vec<ContentBlock>,
+    /// Questions that ended the run, and those that its client cannot answer.
+    pub asked: Asked,
 }
 
 /// A tool's report of its progress.

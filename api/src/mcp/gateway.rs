@@ -83,7 +83,7 @@ impl ServerHandler for Gateway {
     ) -> Result<CallToolResponse, ErrorData> {
         let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
         let level = *self.level.lock();
-        Ok(self.calling.call(&catalogue, request, Asked { context, level }).await?.into())
+        self.calling.call(&catalogue, request, Asked { context, level }).await
     }
 
     async fn set_level(

@@ -11,6 +11,7 @@ use crate::admission::Admitted;
 use crate::call::{Conversation, EventSender, ResultPersistence};
 use crate::depth::Depth;
 use crate::input_documents::InputDocuments;
+use crate::interaction::Interaction;
 use crate::redact::Redaction;
 
 /// The runs of one call.
@@ -35,6 +36,7 @@ pub(super) struct Caller {
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
+    pub interaction: Interaction,
 }
 
 /// One input whose record has started.

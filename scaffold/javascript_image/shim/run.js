@@ -2,6 +2,7 @@
 
 import { evaluate } from './bundle.js';
 import { contentOf } from './content.js';
+import { interactionOf } from './interaction.js';
 import { logOf } from './log.js';
 import { settled } from './loop.js';
 import { parsed } from './schema.js';
@@ -38,6 +39,7 @@ async function called(runTool, inputSchema, context, host) {
     userVariables: JSON.parse(context.userVariables),
     content: contentOf(host.add),
     log: logOf(host.sendLog),
+    interaction: interactionOf(host.requestInput),
   });
 }
 

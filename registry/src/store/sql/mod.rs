@@ -31,6 +31,7 @@ mod agent_edit;
 mod agent_revisions;
 mod agents;
 mod agents_list;
+mod answered_attempts;
 mod answers;
 mod api_keys;
 mod attestations;

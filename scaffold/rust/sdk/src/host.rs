@@ -1,17 +1,23 @@
 //! The functions of the host. In an author's own tests, `testing` replaces them.
 
 #[cfg(target_family = "wasm")]
-pub(crate) use real::{Exchange, add_content, cancel, finish, send_log, send_status_event, start, wait};
+pub(crate) use real::{
+    Exchange, add_content, cancel, finish, request_input, send_log, send_status_event, start, wait,
+};
 
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use crate::testing::{Exchange, add_content, cancel, finish, send_log, send_status_event, start, wait};
+pub(crate) use crate::testing::{
+    Exchange, add_content, cancel, finish, request_input, send_log, send_status_event, start, wait,
+};
 
 #[cfg(target_family = "wasm")]
 mod real {
     pub use crate::bindings::lathe::tool::http::{Exchange, cancel, finish, start, wait};
 
-    use crate::bindings::lathe::tool::{content, log, status};
-    use crate::{ContentBlock, ContentError, LogLevel, LogMessage, ResourceContents, StatusEvent};
+    use crate::bindings::lathe::tool::{content, interaction, log, status};
+    use crate::{
+        ContentBlock, ContentError, InputError, LogLevel, LogMessage, Question, ResourceContents, StatusEvent,
+    };
 
     pub fn add_content(block: ContentBlock) -> Result<(), ContentError> {
         let block = match block {
@@ -30,6 +36,12 @@ mod real {
             }
         };
         content::add(&block).map_err(|error| ContentError { code: error.code, message: error.message })
+    }
+
+    pub fn request_input(questions: &[(&str, Question)]) -> Result<Vec<String>, InputError> {
+        let request = |(key, question): &(&str, Question)| interaction::Request { key: (*key).into(), body: question.body() };
+        let requests: Vec<_> = questions.iter().map(request).collect();
+        interaction::request_input(&requests).map_err(|error| InputError::new(error.code, error.message))
     }
 
     pub fn send_log(message: LogMessage) {

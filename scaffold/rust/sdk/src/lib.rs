@@ -29,6 +29,7 @@ mod entry_point;
 mod error;
 mod host;
 pub mod http;
+mod interaction;
 mod log;
 mod runtime;
 mod status;
@@ -38,6 +39,7 @@ pub mod testing;
 pub use content::{ContentBlock, ContentError, ContentErrorCode, ResourceContents};
 pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variables};
 pub use error::Error;
+pub use interaction::{InputError, InputErrorCode, InputResult, Question};
 pub use log::{LogLevel, LogMessage};
 pub use status::StatusEvent;
 
