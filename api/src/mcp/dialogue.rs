@@ -63,7 +63,8 @@ impl Dialogues {
         let Some(sealed) = state else {
             return Ok(Interaction { kinds, answers: early(responses)?, round: 0 });
         };
-        let RequestState { attempt, expires_at, round, mut answers, asked } = self.states.open(&sealed, call)?;
+        let RequestState { attempt, expires_at, round, mut answers, asked } =
+            self.states.open(&sealed, &call.binding())?;
         answers.extend(answered(asked, responses)?);
         bounded(&answers)?;
         let is_first = self.store.answer_attempt(&attempt, expires_at).await.map_err(|error| {
@@ -93,7 +94,7 @@ impl Dialogues {
             answers: interaction.answers,
             asked: questions.iter().map(OpenQuestion::of).collect(),
         };
-        let sealed = self.states.seal(&state, call)?;
+        let sealed = self.states.seal(&state, &call.binding())?;
         Ok(InputRequiredResult::new(Some(requests), Some(sealed)).with_meta(meta(&fields)))
     }
 }

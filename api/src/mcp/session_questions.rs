@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use super::dialogue::Open;
 
-/// Time that a person has to answer, as long as a state without a session.
-const ANSWERED_WITHIN: Duration = Duration::from_mins(15);
+/// Time that a person has to answer. A session ends after five minutes without a message.
+const ANSWERED_WITHIN: Duration = Duration::from_mins(4);
 
 /// Why a session has no answer.
 #[derive(Debug, thiserror::Error)]

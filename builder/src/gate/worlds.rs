@@ -126,6 +126,12 @@ mod tests {
                 BumpKind::Patch,
             ),
             (
+                "an image later than that",
+                "0.1.0: content http log status types > run-tool",
+                "0.1.0: content http interaction log status types > run-tool",
+                BumpKind::Patch,
+            ),
+            (
                 "more of a component",
                 "0.1.0: http status types > input-schema run-tool",
                 "0.1.0: content http log status types > input-schema run-tool",

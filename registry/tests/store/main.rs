@@ -4,6 +4,7 @@ mod accounts;
 mod agent_calls;
 mod agent_revisions;
 mod agents;
+mod answered_attempts;
 mod answers;
 mod api_keys;
 mod artifact_buckets;

@@ -41,6 +41,7 @@ pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variab
 pub use error::Error;
 pub use interaction::{InputError, InputErrorCode, InputResult, Question};
 pub use log::{LogLevel, LogMessage};
+pub use serde_json::json;
 pub use status::StatusEvent;
 
 /// Declares the function of the tool. Its parameters are the input, whose type implements `serde::Deserialize` and
