@@ -16,9 +16,6 @@ from amigo_tool_scaffold.interaction import Form, InputUnavailable, Roots, Sampl
 """
 SIGNATURE = "run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables)"
 
-#: The tool that the gateway gets while a client listens for changes.
-LATE = "test_late_tool"
-
 #: Questions of several tools.
 NAME = 'Form("What is your name?", {"name": {"type": "string"}}, required=["name"])'
 CONFIRM = 'Form("Please confirm", {"ok": {"type": "boolean"}}, required=["ok"])'
@@ -53,8 +50,6 @@ BODIES = {
     "test_error_handling": 'raise RuntimeError("This tool intentionally returns an error for testing")',
     "json_schema_2020_12_tool": 'return "JSON Schema 2020-12 tool called"',
     "test_custom_headers": 'return "ok"',
-    "test_trigger_tool_change": 'return "the runner of the suite has changed the tools"',
-    "test_late_tool": 'return "ok"',
     "test_elicitation": (
         'fields = {"username": {"type": "string", "description": "User\'s response"},'
         ' "email": {"type": "string", "description": "User\'s email address"}}\n'

@@ -8,15 +8,14 @@ from threading import Thread
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 
-def start(server, path, token, hooks):
-    """Starts a proxy for an endpoint of a server and returns its URL. A hook runs before calls of the tool with its name."""
+def start(server, path, token):
+    """Starts a proxy for an endpoint of a server and returns its URL."""
 
     class Forward(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def forward(self):
             length = int(self.headers.get("content-length", 0))
-            hooks.get(self.headers.get("mcp-name"), lambda: None)()
             upstream = http.client.HTTPConnection(server)
             headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
             upstream.request(self.command, path, self.rfile.read(length), {**headers, "Authorization": f"Bearer {token}"})

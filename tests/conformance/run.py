@@ -23,7 +23,7 @@ class Server:
     """A server with an organisation, whose user is logged in."""
 
     def __init__(self, lathe, home):
-        self.lathe, self.home, self.is_changed = lathe, pathlib.Path(home), False
+        self.lathe, self.home = lathe, pathlib.Path(home)
         self.environment = {**os.environ, "HOME": home, "LATHE_CONFIG_DIR": home}
         data = str(self.home / "data")
         key = self.json("org", "create", ORGANIZATION, "--user", "ada", "--data", data)
@@ -74,16 +74,8 @@ class Server:
             self.run("tool", "create", name, "--description", f"The fixture {name}.")
             publish = ["tool", "publish", name, "--branch", f"releases/{ORGANIZATION}", "--path", f"tools/{name}"]
             self.run(*publish, "--bump", "minor", "--yes")
-            if name != fixtures.LATE:
-                self.run("agent", "assign", "suite", name)
+            self.run("agent", "assign", "suite", name)
             print(f"published {name}", flush=True)
-
-    def change_tools(self):
-        """Adds a tool to the gateway, for a client that listens."""
-        if not self.is_changed:
-            self.is_changed = True
-            self.run("agent", "assign", "suite", fixtures.LATE)
-            self.run("agent", "deploy", "suite")
 
 
 def main():
@@ -94,8 +86,7 @@ def main():
             server.run("agent", "create", "suite", "--type", "mcp_gateway", "--description", "The fixtures.")
             server.publish_fixtures()
             server.run("agent", "deploy", "suite")
-            hooks = {"test_trigger_tool_change": server.change_tools}
-            url = proxy.start(server.address, f"/v1/{ORGANIZATION}/mcp/suite", server.token, hooks)
+            url = proxy.start(server.address, f"/v1/{ORGANIZATION}/mcp/suite", server.token)
             failed = [era for era in ERAS if not passes(suite, url, era)]
         finally:
             server.process.terminate()
