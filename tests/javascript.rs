@@ -18,8 +18,7 @@ use serde_json::{Value, json};
 use crate::harness::{Options, Server, Team, Tool, needs};
 
 /// The lines around the body of each tool.
-const PARAMETERS: &str =
-    "{ toolInput, metadata, config, conversation, sendStatusEvent, userVariables, content, log, callTool }";
+const PARAMETERS: &str = "{ toolInput, metadata, config, conversation, sendStatusEvent, userVariables, content, interaction, log, callTool }";
 
 /// A server that builds JavaScript and lets tools reach loopback; `None` without esbuild.
 pub fn server(options: Options) -> Option<Arc<Server>> {

@@ -9,7 +9,7 @@ use registry::{Clock, Store};
 use runner::Invoker;
 
 use crate::config::Config;
-use crate::mcp::{Calling, Challenge, McpEndpoint};
+use crate::mcp::{Calling, Challenge, Dialogues, McpEndpoint};
 use crate::readiness::Readiness;
 use crate::request_id::RequestIds;
 use crate::tasks::Tasks;
@@ -41,7 +41,8 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let request_ids = RequestIds::new(&parts.clock);
         let (tasks, readiness) = (Tasks::default(), Readiness::default());
-        let calling = Calling { invoker: parts.invoker.clone(), tasks: tasks.clone() };
+        let dialogues = Dialogues::new(&parts.store);
+        let calling = Calling { invoker: parts.invoker.clone(), tasks: tasks.clone(), dialogues };
         let mcp = McpEndpoint::new(parts.store.clone(), calling, parts.config.public_url.as_ref());
         Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp }))
     }

@@ -3,10 +3,12 @@
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
 //! say which tools a client sees ([`listing`]), call them ([`calling`]) and bind sessions to their users ([`sessions`]).
 
+mod abilities;
 mod accept;
 mod calling;
 mod challenge;
 mod changes;
+mod dialogue;
 mod endpoint;
 mod events;
 mod exposure;
@@ -15,14 +17,17 @@ mod hosts;
 mod listing;
 mod metadata;
 mod pages;
+mod request_state;
 mod result;
 mod scope;
+mod session_questions;
 mod sessions;
 mod transport_refusal;
 mod turns;
 
 pub(crate) use calling::Calling;
 pub(crate) use challenge::{Challenge, with_challenge};
+pub(crate) use dialogue::Dialogues;
 pub(crate) use endpoint::{McpEndpoint, McpRequest};
 pub use hosts::{PublicUrl, PublicUrlInvalid};
 pub(crate) use listing::rendered;

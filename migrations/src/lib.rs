@@ -71,6 +71,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 28, "0028_agent_calls"),
         migration!("sqlite", 29, "0029_agent_options"),
         migration!("sqlite", 30, "0030_turns"),
+        migration!("sqlite", 31, "0031_answered_attempts"),
     ],
 };
 
@@ -93,6 +94,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 28, "0028_agent_calls"),
         migration!("postgres", 29, "0029_agent_options"),
         migration!("postgres", 30, "0030_turns"),
+        migration!("postgres", 31, "0031_answered_attempts"),
     ],
 };
 

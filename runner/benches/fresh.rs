@@ -237,6 +237,7 @@ fn execution(code: Code) -> Box<Execution> {
         limits: Limits::DEFAULT,
         group: 0,
         tape_mode: TapeMode::Record,
+        interaction: runner::Interaction::default(),
     })
 }
 

@@ -9,6 +9,7 @@ pub mod tool {
             "lathe:tool/status.send": async | trappable,
             "lathe:tool/content.add": async | trappable,
             "lathe:tool/log.send": async | trappable,
+            "lathe:tool/interaction.request-input": async | trappable,
             "lathe:tool/http.start": async | trappable,
             "lathe:tool/http.wait": async | trappable,
             "lathe:tool/http.finish": async | trappable,
@@ -34,6 +35,7 @@ pub mod image {
             "lathe:tool/content": super::tool::lathe::tool::content,
             "lathe:tool/log": super::tool::lathe::tool::log,
             "lathe:tool/tools": super::tool::lathe::tool::tools,
+            "lathe:tool/interaction": super::tool::lathe::tool::interaction,
         },
     });
 }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::depth::Depth;
 use crate::egress::CompiledMocks;
 use crate::execution::Code;
+use crate::interaction::{Asked, Interaction};
 use crate::native::NativeTool;
 use crate::outcome::Outcome;
 use crate::ports::LogLevel;
@@ -48,6 +49,8 @@ pub struct Call {
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
+    /// What the runs may ask the client, and its answers.
+    pub interaction: Interaction,
 }
 
 /// Where a call comes from.
@@ -171,6 +174,8 @@ pub struct RunResult {
     pub version: Option<Version>,
     /// Resources that the run used, with the runs that it called.
     pub total: TreeUse,
+    /// Questions that ended the run, and those that its client cannot answer.
+    pub asked: Asked,
 }
 
 /// A tool's report of its progress.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use registry::{Digest, Permission, Timestamp, UserId, Version};
 
 use crate::admission::QueueFull;
+use crate::interaction::{INPUT_REQUIRED, Question};
 use crate::native::NativeToolRefused;
 
 /// Time after which a refused caller may try again. A slot becomes free when a run ends, and most runs end within a
@@ -102,6 +103,11 @@ pub enum Error {
     Forbidden { permission: Permission },
     #[error("a person has to confirm each call of {tool_name}, and this call has no confirmation")]
     ConfirmationMissing { tool_name: String },
+    #[error("the person behind this call did not confirm that {tool_name} runs")]
+    ConfirmationRefused { tool_name: String },
+    /// The client asks its person, and calls again.
+    #[error("a person is asked to confirm the call")]
+    ConfirmationAsked(Box<Question>),
     #[error("the call pins the component {pinned}, and the version has the component {}", shown(.present.as_ref()))]
     DigestDiffers { pinned: Digest, present: Option<Digest> },
     #[error("{}", violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
@@ -185,7 +191,10 @@ impl Error {
             Self::VersionNotFound { .. } | Self::VersionDeprecated(_) | Self::ToolNotPresented { .. } => {
                 ErrorKind::NotFound
             }
-            Self::Forbidden { .. } | Self::ConfirmationMissing { .. } => ErrorKind::Forbidden,
+            Self::Forbidden { .. }
+            | Self::ConfirmationMissing { .. }
+            | Self::ConfirmationRefused { .. }
+            | Self::ConfirmationAsked(_) => ErrorKind::Forbidden,
             Self::DigestDiffers { .. } => ErrorKind::Conflict,
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
@@ -211,6 +220,8 @@ impl Error {
             Self::ToolNotPresented { .. } => "tool_not_presented",
             Self::Forbidden { .. } => "permission_missing",
             Self::ConfirmationMissing { .. } => "confirmation_missing",
+            Self::ConfirmationRefused { .. } => "confirmation_refused",
+            Self::ConfirmationAsked(_) => INPUT_REQUIRED,
             Self::DigestDiffers { .. } => "digest_differs",
             Self::InvalidInput { .. } => "input_schema",
             Self::InputCount { .. } => "input_count",

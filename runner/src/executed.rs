@@ -5,6 +5,7 @@ use std::time::Duration;
 use registry::{ContentBlock, Ledger};
 use serde::{Deserialize, Serialize};
 
+use crate::interaction::Asked;
 use crate::outcome::{self, Outcome};
 use crate::tape::TapeResult;
 
@@ -33,6 +34,7 @@ pub struct Executed {
     /// Resources that the host counted.
     pub ledger: Ledger,
     pub tape: TapeResult,
+    pub asked: Asked,
 }
 
 impl Printed {
@@ -58,7 +60,16 @@ impl Executed {
     /// A run of which only the outcome is known.
     pub(crate) fn ended(outcome: Outcome) -> Self {
         let (duration, logs, ledger) = (Duration::ZERO, Printed::default(), Ledger::default());
-        Self { outcome, duration, is_called: true, logs, content: Vec::new(), ledger, tape: TapeResult::default() }
+        Self {
+            outcome,
+            duration,
+            is_called: true,
+            logs,
+            content: Vec::new(),
+            ledger,
+            tape: TapeResult::default(),
+            asked: Asked::default(),
+        }
     }
 }
 

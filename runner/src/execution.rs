@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use registry::{Digest, OrganizationId};
 use serde::{Deserialize, Serialize};
 
+use crate::interaction::Interaction;
 use crate::limits::Limits;
 use crate::tape::TapeMode;
 
@@ -85,4 +86,6 @@ pub struct Execution {
     /// The scheduling group, equal for all runs of one organisation.
     pub group: u64,
     pub tape_mode: TapeMode,
+    /// What the run may ask, and the answers that it has.
+    pub interaction: Interaction,
 }

@@ -17,6 +17,7 @@ use crate::bindings::image::Image;
 use crate::bindings::image::lathe::tool::compiler as wire;
 use crate::engine::EngineCapacity;
 use crate::host::{self, Host, HostSettings};
+use crate::interaction::Interaction;
 use crate::limits::Limits;
 use crate::memory_reuse::{self, ImageEngine, MappedCode, MemoryReuse, SlotAllocator};
 use crate::text::cut;
@@ -177,7 +178,8 @@ impl Interpreter {
     }
 
     fn store(&self, limits: Limits, tape_mode: TapeMode) -> Store<Host> {
-        let settings = HostSettings { bundle: [].into(), limits: &limits, tape_mode };
+        let settings =
+            HostSettings { bundle: [].into(), limits: &limits, tape_mode, interaction: Interaction::default() };
         let mut store = Store::new(&self.engine, Host::new(settings, Ports::closed()));
         store.limiter(|host| &mut host.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);

@@ -23,6 +23,7 @@ mod fair_scheduler;
 mod frames;
 mod host;
 mod input_documents;
+mod interaction;
 mod interpreter;
 mod invoke;
 mod limits;
@@ -65,6 +66,7 @@ pub use error::{DeprecatedVersion, Error, ErrorKind, SchemaViolation};
 pub use executed::{Executed, Printed};
 pub use execution::{Code, CodeBundle, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};
+pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, QuestionKind, is_result};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
     Catalogue, DifferingRun, Invoker, LastRuns, ListedSource, ListedTool, Refusal, Replay, ReplayReport, ReplayResult,

@@ -16,7 +16,7 @@ const RUNNERS_CRASHED: &str = "lathe_runners_crashed_total";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
 /// Failures that the host names.
-const HOST_FAILURES: [&str; 19] = [
+const HOST_FAILURES: [&str; 20] = [
     "timeout_wall",
     "timeout_cpu",
     "output_too_large",
@@ -35,6 +35,7 @@ const HOST_FAILURES: [&str; 19] = [
     "no_result",
     "runner_crashed",
     "internal",
+    "input_required",
     "MemoryError",
 ];
 

@@ -207,6 +207,15 @@ impl Redactor {
         blocks.into_iter().map(|block| block.map_texts(|text| self.text(text))).collect()
     }
 
+    /// Redacts the texts of a question, which is JSON.
+    pub fn question(&self, body: &mut String) {
+        if !matches!(self, Self::Nothing)
+            && let Ok(value) = serde_json::from_str(body)
+        {
+            *body = self.value(value).to_string();
+        }
+    }
+
     pub fn log_document(&self, document: LogDocument) -> LogDocument {
         let LogDocument { level, logger, data } = document;
         LogDocument { level, logger: logger.map(|logger| self.text(logger)), data: self.value(data) }

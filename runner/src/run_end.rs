@@ -6,6 +6,7 @@ use wasmtime::component::ResourceTableError;
 use wasmtime::{Error, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
+use crate::interaction::{INPUT_REQUIRED, InputRequired};
 use crate::limits::Limits;
 use crate::outcome::{Outcome, cpu_timeout, failed};
 use crate::tape::{End, ReplayStopped};
@@ -59,6 +60,9 @@ pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> O
     }
     if error.is::<ReplayStopped>() {
         return failed("replay_stopped", "the replay stopped where it differs from the recorded run");
+    }
+    if let Some(required) = error.downcast_ref::<InputRequired>() {
+        return failed(INPUT_REQUIRED, required.to_string());
     }
     let message = message(error);
     // A guest that does not check for a failed allocation writes out of bounds.
@@ -162,6 +166,7 @@ mod tests {
             false,
             ("limit_hostcalls", "the tool called host functions more than 1000000 times"),
         );
+        check(InputRequired, true, ("input_required", "the tool asked a question, and runs again with its answer"));
         check(I32Exit(0), false, ("no_result", "the tool exited without a result"));
         check(I32Exit(9), true, ("exit", "the tool exited with a failure code"));
         check(Trap::StackOverflow, true, ("stack_overflow", "the call stack is exhausted"));

@@ -135,13 +135,16 @@ fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
     let logs = host.log.printed(host.status.refusals());
     let (ledger, content) = (host.ledger(output_bytes, duration), host.content.take());
-    Executed { outcome, duration, is_called: host.is_called, logs, content, ledger, tape }
+    let asked = std::mem::take(&mut host.asked);
+    Executed { outcome, duration, is_called: host.is_called, logs, content, ledger, tape, asked }
 }
 
 fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
     let tape_mode = std::mem::take(&mut execution.tape_mode);
-    let settings = HostSettings { bundle: execution.code.bundle.bytes().clone(), limits: &limits, tape_mode };
+    let interaction = std::mem::take(&mut execution.interaction);
+    let bundle = execution.code.bundle.bytes().clone();
+    let settings = HostSettings { bundle, limits: &limits, tape_mode, interaction };
     let host = Host::new(settings, ports);
     let mut store = Store::new(engine, host);
     store.limiter(|host| &mut host.limiter);

@@ -24,6 +24,7 @@ use crate::error::{Error, SchemaViolation};
 use crate::execution::{Code, Execution, RunDocuments, group_of};
 use crate::executor::Executor;
 use crate::input_documents::InputDocuments;
+use crate::interaction::Interaction;
 use crate::limits::Limits;
 use crate::outcome::{self, Outcome};
 use crate::output::{self, OutputCheck};
@@ -206,7 +207,8 @@ impl TrialRunner {
             user_variables,
         };
         let tape_mode = clock.map_or(TapeMode::Off, starting_at);
-        let execution = Execution { code, documents, limits, group: group_of(organization), tape_mode };
+        let group = group_of(organization);
+        let execution = Execution { code, documents, limits, group, tape_mode, interaction: Interaction::default() };
         Ok((execution, Ports { events, http: session.sender() }))
     }
 }

@@ -34,6 +34,7 @@ const PACKAGE: &[Embedded] = embedded![
     "amigo_tool_scaffold/convert.py",
     "amigo_tool_scaffold/entry_point.py",
     "amigo_tool_scaffold/http.py",
+    "amigo_tool_scaffold/interaction.py",
     "amigo_tool_scaffold/log.py",
     "amigo_tool_scaffold/metadata.py",
     "amigo_tool_scaffold/py.typed",

@@ -30,6 +30,7 @@ const PACKAGE: &[(&str, &[u8])] = embedded![
     "src/error.rs",
     "src/host.rs",
     "src/http.rs",
+    "src/interaction.rs",
     "src/lib.rs",
     "src/log.rs",
     "src/runtime.rs",

@@ -8,7 +8,17 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQI
 #: The header of a WAV file without samples.
 SOUND = base64.b64encode(b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0@\x1f\0\0\x80>\0\0\2\0\x10\0data\0\0\0\0").decode()
 
+IMPORTS = """import asyncio
+import base64
+
+from amigo_tool_scaffold import content, log
+from amigo_tool_scaffold.interaction import Form, InputUnavailable, Roots, Sampling, request_input, request_inputs
+"""
 SIGNATURE = "run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables)"
+
+#: Questions of several tools.
+NAME = 'Form("What is your name?", {"name": {"type": "string"}}, required=["name"])'
+CONFIRM = 'Form("Please confirm", {"ok": {"type": "boolean"}}, required=["ok"])'
 
 #: The body of each tool.
 BODIES = {
@@ -40,6 +50,75 @@ BODIES = {
     "test_error_handling": 'raise RuntimeError("This tool intentionally returns an error for testing")',
     "json_schema_2020_12_tool": 'return "JSON Schema 2020-12 tool called"',
     "test_custom_headers": 'return "ok"',
+    "test_elicitation": (
+        'fields = {"username": {"type": "string", "description": "User\'s response"},'
+        ' "email": {"type": "string", "description": "User\'s email address"}}\n'
+        'answer = await request_input("user", Form(tool_input["message"], fields, required=["username", "email"]))\n'
+        'return f"User response: action={answer.action}, content={answer.content}"'
+    ),
+    "test_sampling": (
+        'answer = await request_input("model", Sampling(tool_input["prompt"], 100))\nreturn f"LLM response: {answer.text}"'
+    ),
+    "test_elicitation_sep1034_defaults": (
+        "fields = {\n"
+        '    "name": {"type": "string", "default": "John Doe"},\n'
+        '    "age": {"type": "integer", "default": 30},\n'
+        '    "score": {"type": "number", "default": 95.5},\n'
+        '    "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},\n'
+        '    "verified": {"type": "boolean", "default": True},\n'
+        "}\n"
+        'answer = await request_input("profile", Form("Please check your profile.", fields))\n'
+        'return f"Elicitation completed: action={answer.action}, content={answer.content}"'
+    ),
+    "test_elicitation_sep1330_enums": (
+        'titled = [{"const": f"value{n}", "title": f"{word} Option"} for n, word in enumerate(("First", "Second", "Third"), 1)]\n'
+        'plain = ["option1", "option2", "option3"]\n'
+        "fields = {\n"
+        '    "untitledSingle": {"type": "string", "enum": plain},\n'
+        '    "titledSingle": {"type": "string", "oneOf": titled},\n'
+        '    "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"],'
+        ' "enumNames": ["Option One", "Option Two", "Option Three"]},\n'
+        '    "untitledMulti": {"type": "array", "items": {"type": "string", "enum": plain}},\n'
+        '    "titledMulti": {"type": "array", "items": {"anyOf": titled}},\n'
+        "}\n"
+        'answer = await request_input("choices", Form("Please choose.", fields))\n'
+        'return f"Elicitation completed: action={answer.action}, content={answer.content}"'
+    ),
+    "test_input_required_result_elicitation": (
+        f'answer = await request_input("user_name", {NAME})\nreturn f"Hello, {{answer.content[\'name\']}}!"'
+    ),
+    "test_input_required_result_sampling": (
+        'answer = await request_input("capital_question", Sampling("What is the capital of France?", 100))\nreturn answer.text'
+    ),
+    "test_input_required_result_list_roots": (
+        'roots = await request_input("client_roots", Roots())\nreturn ", ".join(root.uri for root in roots)'
+    ),
+    "test_input_required_result_request_state": f'await request_input("confirm", {CONFIRM})\nreturn "state-ok"',
+    "test_input_required_result_tampered_state": f'await request_input("confirm", {CONFIRM})\nreturn "ok"',
+    "test_input_required_result_multiple_inputs": (
+        "answers = await request_inputs({\n"
+        f'    "user_name": {NAME},\n'
+        '    "greeting": Sampling("Generate a greeting", 50),\n'
+        '    "client_roots": Roots(),\n'
+        "})\n"
+        'return f"{answers[\'greeting\'].text} {answers[\'user_name\'].content[\'name\']} at {answers[\'client_roots\'][0].uri}"'
+    ),
+    "test_input_required_result_multi_round": (
+        'name = await request_input("step1", Form("Step 1: What is your name?", {"name": {"type": "string"}}, ["name"]))\n'
+        'color = await request_input("step2", Form("Step 2: What is your favorite color?", {"color": {"type": "string"}}, ["color"]))\n'
+        'return f"{name.content[\'name\']} likes {color.content[\'color\']}"'
+    ),
+    "test_input_required_result_capabilities": (
+        "try:\n"
+        f'    answer = await request_input("user_name", {NAME})\n'
+        "except InputUnavailable:\n"
+        '    answer = await request_input("name", Sampling("Invent a name.", 20))\n'
+        'return f"{answer}"'
+    ),
+    "test_missing_capability": 'return (await request_input("question", Sampling("What is needed?", 20))).text',
+    "test_streaming_elicitation": (
+        f'await send_status_event("asking")\nawait request_input("user_name", {NAME})\nreturn "done"'
+    ),
 }
 
 #: The input schemas of tools that take arguments.
@@ -67,6 +146,12 @@ SCHEMAS = {
         "else": {"required": ["email"]},
         "additionalProperties": False,
     },
+    "test_elicitation": {
+        "type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"], "additionalProperties": False,
+    },
+    "test_sampling": {
+        "type": "object", "properties": {"prompt": {"type": "string"}}, "required": ["prompt"], "additionalProperties": False,
+    },
     "test_custom_headers": {
         "type": "object",
         "properties": {"region": {"type": "string", "x-mcp-header": "Region"}, "query": {"type": "string"}},
@@ -79,6 +164,6 @@ EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
 def files(name):
     """Returns the files of a tool's project by their names."""
     body = "\n".join(f"    {line}" for line in BODIES[name].split("\n"))
-    source = f"import asyncio\nimport base64\n\nfrom amigo_tool_scaffold import content, log\n\n\nasync def {SIGNATURE}:\n{body}\n"
+    source = f"{IMPORTS}\n\nasync def {SIGNATURE}:\n{body}\n"
     manifest = f'[project]\nname = "{name}"\n\n[tool.lathe]\ninput_schema = "input.json"\n'
     return {"tool.py": source, "pyproject.toml": manifest, "input.json": json.dumps(SCHEMAS.get(name, EMPTY))}

@@ -66,6 +66,7 @@ fn execution(component: Digest, ask: Ask) -> Box<Execution> {
         limits: Limits { memory_bytes: 16 << 20, ..Limits::DEFAULT },
         group: 0,
         tape_mode: runner::TapeMode::Off,
+        interaction: runner::Interaction::default(),
     })
 }
 

@@ -90,6 +90,7 @@ fn execution(component: Digest, tool_input: &str) -> Box<Execution> {
         limits: Limits::DEFAULT,
         group: 0,
         tape_mode: runner::TapeMode::Off,
+        interaction: runner::Interaction::default(),
     })
 }
 

@@ -5,15 +5,20 @@ use serde_json::{Value, json};
 use super::client::{Gateway, LEGACY, message, of_text};
 use crate::harness::{Answer, Request, Team};
 
-struct Session<'a> {
-    gateway: &'a Gateway<'a>,
-    id: String,
+pub struct Session<'a> {
+    pub gateway: &'a Gateway<'a>,
+    pub id: String,
 }
 
 impl<'a> Session<'a> {
-    fn begin(gateway: &'a Gateway<'a>) -> Self {
+    pub fn begin(gateway: &'a Gateway<'a>) -> Self {
+        Self::begin_with(gateway, json!({}))
+    }
+
+    /// Begins a session of a client with capabilities.
+    pub fn begin_with(gateway: &'a Gateway<'a>, capabilities: Value) -> Self {
         let params = json!({
-            "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "old-client", "version": "0.9"},
+            "protocolVersion": LEGACY, "capabilities": capabilities, "clientInfo": {"name": "old-client", "version": "0.9"},
         });
         let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
         let answer = gateway.request("POST").json(&body).send_message();
@@ -25,7 +30,7 @@ impl<'a> Session<'a> {
         session
     }
 
-    fn request(&self, method: &str) -> Request<'_> {
+    pub fn request(&self, method: &str) -> Request<'_> {
         self.of(self.gateway.request(method))
     }
 
@@ -34,7 +39,7 @@ impl<'a> Session<'a> {
         request.header("mcp-session-id", &self.id).header("mcp-protocol-version", LEGACY)
     }
 
-    fn send(&self, method: &str, params: Value) -> Answer {
+    pub fn send(&self, method: &str, params: Value) -> Answer {
         let body = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
         self.request("POST").json(&body).send_message()
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::client::{Gateway, MODERN};
+use super::client::{Gateway, LEGACY, MODERN};
+use super::sessions::Session;
 
 /// Time for a message to arrive.
 const WAIT: Duration = Duration::from_secs(30);
@@ -18,16 +19,25 @@ pub struct Stream(BufReader<TcpStream>);
 impl Stream {
     /// Sends a request of the present version.
     pub fn open(gateway: &Gateway<'_>, method: &str, mut params: Value) -> Self {
-        let host = gateway.team.server.url.trim_start_matches("http://");
         let name = params["name"].as_str().map_or(String::new(), |name| format!("mcp-name: {name}\r\n"));
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let headers = format!("mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\n{name}");
+        Self::send(gateway, &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+    }
+
+    /// Sends a request of a session.
+    pub fn open_of(session: &Session<'_>, method: &str, params: &Value) -> Self {
+        let headers = format!("mcp-protocol-version: {LEGACY}\r\nmcp-session-id: {}\r\n", session.id);
+        Self::send(session.gateway, &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+    }
+
+    fn send(gateway: &Gateway<'_>, headers: &str, message: &Value) -> Self {
+        let (host, body) = (gateway.team.server.url.trim_start_matches("http://"), message.to_string());
         let head = format!(
             "POST {} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\naccept: application/json, text/event-stream\r\n\
-            content-type: application/json\r\nmcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\n{name}\
-            content-length: {}\r\n\r\n",
+            content-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
             gateway.path(),
             gateway.team.token,
             body.len()
@@ -45,6 +55,22 @@ impl Stream {
             assert!(began.elapsed() < WAIT, "no {text} in time: {read}");
             let bytes = self.0.read_line(&mut read).unwrap_or_else(|error| panic!("{error} before {text}: {read}"));
             assert!(bytes > 0, "the response ended before {text}: {read}");
+        }
+    }
+
+    /// Reads until a message fits.
+    pub fn message(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            assert!(began.elapsed() < WAIT, "no such message in time");
+            let mut line = String::new();
+            let bytes = self.0.read_line(&mut line).unwrap_or_else(|error| panic!("{error}"));
+            assert!(bytes > 0, "the response ended before the message");
+            let data = line.trim().strip_prefix("data:").map(str::trim).unwrap_or_default();
+            match serde_json::from_str(data) {
+                Ok(message) if fits(&message) => return message,
+                _ => {}
+            }
         }
     }
 }

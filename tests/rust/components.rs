@@ -168,7 +168,7 @@ fn a_tool_of_the_first_world_runs() {
     let tool = linking(&team, TOOL_OF_THE_FIRST_WORLD, TAKE).published();
     let world = &tool.version("1.0.0")["settings"]["world"];
     assert_eq!(world["name"], "lathe:tool/tool@0.1.0", "{world}");
-    for interface in ["content", "log"] {
+    for interface in ["content", "interaction", "log"] {
         assert!(!world["imports"].to_string().contains(&format!("lathe:tool/{interface}@")), "{world}");
     }
     let run = tool.invoke(&serde_json::json!({"text": "first"}));

@@ -8,18 +8,25 @@ use std::sync::Arc;
 use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationMode, InvocationSource};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResult, LoggingLevel, RequestMetaObject};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject, LoggingLevel, RequestMetaObject,
+};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, Catalogue, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence, Subject,
+    Call, CallOrigin, Catalogue, Depth, EventSender, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal,
+    ResultPersistence, RunResult, Subject,
 };
 use tokio_util::sync::CancellationToken;
 
+use super::abilities::{kinds, missing};
+use super::dialogue::{Dialogues, Open, Returned, bounded};
 use super::events::EventRelay;
 use super::exposure::{Called, Exposed};
 use super::listing::{COMPONENT, is_of_object};
-use super::result::{OutputForm, of_refusal, of_run};
+use super::request_state::BoundCall;
+use super::result::{OutputForm, of_failure, of_refusal, of_run};
 use super::scope::Scope;
+use super::session_questions;
 use crate::tasks::Tasks;
 
 /// The parts of a server that run tools.
@@ -27,6 +34,7 @@ use crate::tasks::Tasks;
 pub(crate) struct Calling {
     pub invoker: Invoker,
     pub tasks: Tasks,
+    pub dialogues: Dialogues,
 }
 
 /// The context of a request, with the level of log messages that its session set.
@@ -35,27 +43,74 @@ pub(crate) struct Asked {
     pub level: Option<LoggingLevel>,
 }
 
+/// The end of an attempt of a call.
+type Ended = Result<RunResult, Refusal>;
+
 impl Calling {
-    /// Runs a tool of the catalogue. The run is cancelled when the client cancels the request or goes away.
+    /// Runs a tool of the catalogue. The run is cancelled when the client cancels the request or goes away. Questions of the tool
+    /// are answered by a later request, or in a session while the call waits.
     pub async fn call(
         &self,
         catalogue: &Arc<Catalogue>,
         request: CallToolRequestParams,
         asked: Asked,
-    ) -> Result<CallToolResult, ErrorData> {
-        let (listed, request) = match Exposed(catalogue).called(request)? {
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Asked { context, level } = asked;
+        let scope = Scope::of(&context.extensions)?;
+        let (listed, mut request) = match Exposed(catalogue).called(request)? {
             Called::Tool(listed, request) => (listed, request),
-            Called::Failed(result) => return Ok(result),
+            Called::Failed(result) => return Ok(result.into()),
         };
-        let (scope, cancelled) = (Scope::of(&asked.context.extensions)?, CancellationToken::new());
-        let call = call(&listed, request, Caller { scope, context: &asked.context, cancelled })?;
-        self.run(call, output_form(&listed), asked).await
+        let returned = Returned { state: request.request_state.take(), responses: request.input_responses.take() };
+        let arguments = request.arguments;
+        let bound = BoundCall { scope, listed: &listed, arguments: arguments.as_ref() };
+        let has_session = context.meta.protocol_version().is_none();
+        let returned = if has_session { Returned::default() } else { returned };
+        let mut interaction = self.dialogues.begin(kinds(&context), returned, &bound).await?;
+        let mut relay = EventRelay::of(&context, level);
+        loop {
+            let cancelled = CancellationToken::new();
+            let caller = Caller { context: &context, cancelled, interaction: interaction.clone() };
+            let ended = self.attempt(call(&bound, caller)?, &context, &mut relay).await?;
+            let open = match open(&ended) {
+                None => return rendered(ended, &listed, has_session),
+                Some(Ok(open)) => open,
+                Some(Err(text)) => return Ok(of_failure("input_invalid", &text).into()),
+            };
+            if !has_session {
+                return Ok(self.dialogues.ask(interaction, open, &bound)?.into());
+            }
+            let answers = tokio::select! {
+                answers = session_questions::ask(&context.peer, open) => answers,
+                () = context.ct.cancelled() => return Ok(of_failure("cancelled", "the client cancelled the call").into()),
+            };
+            match answers {
+                Ok(answers) => interaction.answers.extend(answers),
+                Err(unanswered) => return Ok(of_failure("input_unanswered", &unanswered.to_string()).into()),
+            }
+            bounded(&interaction.answers)?;
+            interaction.round += 1;
+        }
     }
 
-    /// Runs a call with one input.
+    /// Runs a call of a turn. Its tool can ask nothing.
     pub(super) async fn run(&self, call: Call, form: OutputForm, asked: Asked) -> Result<CallToolResult, ErrorData> {
         let Asked { context, level } = asked;
-        let (mut relay, cancelled) = (EventRelay::of(&context, level), call.cancelled.clone());
+        match self.attempt(call, &context, &mut EventRelay::of(&context, level)).await? {
+            Ok(result) => Ok(of_run(result, form)),
+            Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
+            Err(refusal) => Ok(of_refusal(&refusal)),
+        }
+    }
+
+    /// Runs the tool once, from its start.
+    async fn attempt(
+        &self,
+        call: Call,
+        context: &RequestContext<RoleServer>,
+        relay: &mut EventRelay,
+    ) -> Result<Ended, ErrorData> {
+        let cancelled = call.cancelled.clone();
         let (sender, mut events) = EventSender::channel();
         let invoker = self.invoker.clone();
         let running = self.tasks.spawn(async move { invoker.try_invoke(call, sender).await });
@@ -68,28 +123,52 @@ impl Calling {
                 () = context.ct.cancelled(), if !cancelled.is_cancelled() => cancelled.cancel(),
             }
         };
-        let results = ended.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        match results {
+        match ended.map_err(|error| ErrorData::internal_error(error.to_string(), None))? {
             Ok(mut results) => {
-                let result = results.pop().ok_or_else(|| ErrorData::internal_error("the call has no result", None))?;
-                Ok(of_run(result, form))
+                results.pop().map(Ok).ok_or_else(|| ErrorData::internal_error("the call has no result", None))
             }
             Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),
-            Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
-            Err(refusal) => Ok(of_refusal(&refusal)),
+            Err(refusal) => Ok(Err(refusal)),
         }
+    }
+}
+
+/// The questions that ended an attempt: those of the tool, or that for a confirmation.
+fn open(ended: &Ended) -> Option<Result<Open, String>> {
+    match ended {
+        Ok(result) if result.asked.questions.is_empty() => None,
+        Ok(result) => Some(Open::new(result.invocation_id.clone(), result.asked.questions.clone())),
+        Err(Refusal { error: runner::Error::ConfirmationAsked(question), records, .. }) => {
+            Some(Open::new(records.first()?.clone(), vec![(**question).clone()]))
+        }
+        Err(_) => None,
+    }
+}
+
+/// Renders the end of a call. In sessions, clients have no error for what they did not declare.
+fn rendered(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<CallToolResponse, ErrorData> {
+    match ended {
+        Ok(result) => {
+            let lacked = result.asked.lacked(&result.outcome);
+            if !lacked.is_empty() && !has_session {
+                return Err(missing(lacked));
+            }
+            Ok(of_run(result, output_form(listed)).into())
+        }
+        Err(refusal) => Ok(of_refusal(&refusal).into()),
     }
 }
 
 /// The caller of a tool.
 struct Caller<'a> {
-    scope: &'a Scope,
     context: &'a RequestContext<RoleServer>,
     cancelled: CancellationToken,
+    interaction: Interaction,
 }
 
-fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>) -> Result<Call, ErrorData> {
-    let Caller { scope, context, cancelled } = caller;
+fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
+    let Caller { context, cancelled, interaction } = caller;
+    let BoundCall { scope, listed, arguments } = *bound;
     let mut pinned: Vec<_> = pinned(&context.meta)?.into_iter().collect();
     let (subject, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), ResultPersistence::default()),
@@ -104,7 +183,7 @@ fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>)
     Ok(Call {
         subject,
         principal: scope.principal.clone(),
-        inputs: vec![input(request)],
+        inputs: vec![input(arguments)],
         source: InvocationSource::Direct { user_id: scope.principal.user.to_string() },
         agent_call: Some(agent_call(scope, context)),
         pinned,
@@ -114,12 +193,13 @@ fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>)
         origin: CallOrigin::Client,
         operation: None,
         cancelled,
+        interaction,
     })
 }
 
-pub(super) fn input(request: CallToolRequestParams) -> Input {
+pub(super) fn input(arguments: Option<&JsonObject>) -> Input {
     Input {
-        input_parameters: request.arguments.unwrap_or_default(),
+        input_parameters: arguments.cloned().unwrap_or_default(),
         invocation_mode: InvocationMode::Regular,
         nonsensitive_user_variables: std::collections::BTreeMap::new(),
         sensitive_user_variables: std::collections::BTreeMap::new(),

@@ -88,7 +88,7 @@ impl ServerHandler for Gateway {
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
         let catalogue = self.catalogue(scope).await?;
-        Ok(self.calling.call(&catalogue, request, Asked { context, level }).await?.into())
+        self.calling.call(&catalogue, request, Asked { context, level }).await
     }
 
     async fn set_level(

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::listing::meta;
 
 /// Keys of `_meta` in a result.
-const INVOCATION: &str = "dev.lathe/invocationId";
+pub(super) const INVOCATION: &str = "dev.lathe/invocationId";
 const TRUSTED: &str = "dev.lathe/trusted";
 const ERROR: &str = "dev.lathe/error";
 /// Stands for an output without any text, which some clients and models refuse.
@@ -47,6 +47,13 @@ fn add_content(rendered: &mut CallToolResult, content: Vec<registry::ContentBloc
     // Both sides have the form of the protocol.
     let blocks = content.into_iter().filter_map(|block| serde_json::from_value(json!(block)).ok());
     rendered.content.extend::<Vec<ContentBlock>>(blocks.collect());
+}
+
+/// Renders a failure that the gateway itself found.
+pub(super) fn of_failure(code: &str, message: &str) -> CallToolResult {
+    let mut rendered = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
+    rendered.meta = Some(meta(&[(ERROR, json!({"type": code, "message": message}))]));
+    rendered
 }
 
 /// Renders a refused call as a failure of the tool, which models can read and mend.

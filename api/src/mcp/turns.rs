@@ -62,7 +62,7 @@ pub(super) fn call_in_turn(
         turn,
         tool,
         principal: scope.principal.clone(),
-        inputs: vec![input(request)],
+        inputs: vec![input(request.arguments.as_ref())],
         protocol: AgentProtocol::Mcp,
         client: client(context),
         pinned: pinned(&context.meta)?,

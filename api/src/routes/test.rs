@@ -79,6 +79,7 @@ impl Test {
             inputs,
             source,
             agent_call: None,
+            interaction: runner::Interaction::default(),
             pinned: Vec::new(),
             result_persistence: ResultPersistence::default(),
             conversation: None,

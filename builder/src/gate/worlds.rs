@@ -15,7 +15,10 @@ const TOOLCHAIN_PREFIX: &str = "wasi:";
 const BUILD_EXPORT: &str = "input-schema";
 
 /// The interfaces of the whole world in earlier releases.
-const EARLIER_WORLDS: [&[&str]; 1] = [&["lathe:tool/http", "lathe:tool/status", "lathe:tool/types"]];
+const EARLIER_WORLDS: [&[&str]; 2] = [
+    &["lathe:tool/http", "lathe:tool/status", "lathe:tool/types"],
+    &["lathe:tool/content", "lathe:tool/http", "lathe:tool/log", "lathe:tool/status", "lathe:tool/types"],
+];
 /// The exports of a tool in an interpreted language.
 const OF_INTERPRETERS: [&str; 1] = ["run-tool"];
 
@@ -120,6 +123,12 @@ mod tests {
                 "a later image",
                 "0.1.0: http status types > run-tool",
                 "0.1.0: content http log status types > run-tool",
+                BumpKind::Patch,
+            ),
+            (
+                "an image later than that",
+                "0.1.0: content http log status types > run-tool",
+                "0.1.0: content http interaction log status types > run-tool",
                 BumpKind::Patch,
             ),
             (

@@ -19,11 +19,12 @@ const ENTRY_POINT: &str = "run-tool";
 
 /// The interfaces that a language's image may import. The file system is linked and empty, and the host refuses every
 /// operation on sockets. Language runtimes import both at startup.
-const GRANTED_TO_IMAGES: [&str; 14] = [
+const GRANTED_TO_IMAGES: [&str; 15] = [
     "lathe:tool/bundle",
     "lathe:tool/compiler",
     "lathe:tool/content",
     "lathe:tool/http",
+    "lathe:tool/interaction",
     "lathe:tool/log",
     "lathe:tool/status",
     "lathe:tool/tools",

@@ -86,6 +86,11 @@ impl Store {
         self.0.generation.subscribe()
     }
 
+    /// The key with which the states of calls are signed that wait for answers.
+    pub fn request_state_key(&self) -> [u8; 32] {
+        self.0.keys.derive("request states")
+    }
+
     pub fn clock(&self) -> &Clock {
         &self.0.clock
     }

@@ -5,6 +5,7 @@ mod agent_calls;
 mod agent_revisions;
 mod agent_states;
 mod agents;
+mod answered_attempts;
 mod answers;
 mod api_keys;
 mod artifact_buckets;

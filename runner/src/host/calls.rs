@@ -3,6 +3,7 @@
 mod clocks;
 mod content;
 mod http;
+mod interaction;
 mod log;
 mod poll;
 mod random;

@@ -31,6 +31,7 @@ pub fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     tool::content::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     tool::log::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     tool::tools::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
+    tool::interaction::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     bundle::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     Ok(linker)
 }

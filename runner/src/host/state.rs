@@ -16,6 +16,7 @@ use super::random::Random;
 use super::status::Status;
 use super::times::{Parts, Times};
 use crate::bindings::{image, tool};
+use crate::interaction::{Asked, Interaction};
 use crate::limits::{Limiter, Limits};
 use crate::outcome::Outcome;
 use crate::ports::{Ports, SharedEventSink};
@@ -42,6 +43,8 @@ pub struct Host {
     pub(super) environment: Environment,
     pub(super) recorder: Recorder,
     pub(super) http: Http,
+    pub(super) interaction: Interaction,
+    pub(crate) asked: Asked,
 }
 
 /// The code and settings of one run, as its host needs them.
@@ -49,11 +52,12 @@ pub struct HostSettings<'a> {
     pub bundle: Arc<[u8]>,
     pub limits: &'a Limits,
     pub tape_mode: TapeMode,
+    pub interaction: Interaction,
 }
 
 impl Host {
     pub fn new(settings: HostSettings<'_>, ports: Ports) -> Self {
-        let HostSettings { bundle, limits, tape_mode } = settings;
+        let HostSettings { bundle, limits, tape_mode, interaction } = settings;
         let times = Times::start();
         let log = Log::new(limits.stdio_bytes, times.clone());
         let mut wasi = WasiCtxBuilder::new();
@@ -79,6 +83,8 @@ impl Host {
             environment,
             recorder: Recorder::new(is_recorded.then_some(seed)),
             http: Http::new(ports.http),
+            interaction,
+            asked: Asked::default(),
         }
     }
 

@@ -200,6 +200,7 @@ impl Run<'_> {
             limits: *limits,
             group: group_of(&self.caller.principal.organization),
             tape_mode: if resolved.is_recorded { TapeMode::Record } else { TapeMode::Off },
+            interaction: self.caller.interaction.clone(),
         }))
     }
 }

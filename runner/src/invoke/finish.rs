@@ -29,7 +29,7 @@ impl Run<'_> {
         let ExecutedRun { executed, redactors, frame, responses } = finished;
         metrics::executed(&executed, self.target.language());
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-        let Executed { outcome, is_called, logs, content, ledger, tape, .. } = executed;
+        let Executed { outcome, is_called, logs, content, ledger, tape, mut asked, .. } = executed;
         let tape = match frame {
             Some(frame) => {
                 let (recordings, organization) = (&self.services.recordings, &self.caller.principal.organization);
@@ -46,11 +46,13 @@ impl Run<'_> {
         let trust = verdict(self.target.trust_class());
         metrics::ended(&outcome, self.target.language());
         let status_events = std::mem::take(&mut *status_events.lock());
+        asked.questions.iter_mut().for_each(|question| redactors.answered.question(&mut question.body));
         let redacted = redactors.redact_end(outcome, logs, content).await?;
         let RedactedEnd { stored, answered, logs, stored_content, answered_content } = redacted;
         let (outcome, content) = (answered, answered_content);
         let (version, total) = (self.target.version(), ledger.total());
-        let result = RunResult { invocation_id: id, outcome, duration_ms, persisted, trust, content, version, total };
+        let result =
+            RunResult { invocation_id: id, outcome, duration_ms, persisted, trust, content, version, total, asked };
         let parts = RecordParts { status_events, logs, content: stored_content, ledger, tape, answers };
         self.record_end(&result, stored, parts).await?;
         Ok(result)

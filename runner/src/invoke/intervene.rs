@@ -1,18 +1,92 @@
 //! Step 7 of a call: a person confirms it, when the version asks for that.
 
 use registry::Intervention;
+use serde_json::{Map, Value, json};
 
 use super::target::Target;
 use crate::call::Call;
 use crate::error::Error;
+use crate::interaction::{Interaction, Question, QuestionKind};
+use crate::text::cut;
 
-/// Refuses a call that a person should confirm, since no client can ask its user yet. `required` counts for calls of agents; a
-/// caller without an agent is a person, or a program whose author has decided. `always` counts for every call.
+/// The key of the question. Keys of tools have no `/`.
+const KEY: &str = "lathe/confirmation";
+/// The field of the form.
+const CONFIRMED: &str = "confirmed";
+/// Bytes of the arguments that the question shows.
+const SHOWN_BYTES_MAX: usize = 2 << 10;
+
+/// Refuses a call that a person should confirm, unless the person behind it has confirmed it. `required` counts for calls of
+/// agents; a caller without an agent is a person, or a program whose author has decided. `always` counts for every call.
 pub(super) fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
     let is_needed = match target.intervention() {
         Intervention::Never => false,
         Intervention::Required => call.agent_call.is_some(),
         Intervention::Always => true,
     };
-    if is_needed { Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }) } else { Ok(()) }
+    if !is_needed {
+        return Ok(());
+    }
+    let tool_name = target.name().to_owned();
+    match call.inputs.as_slice() {
+        [input] => confirmed(&call.interaction, &tool_name, &input.input_parameters),
+        _ => Err(Error::ConfirmationMissing { tool_name }),
+    }
+}
+
+fn confirmed(interaction: &Interaction, tool_name: &str, arguments: &Map<String, Value>) -> Result<(), Error> {
+    let question = question(tool_name, arguments).map_err(Error::internal)?;
+    match interaction.answer(&question).map(is_yes) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Error::ConfirmationRefused { tool_name: tool_name.to_owned() }),
+        None if interaction.can_ask(QuestionKind::Form) => Err(Error::ConfirmationAsked(Box::new(question))),
+        None => Err(Error::ConfirmationMissing { tool_name: tool_name.to_owned() }),
+    }
+}
+
+fn question(tool_name: &str, arguments: &Map<String, Value>) -> Result<Question, String> {
+    let arguments = json!(arguments).to_string();
+    let message = format!("Run {tool_name} with {}?", cut(arguments, SHOWN_BYTES_MAX));
+    let field = json!({"type": "boolean", "title": "Run it", "default": false});
+    let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
+    let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
+    Question::parse(KEY.to_owned(), json!({"method": "elicitation/create", "params": params}).to_string())
+}
+
+fn is_yes(result: &str) -> bool {
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    result["action"] == "accept" && result["content"][CONFIRMED] == true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interaction::Answer;
+
+    fn arguments(amount: u32) -> Map<String, Value> {
+        json!({"amount": amount}).as_object().cloned().unwrap_or_default()
+    }
+
+    fn code(interaction: &Interaction, amount: u32) -> &'static str {
+        confirmed(interaction, "pay", &arguments(amount)).err().map_or("ok", |error| error.code())
+    }
+
+    #[test]
+    fn only_an_accepted_form_about_the_same_arguments_confirms() {
+        let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
+        assert_eq!(code(&Interaction::default(), 5), "confirmation_missing");
+        assert_eq!(code(&asking, 5), "input_required");
+        let asked = question("pay", &arguments(5)).unwrap();
+        for (result, expected) in [
+            (r#"{"action":"accept","content":{"confirmed":true}}"#, "ok"),
+            (r#"{"action":"accept","content":{"confirmed":false}}"#, "confirmation_refused"),
+            (r#"{"action":"accept","content":{}}"#, "confirmation_refused"),
+            (r#"{"action":"decline"}"#, "confirmation_refused"),
+            (r#"{"action":"cancel","content":{"confirmed":true}}"#, "confirmation_refused"),
+        ] {
+            let answered = Interaction { answers: vec![Answer::to(&asked, result.to_owned())], ..asking.clone() };
+            assert_eq!(code(&answered, 5), expected, "{result}");
+            assert_eq!(code(&answered, 6), "input_required", "of other arguments");
+        }
+    }
 }

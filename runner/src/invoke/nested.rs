@@ -15,6 +15,7 @@ use super::run::Caller;
 use crate::call::{Call, CallOrigin, CallTree, Conversation, Input, ParentRun, ResultPersistence, RunResult, Subject};
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
+use crate::interaction::Interaction;
 use crate::outcome::Outcome;
 use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpSender};
 use crate::tool_call::{ToolCall, answer};
@@ -181,6 +182,8 @@ impl CallingRun {
             origin: CallOrigin::Run(ParentRun { tree: self.tree.clone() }),
             operation: None,
             cancelled,
+            // A client knows the tool that it called, and would not know which tool asks.
+            interaction: Interaction::default(),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::call::{Candidate, RunResult};
 use crate::error::{DamagedArtifact, Error};
 use crate::executed::Executed;
 use crate::execution::{Execution, RunDocuments, group_of};
+use crate::interaction::{Asked, Interaction};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::ports::Ports;
@@ -185,6 +186,7 @@ impl Prepared {
                 ..self.limits
             },
             group: 0,
+            interaction: Interaction::default(),
             tape_mode: if self.is_same {
                 TapeMode::ReplayStrict(tape)
             } else {
@@ -236,6 +238,7 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
             content,
             version: start.tool_version,
             total: ledger.total(),
+            asked: Asked::default(),
         },
         recorded_cost: end.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,

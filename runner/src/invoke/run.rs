@@ -12,6 +12,7 @@ use crate::admission::Admitted;
 use crate::call::{CallTree, Conversation, EventSender, ResultPersistence};
 use crate::depth::Depth;
 use crate::input_documents::InputDocuments;
+use crate::interaction::Interaction;
 use crate::redact::Redaction;
 
 /// The runs of one call.
@@ -40,6 +41,7 @@ pub(super) struct Caller {
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
+    pub interaction: Interaction,
 }
 
 /// One input whose record has started.

@@ -159,6 +159,6 @@ impl RunningCall<'_> {
 }
 
 fn caller(call: Call) -> (Caller, Vec<Input>) {
-    let Call { principal, source, agent_call, operation, cancelled, inputs, .. } = call;
-    (Caller { principal, source, agent_call, operation, cancelled }, inputs)
+    let Call { principal, source, agent_call, operation, cancelled, interaction, inputs, .. } = call;
+    (Caller { principal, source, agent_call, operation, cancelled, interaction }, inputs)
 }

@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::catalogue::{ListedSource, ListedTool, named};
 use super::invoker::Invoker;
 use super::run::Run;
-use crate::call::{Call, Conversation, Input, ResultPersistence, Subject};
+use crate::call::{Call, CallOrigin, Conversation, Input, ResultPersistence, Subject};
 use crate::depth::Depth;
 use crate::error::Error;
+use crate::interaction::Interaction;
 use crate::native::{ConversationRuns, NativeTool, Reach};
 
 /// A call of a tool in a turn.
@@ -82,8 +83,10 @@ impl Invoker {
             subject: native.map_or(Subject::Presented { turn, tool }, Subject::Native),
             principal,
             depth,
+            origin: CallOrigin::Client,
             operation: None,
             cancelled,
+            interaction: Interaction::default(),
         }
     }
 

@@ -204,7 +204,10 @@ fn is_within(executed: &Executed, limits: &Limits) -> bool {
     let output = if let Outcome::Succeeded { output } = &executed.outcome { output.len() } else { 0 };
     let mut collector = ContentCollector::default();
     let has_valid_content = executed.content.iter().all(|block| collector.add(block.clone()).is_ok());
-    output <= limits.output_bytes && executed.logs.bytes() <= logs_max(limits) && has_valid_content
+    output <= limits.output_bytes
+        && executed.logs.bytes() <= logs_max(limits)
+        && has_valid_content
+        && executed.asked.is_within_bounds()
 }
 
 /// Bound of a log: each byte that is not UTF-8 is replaced by three.

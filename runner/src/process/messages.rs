@@ -168,6 +168,7 @@ mod tests {
             limits: Limits::MAX,
             group: 0,
             tape_mode: crate::TapeMode::Record,
+            interaction: crate::Interaction::default(),
         };
         let message = round_trip(&ToRunner::Run { run: 1, execution: Box::new(execution) });
         let ToRunner::Run { run: 1, execution } = message else { panic!("a run") };

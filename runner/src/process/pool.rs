@@ -146,6 +146,7 @@ mod tests {
             limits: Limits::DEFAULT,
             group: 0,
             tape_mode: crate::TapeMode::Off,
+            interaction: crate::Interaction::default(),
         }
     }
 

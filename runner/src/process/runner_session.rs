@@ -163,6 +163,7 @@ mod tests {
             limits: Limits { wall_ms, status_events: 2, output_bytes: 10, ..Limits::DEFAULT },
             group: 0,
             tape_mode: crate::TapeMode::Off,
+            interaction: crate::Interaction::default(),
         }
     }
 

@@ -108,6 +108,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::interaction::{InputErrorCode, InputRefused, Reply};
 
     fn counts() -> impl Strategy<Value = Counts> {
         (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
@@ -124,6 +125,15 @@ pub(crate) mod tests {
         prop_oneof![
             proptest::collection::vec(any::<u8>(), 0..50).prop_map(|bytes| Body::whole(&bytes)),
             proptest::collection::vec(any::<u8>(), 0..50).prop_map(|bytes| Body::digest(&bytes)),
+        ]
+    }
+
+    fn reply() -> impl Strategy<Value = Reply> {
+        let refused = |message| Reply::Refused(InputRefused::new(InputErrorCode::Unavailable, message));
+        prop_oneof![
+            Just(Reply::Open),
+            ".{0,9}".prop_map(refused),
+            proptest::collection::vec(".{0,9}".prop_map(String::from), 0..3).prop_map(Reply::Answered),
         ]
     }
 
@@ -152,6 +162,8 @@ pub(crate) mod tests {
             }),
             any::<u32>().prop_map(|exchange| Effect::RequestCancelled { exchange }),
             (body(), any::<bool>()).prop_map(|(block, is_accepted)| Effect::ContentAdded { block, is_accepted }),
+            (body(), reply())
+                .prop_map(|(questions, reply)| Effect::InputRequested { questions, reply: Box::new(reply) }),
         ]
     }
 

@@ -118,6 +118,7 @@ pub(crate) fn changes(then: &Tape, now: &Tape) -> Vec<Difference> {
     let mut changes: Vec<_> = ends.into_iter().flatten().collect();
     changes.extend(in_order(then, now, is_status_event));
     changes.extend(in_order(then, now, is_content));
+    changes.extend(in_order(then, now, is_question));
     changes.extend(requests(then, now));
     changes.extend(numbers(then, now));
     changes.truncate(CHANGES_MAX);
@@ -147,6 +148,10 @@ const fn is_status_event(effect: &Effect) -> bool {
 
 const fn is_content(effect: &Effect) -> bool {
     matches!(effect, Effect::ContentAdded { is_accepted: true, .. })
+}
+
+const fn is_question(effect: &Effect) -> bool {
+    matches!(effect, Effect::InputRequested { .. })
 }
 
 /// Finds requests that only one of the two runs made. Their order does not matter.
@@ -204,6 +209,7 @@ impl Effect {
             Self::RequestCancelled { .. } => "HTTP requests cancelled",
             Self::ContentAdded { is_accepted: true, .. } => "content blocks",
             Self::ContentAdded { is_accepted: false, .. } => "content blocks refused",
+            Self::InputRequested { .. } => "questions",
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::Body;
 use super::exchange::{TapedAnswer, TapedRequest, answer_bytes};
+use crate::interaction::Reply;
 
 /// Effects that are kept as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,8 @@ pub enum Effect {
     RequestCancelled { exchange: u32 },
     /// The run added a content block, which is kept as JSON.
     ContentAdded { block: Body, is_accepted: bool },
+    /// The run asked questions, which are kept as JSON.
+    InputRequested { questions: Body, reply: Box<Reply> },
 }
 
 impl Counts {
@@ -63,7 +66,16 @@ impl Effect {
             Self::Blocked | Self::ReadinessChecked { .. } | Self::RequestCancelled { .. } => 0,
             Self::StatusSent { event, .. } => event.heap_bytes(),
             Self::ContentAdded { block, .. } => block.heap_bytes(),
+            Self::InputRequested { questions, reply } => questions.heap_bytes() + reply_bytes(reply),
         }
+    }
+}
+
+fn reply_bytes(reply: &Reply) -> usize {
+    match reply {
+        Reply::Answered(results) => results.iter().map(|result| size_of::<String>() + result.len()).sum(),
+        Reply::Refused(refused) => refused.message.len(),
+        Reply::Open => 0,
     }
 }
 
@@ -98,6 +110,14 @@ impl fmt::Display for Effect {
             Self::ContentAdded { block, is_accepted: true } => write!(formatter, "added the content block {block}"),
             Self::ContentAdded { block, is_accepted: false } => {
                 write!(formatter, "added the content block {block}, which was refused")
+            }
+            Self::InputRequested { questions, reply } => {
+                write!(formatter, "asked {questions}; ")?;
+                match &**reply {
+                    Reply::Answered(results) => write!(formatter, "received {}", results.join(", ")),
+                    Reply::Refused(refused) => write!(formatter, "was refused: {}", refused.message),
+                    Reply::Open => formatter.write_str("ended without an answer"),
+                }
             }
         }
     }

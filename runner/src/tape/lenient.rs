@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::body::Body;
 use super::contents::Tape;
+use super::effect::Effect;
 use super::exchange::TapedRequest;
 use super::readings::Reader;
 use super::strict::ReplayStopped;
+use crate::interaction::{InputErrorCode, InputRefused, Reply};
 use crate::ports::{HttpAnswer, HttpError, HttpErrorCode};
 
 /// Nanoseconds in a millisecond, the resolution of clocks.
@@ -25,6 +28,8 @@ pub(crate) struct LenientReplay {
     /// Requests of the recorded run with their answers. An entry is removed when the replay makes an equal request.
     offered: Vec<(TapedRequest, Option<HttpAnswer>)>,
     answered: BTreeMap<u32, HttpAnswer>,
+    /// Questions of the recorded run with their replies.
+    replies: Vec<(Body, Reply)>,
 }
 
 impl LenientReplay {
@@ -32,8 +37,13 @@ impl LenientReplay {
     pub(crate) fn new(tape: Tape, started_at: u64) -> Self {
         let answer = |answer: Option<&_>| answer.and_then(|answer| tape.bodies.answer(answer));
         let offered = tape.exchanges().into_iter().map(|(request, taken)| (request.clone(), answer(taken))).collect();
-        let Tape { wall, monotonic, .. } = tape;
+        let Tape { wall, monotonic, entries, .. } = tape;
+        let replies = entries.into_iter().filter_map(|entry| match entry.effect {
+            Effect::InputRequested { questions, reply } => Some((questions, *reply)),
+            _ => None,
+        });
         Self {
+            replies: replies.collect(),
             offered,
             answered: BTreeMap::new(),
             wall: Reader::new(wall),
@@ -102,6 +112,13 @@ impl LenientReplay {
     pub(crate) fn finish(&mut self, exchange: u32) -> HttpAnswer {
         let unknown = || HttpError::new(HttpErrorCode::InvalidRequest, "no request with this number is in flight");
         self.answered.remove(&exchange).unwrap_or_else(|| Err(unknown()))
+    }
+
+    /// Replies to questions as the recorded run was replied to equal ones.
+    pub(crate) fn reply(&self, questions: &Body) -> Reply {
+        let found = self.replies.iter().find(|(asked, _)| asked == questions).map(|(_, reply)| reply.clone());
+        let missing = "this is a replay, and its tape has no answer to these questions";
+        found.unwrap_or_else(|| Reply::Refused(InputRefused::new(InputErrorCode::Unavailable, missing)))
     }
 
     fn deadline(&self, handle: u32) -> u64 {

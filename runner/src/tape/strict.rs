@@ -4,6 +4,7 @@ use super::contents::{End, Entry, Tape};
 use super::effect::Effect;
 use super::exchange::Bodies;
 use super::readings::Reader;
+use crate::interaction::{InputErrorCode, InputRefused, Reply};
 use crate::ports::HttpAnswer;
 
 /// Ends a replay where the tape has no answer.
@@ -51,6 +52,14 @@ impl StrictReplay {
         match self.next() {
             Some(Effect::ResponseTaken { exchange, answer }) if *exchange == number => self.bodies.answer(answer),
             _ => None,
+        }
+    }
+
+    /// The reply to questions, if the recorded run asked some next.
+    pub(crate) fn reply(&self) -> Reply {
+        match self.next() {
+            Some(Effect::InputRequested { reply, .. }) => (**reply).clone(),
+            _ => Reply::Refused(InputRefused::new(InputErrorCode::Unavailable, "the tape has no answer here")),
         }
     }
 

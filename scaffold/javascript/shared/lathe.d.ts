@@ -20,6 +20,8 @@ export interface RunToolArguments<Input = Record<string, unknown>> {
    * aborted `signal` cancels the run. Throws `ToolCallError` if there is no output.
    */
   callTool: (name: string, input?: Record<string, unknown>, options?: { signal?: AbortSignal }) => Promise<string>;
+  /** Asks the person or the client behind the call. */
+  interaction: Interaction;
 }
 
 /** A returned string becomes the output unchanged, any other value except `null` and `undefined` compact JSON. */
@@ -86,6 +88,77 @@ export interface ToolCallError extends Error {
   name: 'ToolCallError';
   code: 'denied' | 'invalid_arguments' | 'budget' | 'failed';
   kind?: string;
+}
+
+/**
+ * Questions to the person or the client behind the call. A run does not wait for an answer: a question without one ends the run,
+ * and when the client has answered, the tool runs again from its start, where the question returns the answer at once. So a tool
+ * asks before it does what must not be done twice. `key` names the question within the call: 1 to 64 of `A-Z a-z 0-9 _ . -`.
+ */
+export interface Interaction {
+  requestInput: <Asked extends Question>(key: string, question: Asked) => Promise<InputResult<Asked>>;
+  /** Asks several questions at once, and returns their results by key. */
+  requestInputs: <Asked extends Record<string, Question>>(
+    questions: Asked,
+  ) => Promise<{ [Key in keyof Asked]: InputResult<Asked[Key]> }>;
+}
+
+export type Question = Form | Visit | Sampling | Roots;
+
+/** A form for the person. `properties` are JSON Schemas of texts, numbers, booleans and choices, by field name. */
+export interface Form {
+  kind: 'form';
+  message: string;
+  properties?: Record<string, Record<string, unknown>>;
+  required?: string[];
+}
+
+/** A page that the person visits. The tool does not learn what they enter there. */
+export interface Visit {
+  kind: 'visit';
+  message: string;
+  url: string;
+}
+
+/** A request to the model of the client, with any other parameters of MCP. */
+export interface Sampling {
+  kind: 'sampling';
+  messages: string | Record<string, unknown>[];
+  maxTokens: number;
+  [parameter: string]: unknown;
+}
+
+/** A request for the directories that the client works in. */
+export interface Roots {
+  kind: 'roots';
+}
+
+export type InputResult<Asked extends Question> = Asked extends Sampling
+  ? Sampled
+  : Asked extends Roots
+    ? { uri: string; name?: string }[]
+    : Answer;
+
+/** What the person did, and the fields of the form if they accepted it. */
+export interface Answer {
+  action: 'accept' | 'decline' | 'cancel';
+  accepted: boolean;
+  content: Record<string, unknown>;
+}
+
+/** What the model of the client wrote. `content` is one block of MCP, or several. */
+export interface Sampled {
+  role: string;
+  content: unknown;
+  model: string;
+  stopReason?: string;
+}
+
+/** The host refused questions. */
+export interface InputRefused extends Error {
+  name: 'InputRefused' | 'InputUnavailable';
+  /** `unavailable`: the call has no client, or its client did not declare the ability. */
+  code: 'unavailable' | 'invalid' | 'too_many' | 'too_large';
 }
 
 /** Variables of the user, name to value. Sensitive values are redacted in stored records. */

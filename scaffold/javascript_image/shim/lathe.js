@@ -2,6 +2,7 @@
 
 import { load } from 'lathe:tool/bundle@0.1.0';
 import { add } from 'lathe:tool/content@0.1.0';
+import { requestInput } from 'lathe:tool/interaction@0.1.0';
 import { send as sendLog } from 'lathe:tool/log@0.1.0';
 import { send } from 'lathe:tool/status@0.1.0';
 import * as http from 'lathe:tool/http@0.1.0';
@@ -31,7 +32,7 @@ async function answered(work, failure) {
 }
 
 export function runTool(context) {
-  return answered(() => run(load(), context, { add, send, sendLog, tools }), describe);
+  return answered(() => run(load(), context, { add, requestInput, send, sendLog, tools }), describe);
 }
 
 export function compile(project) {

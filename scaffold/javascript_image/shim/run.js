@@ -2,6 +2,7 @@
 
 import { evaluate } from './bundle.js';
 import { contentOf } from './content.js';
+import { interactionOf } from './interaction.js';
 import { logOf } from './log.js';
 import { settled } from './loop.js';
 import { parsed } from './schema.js';
@@ -40,6 +41,7 @@ async function called(runTool, inputSchema, context, host) {
     content: contentOf(host.add),
     log: logOf(host.sendLog),
     callTool: callToolOf(host.tools),
+    interaction: interactionOf(host.requestInput),
   });
 }
 

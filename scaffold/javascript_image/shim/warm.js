@@ -4,8 +4,9 @@ import { checkBundle, compileProject } from './compiler.js';
 import { describe } from './errors.js';
 import { run } from './run.js';
 
-const SCRIPT = 'exports.runTool = async function runTool({ toolInput, sendStatusEvent, content, log }) {' +
+const SCRIPT = 'exports.runTool = async function runTool({ toolInput, sendStatusEvent, content, log, interaction }) {' +
   ' sendStatusEvent("half", { progress: 1, total: 2 }); content.addText("a"); log("info", "a");' +
+  ' await interaction.requestInput("a", { kind: "form", message: "a" });' +
   ' await undefined; return { of: toolInput }; };';
 const MAP = '{"version":3,"sources":["index.js"],"mappings":"AAAA"}';
 
@@ -26,5 +27,7 @@ export async function warm() {
   const bundle = compileProject({ files });
   checkBundle(bundle, true);
   describe(new TypeError('none'));
-  await run(bundle, CONTEXT, { add() {}, send() {}, sendLog() {}, tools: { start() {}, finish() {} } });
+  const tools = { start() {}, finish() {} };
+  const requestInput = () => ['{"action":"cancel"}'];
+  await run(bundle, CONTEXT, { add() {}, requestInput, send() {}, sendLog() {}, tools });
 }

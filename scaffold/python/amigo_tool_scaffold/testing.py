@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from amigo_tool_scaffold import content, log
+from amigo_tool_scaffold import content, interaction, log
 from amigo_tool_scaffold.config import Config
 from amigo_tool_scaffold.conversation import Conversation
 from amigo_tool_scaffold.convert import convert_input
@@ -59,15 +59,17 @@ def run(
     user_variables: UserVariables | None = None,
     conversation: Conversation | None = None,
     tools: Mapping[str, Callable[[Any], Any]] | None = None,
+    answers: Mapping[str, interaction.Result] | None = None,
 ) -> Result:
-    """Calls an `async` or plain `run_tool` once, outside any running event loop.
+    """Calls an `async` or plain `run_tool` once, outside any running event loop. `answers` are results of its questions by key;
+    a question without one raises `InputUnavailable`.
 
     Raises `EntryPointError`, `InputMismatch`, `NoResult` or `UnserialisableResult` where the run would fail with that
     exception in the service. The functions in `tools`, async or plain, answer the calls of the tools of these names.
     """
     check_entry_point(run_tool)
     result = Result("")
-    with _received(result), _answered(tools or {}):
+    with _received(result), _answered(answers or {}), _called(tools or {}):
         returned = run_tool(
             tool_input=convert_input(run_tool, _as_json(tool_input or {})),
             metadata=_metadata(mode),
@@ -92,7 +94,7 @@ def _received(result: Result) -> Iterator[None]:
 
 
 @contextmanager
-def _answered(tools: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
+def _called(tools: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
     """Answers the calls of other tools with the functions of the test."""
 
     async def call(name: str, arguments: str, timeout: float | None) -> str:
@@ -110,6 +112,32 @@ def _answered(tools: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
         yield
     finally:
         carry(previous)
+
+
+@contextmanager
+def _answered(answers: Mapping[str, interaction.Result]) -> Iterator[None]:
+    """Answers the questions of a run."""
+
+    def ask(requests: list[tuple[str, str]]) -> list[str]:
+        missing = [key for key, _ in requests if key not in answers]
+        if missing:
+            raise interaction.InputUnavailable(f"the test has no answer to {', '.join(missing)}")
+        return [json.dumps(_wire(answers[key])) for key, _ in requests]
+
+    asker = interaction.answered_by(ask)
+    try:
+        yield
+    finally:
+        interaction.answered_by(asker)
+
+
+def _wire(result: interaction.Result) -> dict[str, Any]:
+    match result:
+        case interaction.Answer(action, fields):
+            return {"action": action, "content": fields}
+        case interaction.Sampled(role, said, model, stop_reason):
+            return {"role": role, "content": said, "model": model, "stopReason": stop_reason}
+    return {"roots": [{"uri": root.uri, "name": root.name} for root in result]}
 
 
 def _recorder(sent: list[StatusEvent]) -> Callable[..., Sent]:

@@ -12,12 +12,13 @@ stdlib.stand_in()
 import wit_world
 from componentize_py_types import Err
 from lathe_runtime import compiler as _compiler
-from lathe_runtime import network, packages, result_content, run, sent_logs, tool_calls, warm
-from wit_world.imports import bundle, compiler, content, http, log, status, tools, types
+from lathe_runtime import asked, network, packages, result_content, run, sent_logs, tool_calls, warm
+from wit_world.imports import bundle, compiler, content, http, interaction, log, status, tools, types
 
 network.install(http)
 result_content.install(content)
 sent_logs.install(log)
+asked.install(interaction)
 tool_calls.install(tools)
 
 

@@ -118,6 +118,7 @@ impl Invocation {
             inputs,
             source,
             agent_call: None,
+            interaction: runner::Interaction::default(),
             pinned: pinned.into_iter().collect(),
             result_persistence,
             conversation,

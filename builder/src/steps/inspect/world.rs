@@ -13,7 +13,7 @@ const PACKAGE: &str = "lathe:tool/";
 const WORLD: &str = "tool";
 const RELEASE: &str = "0.1.0";
 /// The interfaces of this world.
-const INTERFACES: [&str; 6] = ["content", "http", "log", "status", "tools", "types"];
+const INTERFACES: [&str; 7] = ["content", "http", "interaction", "log", "status", "tools", "types"];
 
 /// The world of an artifact. An interpreter counts as importing every interface, whatever its code uses. A component
 /// imports the interfaces that it uses.

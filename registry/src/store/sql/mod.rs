@@ -32,6 +32,7 @@ mod agent_revisions;
 mod agent_states;
 mod agents;
 mod agents_list;
+mod answered_attempts;
 mod answers;
 mod api_keys;
 mod attestations;

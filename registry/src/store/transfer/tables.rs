@@ -11,7 +11,7 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 35] = [
+pub(super) const TABLES: [Table; 36] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
@@ -43,6 +43,7 @@ pub(super) const TABLES: [Table; 35] = [
     Table { name: "turns", key: &["organization", "turn"] },
     Table { name: "operations", key: &["organization", "operation"] },
     Table { name: "operation_runs", key: &["organization", "operation", "input_index"] },
+    Table { name: "answered_attempts", key: &["invocation"] },
     Table { name: "tapes", key: &["invocation"] },
     Table { name: "tape_bodies", key: &["organization", "digest"] },
     Table { name: "tape_body_uses", key: &["organization", "digest", "invocation"] },

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use registry::{
-    AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata,
-    InvocationSource, Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind, Principal,
-    RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId,
+    AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationId,
+    InvocationMetadata, InvocationSource, Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind,
+    Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId,
     UserVariableName, Version,
 };
 
@@ -51,6 +51,8 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     world.store.begin_turn(acme, new_turn(&talk, tool)).await.unwrap();
     let gone = world.agent(acme, "gone").await;
     world.store.delete_agent(acme, &gone).await.unwrap();
+    let answered = InvocationId::new(&world.clock);
+    assert!(world.store.answer_attempt(&answered, world.clock.now().after(Duration::from_hours(1))).await.unwrap());
 }
 
 async fn people(world: &World, acme: &Principal) {

@@ -41,7 +41,7 @@ xml.etree.ElementTree zipfile zlib zoneinfo
 # Modules of the scaffold package that tools import.
 SCAFFOLD = """
 amigo_tool_scaffold amigo_tool_scaffold.config amigo_tool_scaffold.content amigo_tool_scaffold.conversation
-amigo_tool_scaffold.http amigo_tool_scaffold.log amigo_tool_scaffold.metadata amigo_tool_scaffold.status amigo_tool_scaffold.tools
+amigo_tool_scaffold.http amigo_tool_scaffold.interaction amigo_tool_scaffold.log amigo_tool_scaffold.metadata amigo_tool_scaffold.status amigo_tool_scaffold.tools
 amigo_tool_scaffold.user_variables
 """.split()
 

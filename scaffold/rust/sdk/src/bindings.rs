@@ -1342,6 +1342,239 @@ pub mod lathe {
                 }
             }
         }
+        /// Questions of a running tool to the person or the client behind its call. A run does not wait:
+        /// a question without an answer ends the run, and a later run of the same call begins anew with
+        /// the answers. What a tool does before a question is done again.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod interaction {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            #[derive(Clone)]
+            pub struct Request {
+                /// Names the question within the call: 1 to 64 of `A-Z a-z 0-9 _ . -`.
+                pub key: _rt::String,
+                /// `{"method", "params"}` as JSON, in the shape of MCP. The methods are
+                /// `elicitation/create`, `sampling/createMessage` and `roots/list`.
+                pub body: _rt::String,
+            }
+            impl ::core::fmt::Debug for Request {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("Request")
+                        .field("key", &self.key)
+                        .field("body", &self.body)
+                        .finish()
+                }
+            }
+            #[repr(u8)]
+            #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+            pub enum ErrorCode {
+                /// Nobody can answer: the call has no client, or its client did not declare the ability.
+                Unavailable,
+                /// A key or a request is malformed, or two requests have one key.
+                Invalid,
+                /// The call asks more questions, or more often, than it may.
+                TooMany,
+                /// The requests together are larger than they may be.
+                TooLarge,
+            }
+            impl ::core::fmt::Debug for ErrorCode {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        ErrorCode::Unavailable => {
+                            f.debug_tuple("ErrorCode::Unavailable").finish()
+                        }
+                        ErrorCode::Invalid => {
+                            f.debug_tuple("ErrorCode::Invalid").finish()
+                        }
+                        ErrorCode::TooMany => {
+                            f.debug_tuple("ErrorCode::TooMany").finish()
+                        }
+                        ErrorCode::TooLarge => {
+                            f.debug_tuple("ErrorCode::TooLarge").finish()
+                        }
+                    }
+                }
+            }
+            impl ErrorCode {
+                #[doc(hidden)]
+                pub unsafe fn _lift(val: u8) -> ErrorCode {
+                    if !cfg!(debug_assertions) {
+                        return unsafe { ::core::mem::transmute(val) };
+                    }
+                    match val {
+                        0 => ErrorCode::Unavailable,
+                        1 => ErrorCode::Invalid,
+                        2 => ErrorCode::TooMany,
+                        3 => ErrorCode::TooLarge,
+                        _ => panic!("invalid enum discriminant"),
+                    }
+                }
+            }
+            #[derive(Clone)]
+            pub struct InputError {
+                pub code: ErrorCode,
+                pub message: _rt::String,
+            }
+            impl ::core::fmt::Debug for InputError {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("InputError")
+                        .field("code", &self.code)
+                        .field("message", &self.message)
+                        .finish()
+                }
+            }
+            impl ::core::fmt::Display for InputError {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    write!(f, "{:?}", self)
+                }
+            }
+            impl ::core::error::Error for InputError {}
+            #[allow(unused_unsafe, clippy::all)]
+            /// Returns the results of the requests as JSON, in their order. The call does not return
+            /// when one of them has no result yet. The run continues after an error.
+            #[allow(async_fn_in_trait)]
+            pub fn request_input(
+                requests: &[Request],
+            ) -> Result<_rt::Vec<_rt::String>, InputError> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea(
+                        [::core::mem::MaybeUninit<
+                            u8,
+                        >; 4 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let mut ret_area = RetArea(
+                        [::core::mem::MaybeUninit::uninit(); 4
+                            * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let vec3 = requests;
+                    let len3 = vec3.len();
+                    let layout3 = _rt::alloc::Layout::from_size_align(
+                            vec3.len() * (4 * ::core::mem::size_of::<*const u8>()),
+                            ::core::mem::size_of::<*const u8>(),
+                        )
+                        .unwrap();
+                    let (result3, _cleanup3) = crate::runtime::Cleanup::new(layout3);
+                    for (i, e) in vec3.into_iter().enumerate() {
+                        let base = result3
+                            .add(i * (4 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let Request { key: key0, body: body0 } = e;
+                            let vec1 = key0;
+                            let ptr1 = vec1.as_ptr().cast::<u8>();
+                            let len1 = vec1.len();
+                            *base
+                                .add(::core::mem::size_of::<*const u8>())
+                                .cast::<usize>() = len1;
+                            *base.add(0).cast::<*mut u8>() = ptr1.cast_mut();
+                            let vec2 = body0;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            *base
+                                .add(3 * ::core::mem::size_of::<*const u8>())
+                                .cast::<usize>() = len2;
+                            *base
+                                .add(2 * ::core::mem::size_of::<*const u8>())
+                                .cast::<*mut u8>() = ptr2.cast_mut();
+                        }
+                    }
+                    let ptr4 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "lathe:tool/interaction@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "request-input"]
+                        fn wit_import5(_: *mut u8, _: usize, _: *mut u8);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import5(_: *mut u8, _: usize, _: *mut u8) {
+                        unreachable!()
+                    }
+                    wit_import5(result3, len3, ptr4);
+                    let l6 = i32::from(*ptr4.add(0).cast::<u8>());
+                    let result17 = match l6 {
+                        0 => {
+                            let e = {
+                                let l7 = *ptr4
+                                    .add(::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l8 = *ptr4
+                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let base12 = l7;
+                                let len12 = l8;
+                                let mut result12 = _rt::Vec::with_capacity(len12);
+                                for i in 0..len12 {
+                                    let base = base12
+                                        .add(i * (2 * ::core::mem::size_of::<*const u8>()));
+                                    let e12 = {
+                                        let l9 = *base.add(0).cast::<*mut u8>();
+                                        let l10 = *base
+                                            .add(::core::mem::size_of::<*const u8>())
+                                            .cast::<usize>();
+                                        let len11 = l10;
+                                        let bytes11 = _rt::Vec::from_raw_parts(
+                                            l9.cast(),
+                                            len11,
+                                            len11,
+                                        );
+                                        _rt::string_lift(bytes11)
+                                    };
+                                    result12.push(e12);
+                                }
+                                _rt::cabi_dealloc(
+                                    base12,
+                                    len12 * (2 * ::core::mem::size_of::<*const u8>()),
+                                    ::core::mem::size_of::<*const u8>(),
+                                );
+                                result12
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l13 = i32::from(
+                                    *ptr4.add(::core::mem::size_of::<*const u8>()).cast::<u8>(),
+                                );
+                                let l14 = *ptr4
+                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l15 = *ptr4
+                                    .add(3 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len16 = l15;
+                                let bytes16 = _rt::Vec::from_raw_parts(
+                                    l14.cast(),
+                                    len16,
+                                    len16,
+                                );
+                                InputError {
+                                    code: ErrorCode::_lift(l13 as u8),
+                                    message: _rt::string_lift(bytes16),
+                                }
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result17
+                }
+            }
+        }
         /// Calls of other tools of the organisation, which the project declares in `calls`. A call has the rights, the
         /// invocation mode and the user variables of the run.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
@@ -1773,10 +2006,10 @@ macro_rules! __export_described_tool_impl {
         "wasm32")] #[unsafe (link_section =
         "component-type:wit-bindgen:0.60.0:lathe:tool@0.1.0:described-tool:imports and exports")]
         #[doc(hidden)] #[allow(clippy::octal_escapes)] pub static
-        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 1684] = *
+        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 1885] = *
         b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x8f\x0c\x01A\x02\x01\
-A\x16\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xd8\x0d\x01A\x02\x01\
+A\x18\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
 lathe:tool/status@0.1.0\x05\0\x01B\x18\x01o\x02ss\x01p\0\x01p}\x01r\x04\x06metho\
 ds\x03urls\x07headers\x01\x04body\x02\x04\0\x07request\x03\0\x03\x01r\x03\x06sta\
 tus{\x07headers\x01\x04body\x02\x04\0\x08response\x03\0\x05\x01m\x0a\x06denied\x06\
@@ -1798,21 +2031,25 @@ s\x04\0\x0dcontent-error\x03\0\x0e\x01j\0\x01\x0f\x01@\x01\x05block\x0b\0\x10\x0
 \0\x03add\x01\x11\x03\0\x18lathe:tool/content@0.1.0\x05\x02\x01B\x06\x01m\x08\x05\
 debug\x04info\x06notice\x07warning\x05error\x08critical\x05alert\x09emergency\x04\
 \0\x05level\x03\0\0\x01ks\x01j\0\x01s\x01@\x03\x05level\x01\x06logger\x02\x04dat\
-as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x02\x03\0\x01\
-\x08exchange\x01B\x0c\x02\x03\x02\x01\x04\x04\0\x08exchange\x03\0\0\x01m\x04\x06\
-denied\x11invalid-arguments\x06budget\x06failed\x04\0\x0aerror-code\x03\0\x02\x01\
-ks\x01r\x03\x04code\x03\x04kind\x04\x07messages\x04\0\x0acall-error\x03\0\x05\x01\
-@\x02\x04names\x09argumentss\0\x01\x04\0\x05start\x01\x07\x01j\x01s\x01\x06\x01@\
-\x01\x08exchange\x01\0\x08\x04\0\x06finish\x01\x09\x03\0\x16lathe:tool/tools@0.1\
-.0\x05\x05\x01B\x05\x01r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversat\
-ions\x0euser-variabless\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07mess\
-ages\x0bstack-trace\x02\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@\
-0.1.0\x05\x06\x02\x03\0\x05\x07context\x03\0\x07context\x03\0\x07\x02\x03\0\x05\x0a\
-tool-error\x03\0\x0atool-error\x03\0\x09\x01@\0\0s\x04\0\x0cinput-schema\x01\x0b\
-\x01j\x01s\x01\x0a\x01@\x01\x07context\x08\0\x0c\x04\0\x08run-tool\x01\x0d\x04\0\
-\x1flathe:tool/described-tool@0.1.0\x04\0\x0b\x14\x01\0\x0edescribed-tool\x03\0\0\
-\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.254.2\x10wit-bind\
-gen-rust\x060.60.0";
+as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x01B\x0b\x01\
+r\x02\x03keys\x04bodys\x04\0\x07request\x03\0\0\x01m\x04\x0bunavailable\x07inval\
+id\x08too-many\x09too-large\x04\0\x0aerror-code\x03\0\x02\x01r\x02\x04code\x03\x07\
+messages\x04\0\x0binput-error\x03\0\x04\x01p\x01\x01ps\x01j\x01\x07\x01\x05\x01@\
+\x01\x08requests\x06\0\x08\x04\0\x0drequest-input\x01\x09\x03\0\x1clathe:tool/in\
+teraction@0.1.0\x05\x04\x02\x03\0\x01\x08exchange\x01B\x0c\x02\x03\x02\x01\x05\x04\
+\0\x08exchange\x03\0\0\x01m\x04\x06denied\x11invalid-arguments\x06budget\x06fail\
+ed\x04\0\x0aerror-code\x03\0\x02\x01ks\x01r\x03\x04code\x03\x04kind\x04\x07messa\
+ges\x04\0\x0acall-error\x03\0\x05\x01@\x02\x04names\x09argumentss\0\x01\x04\0\x05\
+start\x01\x07\x01j\x01s\x01\x06\x01@\x01\x08exchange\x01\0\x08\x04\0\x06finish\x01\
+\x09\x03\0\x16lathe:tool/tools@0.1.0\x05\x06\x01B\x05\x01r\x05\x0atool-inputs\x08\
+metadatas\x06configs\x0cconversations\x0euser-variabless\x04\0\x07context\x03\0\0\
+\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\x02\x04\0\x0atool-error\x03\0\
+\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x07\x02\x03\0\x06\x07context\x03\0\x07c\
+ontext\x03\0\x08\x02\x03\0\x06\x0atool-error\x03\0\x0atool-error\x03\0\x0a\x01@\0\
+\0s\x04\0\x0cinput-schema\x01\x0c\x01j\x01s\x01\x0b\x01@\x01\x07context\x09\0\x0d\
+\x04\0\x08run-tool\x01\x0e\x04\0\x1flathe:tool/described-tool@0.1.0\x04\0\x0b\x14\
+\x01\0\x0edescribed-tool\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-\
+component\x070.254.2\x10wit-bindgen-rust\x060.60.0";
         };
     };
 }
@@ -1825,9 +2062,9 @@ pub use __export_described_tool_impl as export;
 )]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1693] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xf8\x0b\x01A\x02\x01\
-A\x11\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1894] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xc1\x0d\x01A\x02\x01\
+A\x13\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
 lathe:tool/status@0.1.0\x05\0\x01B\x18\x01o\x02ss\x01p\0\x01p}\x01r\x04\x06metho\
 ds\x03urls\x07headers\x01\x04body\x02\x04\0\x07request\x03\0\x03\x01r\x03\x06sta\
 tus{\x07headers\x01\x04body\x02\x04\0\x08response\x03\0\x05\x01m\x0a\x06denied\x06\
@@ -1849,20 +2086,24 @@ s\x04\0\x0dcontent-error\x03\0\x0e\x01j\0\x01\x0f\x01@\x01\x05block\x0b\0\x10\x0
 \0\x03add\x01\x11\x03\0\x18lathe:tool/content@0.1.0\x05\x02\x01B\x06\x01m\x08\x05\
 debug\x04info\x06notice\x07warning\x05error\x08critical\x05alert\x09emergency\x04\
 \0\x05level\x03\0\0\x01ks\x01j\0\x01s\x01@\x03\x05level\x01\x06logger\x02\x04dat\
-as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x02\x03\0\x01\
-\x08exchange\x01B\x0c\x02\x03\x02\x01\x04\x04\0\x08exchange\x03\0\0\x01m\x04\x06\
-denied\x11invalid-arguments\x06budget\x06failed\x04\0\x0aerror-code\x03\0\x02\x01\
-ks\x01r\x03\x04code\x03\x04kind\x04\x07messages\x04\0\x0acall-error\x03\0\x05\x01\
-@\x02\x04names\x09argumentss\0\x01\x04\0\x05start\x01\x07\x01j\x01s\x01\x06\x01@\
-\x01\x08exchange\x01\0\x08\x04\0\x06finish\x01\x09\x03\0\x16lathe:tool/tools@0.1\
-.0\x05\x05\x01B\x05\x01r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversat\
-ions\x0euser-variabless\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07mess\
-ages\x0bstack-trace\x02\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@\
-0.1.0\x05\x06\x02\x03\0\x05\x07context\x03\0\x07context\x03\0\x07\x02\x03\0\x05\x0a\
-tool-error\x03\0\x0atool-error\x03\0\x09\x04\0?lathe:tool/described-tool-with-al\
-l-of-its-exports-removed@0.1.0\x04\0\x0b4\x01\0.described-tool-with-all-of-its-e\
-xports-removed\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x07\
-0.254.2\x10wit-bindgen-rust\x060.60.0";
+as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x01B\x0b\x01\
+r\x02\x03keys\x04bodys\x04\0\x07request\x03\0\0\x01m\x04\x0bunavailable\x07inval\
+id\x08too-many\x09too-large\x04\0\x0aerror-code\x03\0\x02\x01r\x02\x04code\x03\x07\
+messages\x04\0\x0binput-error\x03\0\x04\x01p\x01\x01ps\x01j\x01\x07\x01\x05\x01@\
+\x01\x08requests\x06\0\x08\x04\0\x0drequest-input\x01\x09\x03\0\x1clathe:tool/in\
+teraction@0.1.0\x05\x04\x02\x03\0\x01\x08exchange\x01B\x0c\x02\x03\x02\x01\x05\x04\
+\0\x08exchange\x03\0\0\x01m\x04\x06denied\x11invalid-arguments\x06budget\x06fail\
+ed\x04\0\x0aerror-code\x03\0\x02\x01ks\x01r\x03\x04code\x03\x04kind\x04\x07messa\
+ges\x04\0\x0acall-error\x03\0\x05\x01@\x02\x04names\x09argumentss\0\x01\x04\0\x05\
+start\x01\x07\x01j\x01s\x01\x06\x01@\x01\x08exchange\x01\0\x08\x04\0\x06finish\x01\
+\x09\x03\0\x16lathe:tool/tools@0.1.0\x05\x06\x01B\x05\x01r\x05\x0atool-inputs\x08\
+metadatas\x06configs\x0cconversations\x0euser-variabless\x04\0\x07context\x03\0\0\
+\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\x02\x04\0\x0atool-error\x03\0\
+\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x07\x02\x03\0\x06\x07context\x03\0\x07c\
+ontext\x03\0\x08\x02\x03\0\x06\x0atool-error\x03\0\x0atool-error\x03\0\x0a\x04\0\
+?lathe:tool/described-tool-with-all-of-its-exports-removed@0.1.0\x04\0\x0b4\x01\0\
+.described-tool-with-all-of-its-exports-removed\x03\0\0\0G\x09producers\x01\x0cp\
+rocessed-by\x02\x0dwit-component\x070.254.2\x10wit-bindgen-rust\x060.60.0";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

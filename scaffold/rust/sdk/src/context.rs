@@ -7,7 +7,7 @@ use std::ops::Index;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{ContentBlock, ContentError, LogLevel, LogMessage, StatusEvent, host};
+use crate::{ContentBlock, ContentError, InputError, InputResult, LogLevel, LogMessage, Question, StatusEvent, host};
 
 /// The arguments of `run_tool` besides its input.
 #[derive(Debug, Clone)]
@@ -80,6 +80,26 @@ impl Context {
         let block = block.into();
         block.check()?;
         host::add_content(block)
+    }
+
+    /// Asks the person or the client behind the call. Without an answer, the run ends here, and the tool runs again from its
+    /// start when the client has answered. `key` names the question within the call.
+    ///
+    /// # Errors
+    /// When nobody can answer, or the question is malformed or exceeds the limits.
+    pub fn request_input(&self, key: &str, question: &Question) -> Result<InputResult, InputError> {
+        let mut results = self.request_inputs(&[(key, question.clone())])?;
+        Ok(results.pop().unwrap_or(InputResult(Value::Null)))
+    }
+
+    /// Asks several questions at once, like [`Context::request_input`], and returns their results in the same order.
+    ///
+    /// # Errors
+    /// When nobody can answer one of them, or the questions are malformed or exceed the limits.
+    pub fn request_inputs(&self, questions: &[(&str, Question)]) -> Result<Vec<InputResult>, InputError> {
+        let results = host::request_input(questions)?;
+        let parsed = results.iter().map(|result| InputResult(serde_json::from_str(result).unwrap_or_default()));
+        Ok(parsed.collect())
     }
 
     /// Sends a log message, which becomes a line of the printed text of the run. Messages beyond the limits are dropped.

@@ -2,12 +2,14 @@
 
 #[cfg(target_family = "wasm")]
 pub(crate) use real::{
-    Exchange, add_content, cancel, finish, finish_call, send_log, send_status_event, start, start_call, wait,
+    Exchange, add_content, cancel, finish, finish_call, request_input, send_log, send_status_event, start, start_call,
+    wait,
 };
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use crate::testing::{
-    Exchange, add_content, cancel, finish, finish_call, send_log, send_status_event, start, start_call, wait,
+    Exchange, add_content, cancel, finish, finish_call, request_input, send_log, send_status_event, start, start_call,
+    wait,
 };
 
 #[cfg(target_family = "wasm")]
@@ -15,9 +17,11 @@ mod real {
     pub use crate::bindings::lathe::tool::http::{Exchange, cancel, finish, start, wait};
     pub use crate::bindings::lathe::tool::tools::start as start_call;
 
-    use crate::bindings::lathe::tool::{content, log, status, tools};
+    use crate::bindings::lathe::tool::{content, interaction, log, status, tools};
     use crate::tools::ToolCallError;
-    use crate::{ContentBlock, ContentError, LogLevel, LogMessage, ResourceContents, StatusEvent};
+    use crate::{
+        ContentBlock, ContentError, InputError, LogLevel, LogMessage, Question, ResourceContents, StatusEvent,
+    };
 
     pub fn add_content(block: ContentBlock) -> Result<(), ContentError> {
         let block = match block {
@@ -40,6 +44,13 @@ mod real {
 
     pub fn finish_call(call: Exchange) -> Result<String, ToolCallError> {
         tools::finish(call).map_err(|tools::CallError { code, kind, message }| ToolCallError { code, kind, message })
+    }
+
+    pub fn request_input(questions: &[(&str, Question)]) -> Result<Vec<String>, InputError> {
+        let request =
+            |(key, question): &(&str, Question)| interaction::Request { key: (*key).into(), body: question.body() };
+        let requests: Vec<_> = questions.iter().map(request).collect();
+        interaction::request_input(&requests).map_err(|error| InputError::new(error.code, error.message))
     }
 
     pub fn send_log(message: LogMessage) {

@@ -29,6 +29,7 @@ mod entry_point;
 mod error;
 mod host;
 pub mod http;
+mod interaction;
 mod log;
 mod runtime;
 mod status;
@@ -39,7 +40,9 @@ pub mod tools;
 pub use content::{ContentBlock, ContentError, ContentErrorCode, ResourceContents};
 pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variables};
 pub use error::Error;
+pub use interaction::{InputError, InputErrorCode, InputResult, Question};
 pub use log::{LogLevel, LogMessage};
+pub use serde_json::json;
 pub use status::StatusEvent;
 
 /// Declares the function of the tool. Its parameters are the input, whose type implements `serde::Deserialize` and

@@ -9,7 +9,10 @@ use serde_json::Value;
 use crate::bindings::lathe::tool::http as wire;
 use crate::http::{ErrorCode, HttpError, Request, Response};
 use crate::tools::{self, ToolCallError};
-use crate::{Config, ContentBlock, ContentError, Context, LogMessage, Metadata, StatusEvent, UserVariables};
+use crate::{
+    Config, ContentBlock, ContentError, Context, InputError, InputErrorCode, LogMessage, Metadata, Question,
+    StatusEvent, UserVariables,
+};
 
 pub(crate) type Exchange = u32;
 type Answer = Box<dyn Fn(&Request) -> Result<Response, HttpError>>;
@@ -23,6 +26,7 @@ struct World {
     events: Vec<StatusEvent>,
     content: Vec<ContentBlock>,
     logs: Vec<LogMessage>,
+    answers: BTreeMap<String, Value>,
     answered: BTreeMap<Exchange, Result<Response, HttpError>>,
     started: Exchange,
 }
@@ -55,6 +59,11 @@ pub fn answer_calls(answer: impl Fn(&str, Value) -> Result<String, ToolCallError
     WORLD.with_borrow_mut(|world| world.call_answer = Some(Box::new(answer)));
 }
 
+/// Sets the result of the question with this key for this thread, in the shape of MCP. A question without a result is refused.
+pub fn answer_question(key: impl Into<String>, result: Value) {
+    WORLD.with_borrow_mut(|world| world.answers.insert(key.into(), result));
+}
+
 /// Returns the status events that this thread sent since the last call.
 pub fn take_status_events() -> Vec<StatusEvent> {
     WORLD.with_borrow_mut(|world| std::mem::take(&mut world.events))
@@ -74,6 +83,15 @@ pub fn take_logs() -> Vec<LogMessage> {
 pub(crate) fn add_content(block: ContentBlock) -> Result<(), ContentError> {
     WORLD.with_borrow_mut(|world| world.content.push(block));
     Ok(())
+}
+
+pub(crate) fn request_input(questions: &[(&str, Question)]) -> Result<Vec<String>, InputError> {
+    let answer = |(key, _): &(&str, Question)| {
+        let answer = WORLD.with_borrow(|world| world.answers.get(*key).map(Value::to_string));
+        let missing = || format!("no test answers {key}: call lathe::testing::answer_question");
+        answer.ok_or_else(|| InputError::new(InputErrorCode::Unavailable, missing()))
+    };
+    questions.iter().map(answer).collect()
 }
 
 pub(crate) fn send_log(message: LogMessage) {

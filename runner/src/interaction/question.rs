@@ -1,0 +1,183 @@
+//! Questions as a tool asks them.
+
+use std::collections::BTreeSet;
+
+use registry::Digest;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::refusal::{InputErrorCode, InputRefused};
+
+/// Questions that a tool asks at once. A person answers them as one form after another.
+pub const QUESTIONS_MAX: usize = 8;
+/// Bytes of the questions that a tool asks at once: as much as the largest form that a person reads.
+const QUESTION_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a key: a name that an author writes.
+const KEY_BYTES_MAX: usize = 64;
+
+/// What a question asks for, and so the ability that the client needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum QuestionKind {
+    /// A form for the person.
+    Form,
+    /// A page that the person visits.
+    Visit,
+    /// A request to the model of the client.
+    Sampling,
+    /// The directories that the client works in.
+    Roots,
+}
+
+/// One question of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub key: String,
+    pub kind: QuestionKind,
+    /// `{"method", "params"}` as JSON.
+    pub body: String,
+    /// Digest of the body as the tool wrote it. An answer is of this question only.
+    pub digest: Digest,
+}
+
+/// Questions that are asked at once, within their bounds.
+#[derive(Debug)]
+pub struct QuestionSet(pub Vec<Question>);
+
+impl QuestionKind {
+    pub(super) const ALL: [Self; 4] = [Self::Form, Self::Visit, Self::Sampling, Self::Roots];
+
+    /// Why a client is not asked.
+    pub(super) const fn missing(self) -> &'static str {
+        match self {
+            Self::Form => "the call has no client that shows forms",
+            Self::Visit => "the call has no client that opens pages",
+            Self::Sampling => "the call has no client with a model",
+            Self::Roots => "the call has no client that tells its directories",
+        }
+    }
+
+    /// The kind of a request, if it is one.
+    fn of(request: &Value) -> Result<Self, &'static str> {
+        let params = request["params"].as_object().ok_or("`params` should be an object")?;
+        let text = |name: &str| params.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        match request["method"].as_str() {
+            Some("elicitation/create") => {
+                text("message").ok_or("`message` should be a text")?;
+                match params.get("mode").map(Value::as_str) {
+                    None | Some(Some("form")) => {
+                        let schema = params.get("requestedSchema").unwrap_or(&Value::Null);
+                        let is_form = schema["type"] == "object" && schema["properties"].is_object();
+                        is_form.then_some(Self::Form).ok_or("`requestedSchema` should be the schema of an object")
+                    }
+                    Some(Some("url")) => text("url").map(|_| Self::Visit).ok_or("`url` should be a text"),
+                    Some(_) => Err("`mode` should be `form` or `url`"),
+                }
+            }
+            Some("sampling/createMessage") => {
+                let has_messages = params.get("messages").is_some_and(|messages| messages.is_array());
+                has_messages.then_some(Self::Sampling).ok_or("`messages` should be an array")
+            }
+            Some("roots/list") => Ok(Self::Roots),
+            _ => Err("`method` should be elicitation/create, sampling/createMessage or roots/list"),
+        }
+    }
+}
+
+impl Question {
+    /// Parses a question of a tool, or of the server.
+    ///
+    /// # Errors
+    /// When the body is no request, with the reason.
+    pub fn parse(key: String, body: String) -> Result<Self, String> {
+        let request: Value =
+            serde_json::from_str(&body).map_err(|error| format!("the question is not JSON: {error}"))?;
+        let kind = QuestionKind::of(&request).map_err(|reason| format!("the question {key}: {reason}"))?;
+        Ok(Self { kind, digest: Digest::of(body.as_bytes()), key, body })
+    }
+}
+
+impl QuestionSet {
+    /// Parses the questions that a tool asks at once.
+    ///
+    /// # Errors
+    /// When they exceed their bounds or are malformed.
+    pub(crate) fn parse(requests: Vec<(String, String)>) -> Result<Self, InputRefused> {
+        let refuse = |code, message: String| Err(InputRefused::new(code, message));
+        if requests.is_empty() || requests.len() > QUESTIONS_MAX {
+            let message = format!("a tool asks 1 to {QUESTIONS_MAX} questions at once, not {}", requests.len());
+            return refuse(InputErrorCode::TooMany, message);
+        }
+        let bytes: usize = requests.iter().map(|(key, body)| key.len() + body.len()).sum();
+        if bytes > QUESTION_BYTES_MAX {
+            let message = format!("questions that are asked at once have at most {QUESTION_BYTES_MAX} bytes");
+            return refuse(InputErrorCode::TooLarge, message);
+        }
+        let mut keys = BTreeSet::new();
+        for (key, _) in &requests {
+            if !is_key(key) {
+                let message = format!("a key has 1 to {KEY_BYTES_MAX} letters, digits, `_`, `.` or `-`");
+                return refuse(InputErrorCode::Invalid, message);
+            }
+            if !keys.insert(key) {
+                return refuse(InputErrorCode::Invalid, format!("two questions have the key {key}"));
+            }
+        }
+        let parsed = requests.into_iter().map(|(key, body)| Question::parse(key, body)).collect::<Result<_, _>>();
+        parsed.map(Self).map_err(|message| InputRefused::new(InputErrorCode::Invalid, message))
+    }
+}
+
+/// Whether a tool may use a key. Keys of the server have a `/`.
+fn is_key(key: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(requests: &[(&str, &str)]) -> (InputErrorCode, String) {
+        let requests = requests.iter().map(|(key, body)| ((*key).to_owned(), (*body).to_owned()));
+        let InputRefused { code, message } = QuestionSet::parse(requests.collect()).expect_err("a refusal");
+        (code, message)
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
+        for (body, kind) in [
+            (r#"{"method":"roots/list","params":{}}"#, QuestionKind::Roots),
+            (r#"{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}"#, QuestionKind::Sampling),
+            (
+                r#"{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://a"}}"#,
+                QuestionKind::Visit,
+            ),
+        ] {
+            assert_eq!(Question::parse("k".into(), body.into()).map(|question| question.kind), Ok(kind), "{body}");
+        }
+    }
+
+    #[test]
+    fn malformed_questions_are_refused_with_their_reason() {
+        let roots = r#"{"method":"roots/list","params":{}}"#;
+        for key in ["", "a/b", "a b", &"k".repeat(65)] {
+            assert_eq!(refused(&[(key, roots)]).0, InputErrorCode::Invalid, "{key:?}");
+        }
+        assert!(refused(&[("a", roots), ("a", roots)]).1.contains("two questions"));
+        assert_eq!(refused(&[]).0, InputErrorCode::TooMany);
+        assert_eq!(refused(&[("a", &"x".repeat(QUESTION_BYTES_MAX))]).0, InputErrorCode::TooLarge);
+        for (body, reason) in [
+            ("x", "not JSON"),
+            (r#"{"method":"ping","params":{}}"#, "`method` should be"),
+            (r#"{"method":"roots/list"}"#, "`params` should be an object"),
+            (r#"{"method":"sampling/createMessage","params":{}}"#, "`messages`"),
+            (r#"{"method":"elicitation/create","params":{"message":"m"}}"#, "`requestedSchema`"),
+            (r#"{"method":"elicitation/create","params":{"message":"m","mode":"x"}}"#, "`mode`"),
+            (r#"{"method":"elicitation/create","params":{"message":"m","mode":"url"}}"#, "`url`"),
+            (r#"{"method":"elicitation/create","params":{}}"#, "`message`"),
+        ] {
+            let (code, message) = refused(&[("a", body)]);
+            assert!(code == InputErrorCode::Invalid && message.contains(reason), "{body}: {message}");
+        }
+    }
+}
