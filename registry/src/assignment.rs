@@ -96,7 +96,8 @@ impl From<FillerDelay> for u32 {
     }
 }
 
-/// How long an agent remembers the results of a tool. Tapes of earlier releases have the names of the variants.
+/// How long an agent remembers the results of a tool. Recordings have the index of the variant, so that
+/// the order of the variants must stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResultPersistence {

@@ -130,7 +130,7 @@ mod tests {
         let ledger = Ledger {
             granted: Granted { secrets: vec!["TOKEN".into()], ..Granted::default() },
             used: Used { http, ..Used::default() },
-            refused: Denied { http_requests: 2, status_events: 1 },
+            refused: Denied { http_requests: 2, status_events: 1, ..Denied::default() },
             ..Ledger::default()
         };
         let said: Vec<_> =

@@ -157,6 +157,8 @@ pub struct Denied {
     pub http_requests: u64,
     /// Status events above the limits on number or size.
     pub status_events: u64,
+    /// Calls of tools above the limit on number.
+    pub calls: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,10 @@
 
 /// Header that every request of a tool carries and the invoke route reads.
 pub const DEPTH_HEADER: &str = "lathe-depth";
-/// Maximum nesting of tool calls. A deeper call is refused as a cycle.
+/// Maximum nesting of calls that runs make. A deeper call is refused as a cycle.
 pub(crate) const DEPTH_MAX: u8 = 8;
+/// Maximum nesting of calls over HTTP. Such a call holds one of the slots for calls from outside, as those do that wait for it.
+const HTTP_DEPTH_MAX: u8 = 3;
 
 /// The number of runs within which a call is made; zero for a call from outside.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,8 +35,14 @@ impl Depth {
         self.0 as usize
     }
 
+    /// Whether a call that a run makes is nested too deeply.
     pub(crate) const fn is_too_deep(self) -> bool {
         self.0 > DEPTH_MAX
+    }
+
+    /// Whether a call over HTTP is nested too deeply.
+    pub(crate) const fn is_too_deep_for_http(self) -> bool {
+        self.0 > HTTP_DEPTH_MAX
     }
 }
 
@@ -45,6 +53,7 @@ mod tests {
     #[test]
     fn a_cycle_ends() {
         assert_eq!(Depth::of("2"), Depth(2));
+        assert!(!Depth::of("3").is_too_deep_for_http() && Depth::of("4").is_too_deep_for_http());
         assert!(!Depth::of("8").is_too_deep() && Depth::of("9").is_too_deep());
         assert!(Depth::of("99999999999").is_too_deep() && Depth::of("255").of_requests() == 255);
         assert_eq!((Depth::of("2").of_calls(), Depth::of("2").level()), (Depth(3), 2));

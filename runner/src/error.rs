@@ -120,7 +120,9 @@ pub enum Error {
     Overloaded { retry_after: Duration },
     #[error("too many runs of this organization are waiting; try again in {} s", retry_after.as_secs())]
     TooManyRuns { retry_after: Duration },
-    #[error("tools call each other in a cycle, or more than eight deep")]
+    #[error(
+        "tools call each other in a cycle, or too deeply: over HTTP more than three deep, as calls of tools more than eight deep"
+    )]
     LoopDetected,
     #[error(
         "the run has no tape: it has not ended, its runner process died, recording was turned off, or the tape has expired"

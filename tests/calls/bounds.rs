@@ -52,6 +52,29 @@ fn a_call_and_its_runs_make_a_hundred_calls() {
     assert!(refused[0]["message"].as_str().expect("a text").contains("at most 100 tools"), "{run}");
 }
 
+#[test]
+fn calls_beyond_the_bound_are_counted_and_not_listed() {
+    let team = Team::new();
+    let body = "
+        from amigo_tool_scaffold.tools import ToolCallError, call_tool
+        for _ in range(250):
+            try:
+                await call_tool('other', {})
+            except ToolCallError:
+                pass
+        try:
+            await call_tool('declared', {'text': 'x' * 300_000})
+        except ToolCallError as error:
+            return error.code
+    ";
+    let tool = team.tool("loops").body(body).manifest("calls = { declared = '' }").published();
+    let run = tool.invoke(json!({}));
+    assert_eq!(run.output(), "invalid_arguments");
+    let ledger = record(&team, run.id())["ledger"].clone();
+    assert_eq!(ledger["used"]["calls"].as_array().map(Vec::len), Some(100));
+    assert_eq!(ledger["refused"]["calls"], 150);
+}
+
 /// More calling runs than slots, two levels deep: none waits for ever.
 #[test]
 fn many_calling_runs_do_not_block_each_other() {
@@ -82,6 +105,7 @@ fn a_call_ends_with_the_run_that_made_it() {
     assert_eq!(run.failure().kind, "timeout_wall", "{run}");
     let used = calls_of(&team, &run);
     assert_eq!((&used[0]["error"], &used[0]["is_refused"]), (&json!("cancelled"), &json!(false)), "{used:?}");
+    assert!(used[0]["invocation_id"].is_string(), "the ledger has the run that was cancelled: {used:?}");
     let ended = eventually("the inner run ends", || {
         let inner = team.history().into_iter().find(|one| one["id"] != run.id())?;
         let inner = record(&team, inner["id"].as_str()?);

@@ -64,8 +64,10 @@ fn a_version_that_declares_no_calls_makes_none() {
     let tested = tool.test(&asked).expect(200);
     assert!(tested.to_string().contains("this run may call no tools"), "{tested}");
     tool.publish(crate::harness::Bump::Minor).expect(201);
-    let run = tool.invoke(asked);
+    let run = tool.invoke(asked.clone());
     assert_eq!(run.json()[0]["code"], "denied", "{run}");
+    let declared = calling(&team, "tested", "shows = ''").pushed().test(&asked).expect(200);
+    assert!(declared.to_string().contains("the run is a test of a branch"), "{declared}");
     let body = json!({"inputs": [input(&json!({"calls": [["shows", 3]]}))]});
     assert!(tool.invoke_inputs(&body)[0].failure().message.contains("not iterable"), "arguments are an object");
 }

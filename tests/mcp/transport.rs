@@ -27,8 +27,9 @@ fn spoilt_messages_are_refused_with_their_codes() {
     );
     assert_eq!(sent(&deep).send_message().status, 400);
     let long =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{{\"a\":\"{}\"}}}}", "a".repeat(10 << 20));
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{{\"a\":\"{}\"}}}}", "a".repeat(1 << 20));
     assert_eq!(sent(&long).send_message().status, 413);
+    assert_eq!(sent("").announced(10 << 20).status, 413);
 }
 
 #[test]

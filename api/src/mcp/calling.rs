@@ -5,7 +5,7 @@
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationMode, InvocationSource};
+use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationMode, InvocationSource, Principal};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -28,6 +28,9 @@ use super::result::{OutputForm, of_failure, of_refusal, of_run};
 use super::scope::Scope;
 use super::session_questions;
 use crate::tasks::Tasks;
+
+/// The error of a call whose user lost the access while a question was open.
+const RIGHTS_ENDED: &str = "The access of this user has ended.";
 
 /// The parts of a server that run tools.
 #[derive(Clone)]
@@ -68,9 +71,11 @@ impl Calling {
         let returned = if has_session { Returned::default() } else { returned };
         let mut interaction = self.dialogues.begin(kinds(&context), returned, &bound).await?;
         let mut relay = EventRelay::of(&context, level);
+        let mut principal = scope.principal.clone();
         loop {
             let cancelled = CancellationToken::new();
-            let caller = Caller { context: &context, cancelled, interaction: interaction.clone() };
+            let caller =
+                Caller { context: &context, principal: principal.clone(), cancelled, interaction: interaction.clone() };
             let ended = self.attempt(call(&bound, caller)?, &context, &mut relay).await?;
             let open = match open(&ended) {
                 None => return rendered(ended, &listed, has_session),
@@ -90,6 +95,8 @@ impl Calling {
             }
             bounded(&interaction.answers)?;
             interaction.round += 1;
+            // The answer may have taken minutes, in which the user's rights can have changed.
+            principal = scope.rights.check().await.map_err(|_| ErrorData::invalid_params(RIGHTS_ENDED, None))?;
         }
     }
 
@@ -162,12 +169,14 @@ fn rendered(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<Call
 /// The caller of a tool.
 struct Caller<'a> {
     context: &'a RequestContext<RoleServer>,
+    /// The user with the present grants.
+    principal: Principal,
     cancelled: CancellationToken,
     interaction: Interaction,
 }
 
 fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
-    let Caller { context, cancelled, interaction } = caller;
+    let Caller { context, principal, cancelled, interaction } = caller;
     let BoundCall { scope, listed, arguments } = *bound;
     let mut pinned: Vec<_> = pinned(&context.meta)?.into_iter().collect();
     let (subject, result_persistence) = match &listed.source {
@@ -182,9 +191,9 @@ fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
     };
     Ok(Call {
         subject,
-        principal: scope.principal.clone(),
         inputs: vec![input(arguments)],
-        source: InvocationSource::Direct { user_id: scope.principal.user.to_string() },
+        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        principal,
         agent_call: Some(agent_call(scope, context)),
         pinned,
         result_persistence,

@@ -125,8 +125,8 @@ async fn a_turn_presents_the_tools_of_one_list() {
         let (_, specs) = revision.presented(Some(&name(state)), list).unwrap();
         specs.iter().map(|spec| spec.tool_id.clone()).collect()
     };
-    assert_eq!(tools("act", SpecList::Action), [acting.clone()]);
-    assert_eq!(tools("act", SpecList::ExitCondition), [leaving.clone()]);
+    assert_eq!(tools("act", SpecList::Action), std::slice::from_ref(&acting));
+    assert_eq!(tools("act", SpecList::ExitCondition), std::slice::from_ref(&leaving));
     assert_eq!(tools("call", SpecList::Action), [acting, leaving], "the designated tool and its helper");
     let problem = revision.presented(Some(&name("call")), SpecList::ExitCondition).unwrap_err();
     assert_eq!(problem, StateProblem::OneList { name: name("call") });

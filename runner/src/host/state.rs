@@ -156,7 +156,7 @@ impl Host {
                 http: Vec::new(),  // the server counts requests
                 ..Used::default()  // the server knows the names of variables
             },
-            refused: Denied { http_requests: 0, status_events: status_events_refused },
+            refused: Denied { status_events: status_events_refused, ..Denied::default() },
             cost: self.cost(duration),
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! A run that calls a tool waits for that tool's run, and keeps its own slot meanwhile. If both took slots of one pool, runs that
 //! wait for each other could take all of them. So each level of nesting has slots of its own: a run waits only for runs of the
-//! next level, and those of the last level wait for none.
+//! next level, and those of the last level wait for none. Invokes over HTTP are calls from outside; runs that make such invokes
+//! can wait for each other until their time limits.
 
 use std::sync::Arc;
 

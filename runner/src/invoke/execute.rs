@@ -6,10 +6,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use registry::{InvocationId, NewAnswers, UserId};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
+use tokio_util::task::TaskTracker;
 
 use super::cancellation::Cancellation;
-use super::nested::{CallingRun, NestedCalls};
+use super::nested::{CallingRun, NestedCalls, PARALLEL_MAX, UsedCalls};
 use super::recorded_responses::{ResponseStore, without_secrets};
 use super::resolved::Resolved;
 use super::run::{PendingRun, Run};
@@ -106,7 +108,7 @@ impl Run<'_> {
         let listener = self.events.clone();
         let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
         let session = self.egress_session(resolved, documents.mode);
-        let nested = self.nested_calls(resolved, &documents);
+        let nested = self.nested_calls(resolved, (&documents, &redactors));
         let sender = session.sender();
         let http = nested.as_ref().map_or_else(|| sender.clone(), |nested| nested.with(sender.clone()));
         let ports = Ports { events: relay.sink(), http };
@@ -124,13 +126,21 @@ impl Run<'_> {
             requests.iter_mut().for_each(|one| one.host = hosts.text(std::mem::take(&mut one.host)));
         }
         executed.ledger.used.http = requests;
-        executed.ledger.used.calls = nested.map(|nested| nested.ledger()).unwrap_or_default();
+        if let Some(nested) = nested {
+            let UsedCalls { entries, refused } = nested.ledger().await;
+            executed.ledger.used.calls = entries;
+            executed.ledger.refused.calls = refused;
+        }
         executed.ledger.refused.http_requests = refused;
         Ok(ExecutedRun { executed, redactors, frame, responses: session.take_recorded_responses() })
     }
 
     /// The calls of other tools that the run may make, when the version declares any.
-    fn nested_calls(&self, resolved: &Resolved, documents: &InputDocuments) -> Option<NestedCalls> {
+    fn nested_calls(
+        &self,
+        resolved: &Resolved,
+        (documents, redactors): (&InputDocuments, &Redactors),
+    ) -> Option<NestedCalls> {
         let take = self.calls?.clone();
         Some(NestedCalls::new(CallingRun {
             take,
@@ -142,7 +152,10 @@ impl Run<'_> {
             user_variables: documents.user_variables.clone(),
             depth: self.depth,
             tree: self.tree.clone(),
+            redactor: redactors.stored.clone(),
+            parallel: Semaphore::new(PARALLEL_MAX),
             used: Mutex::default(),
+            running: TaskTracker::new(),
         }))
     }
 

@@ -7,14 +7,13 @@ use super::target::Target;
 use crate::call::Call;
 use crate::error::Error;
 use crate::interaction::{Interaction, Question, QuestionKind};
-use crate::text::cut;
 
 /// The key of the question. Keys of tools have no `/`.
 const KEY: &str = "lathe/confirmation";
 /// The field of the form.
 const CONFIRMED: &str = "confirmed";
-/// Bytes of the arguments that the question shows.
-const SHOWN_BYTES_MAX: usize = 2 << 10;
+/// Bytes of arguments that a person can confirm. All of them are shown, since the confirmation counts for all.
+const SHOWN_BYTES_MAX: usize = 16 << 10;
 
 /// Refuses a call that a person should confirm, unless the person behind it has confirmed it. `required` counts for calls of
 /// agents; a caller without an agent is a person, or a program whose author has decided. `always` counts for every call.
@@ -35,7 +34,11 @@ pub(super) fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
 }
 
 fn confirmed(interaction: &Interaction, tool_name: &str, arguments: &Map<String, Value>) -> Result<(), Error> {
-    let question = question(tool_name, arguments).map_err(Error::internal)?;
+    let arguments = json!(arguments).to_string();
+    if arguments.len() > SHOWN_BYTES_MAX {
+        return Err(Error::ConfirmationMissing { tool_name: tool_name.to_owned() });
+    }
+    let question = question(tool_name, &arguments).map_err(Error::internal)?;
     match interaction.answer(&question).map(is_yes) {
         Some(true) => Ok(()),
         Some(false) => Err(Error::ConfirmationRefused { tool_name: tool_name.to_owned() }),
@@ -44,9 +47,8 @@ fn confirmed(interaction: &Interaction, tool_name: &str, arguments: &Map<String,
     }
 }
 
-fn question(tool_name: &str, arguments: &Map<String, Value>) -> Result<Question, String> {
-    let arguments = json!(arguments).to_string();
-    let message = format!("Run {tool_name} with {}?", cut(arguments, SHOWN_BYTES_MAX));
+fn question(tool_name: &str, arguments: &str) -> Result<Question, String> {
+    let message = format!("Run {tool_name} with {arguments}?");
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
@@ -76,7 +78,7 @@ mod tests {
         let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
         assert_eq!(code(&Interaction::default(), 5), "confirmation_missing");
         assert_eq!(code(&asking, 5), "input_required");
-        let asked = question("pay", &arguments(5)).unwrap();
+        let asked = question("pay", &json!(arguments(5)).to_string()).unwrap();
         for (result, expected) in [
             (r#"{"action":"accept","content":{"confirmed":true}}"#, "ok"),
             (r#"{"action":"accept","content":{"confirmed":false}}"#, "confirmation_refused"),
@@ -88,5 +90,13 @@ mod tests {
             assert_eq!(code(&answered, 5), expected, "{result}");
             assert_eq!(code(&answered, 6), "input_required", "of other arguments");
         }
+    }
+
+    #[test]
+    fn nobody_confirms_arguments_that_are_not_shown() {
+        let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
+        let long = json!({"note": "x".repeat(SHOWN_BYTES_MAX), "amount": 1}).as_object().cloned().unwrap();
+        let refused = confirmed(&asking, "pay", &long).unwrap_err();
+        assert_eq!(refused.code(), "confirmation_missing");
     }
 }

@@ -3,12 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{AgentCall, CallUse, Constraint, InvocationMode, Store, ToolId, ToolName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::call_taker::CallTaker;
 use super::run::Caller;
@@ -17,11 +21,18 @@ use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
 use crate::interaction::Interaction;
 use crate::outcome::Outcome;
-use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpSender};
+use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpResponse, HttpSender};
+use crate::redact::Redactor;
 use crate::tool_call::{ToolCall, answer};
 
 /// The error of a call whose calling run dropped it or ended.
 const CANCELLED: &str = "cancelled";
+/// Bytes of the arguments of a call. They take up to twenty times as much memory while they are matched with a schema.
+const ARGUMENTS_BYTES_MAX: usize = 256 << 10;
+/// Calls of one run at the same time. Further ones wait.
+pub(super) const PARALLEL_MAX: usize = 8;
+/// Time in which cancelled calls end before the calling run does not wait for them any more.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// The calls of one run. Clones share one state.
 #[derive(Clone)]
@@ -40,7 +51,20 @@ pub(super) struct CallingRun {
     pub user_variables: String,
     pub depth: Depth,
     pub tree: CallTree,
-    pub used: Mutex<Vec<CallUse>>,
+    /// Redacts texts of the ledger.
+    pub redactor: Redactor,
+    pub parallel: Semaphore,
+    pub used: Mutex<UsedCalls>,
+    /// The calls in progress.
+    pub running: TaskTracker,
+}
+
+/// The calls of a run, as its ledger has them.
+#[derive(Default, Clone)]
+pub(super) struct UsedCalls {
+    pub entries: Vec<CallUse>,
+    /// Calls beyond the bound of the tree. They have no entries.
+    pub refused: u64,
 }
 
 /// The user variables of a run, as JSON.
@@ -67,76 +91,88 @@ impl NestedCalls {
         })
     }
 
-    /// Ledger entries of all calls. Calls in flight count as cancelled.
-    pub fn ledger(&self) -> Vec<CallUse> {
+    /// Waits a moment for cancelled calls, and returns the ledger entries of all calls. Calls in progress count as cancelled.
+    pub async fn ledger(&self) -> UsedCalls {
+        self.0.running.close();
+        if timeout(ENDS_WITHIN, self.0.running.wait()).await.is_err() {
+            tracing::warn!("calls of a run that has ended are still running");
+        }
         self.0.used.lock().clone()
     }
 
     async fn call(&self, call: ToolCall) -> HttpAnswer {
-        let entry = self.begin(&call.name);
-        match self.take(call).await {
-            Ok(result) => Ok(self.ended(entry, result)),
-            Err((code, error)) => {
-                let mut used = self.0.used.lock();
-                used[entry].is_refused = true;
-                used[entry].error = Some(code.to_owned());
-                Err(error)
+        let run = &self.0;
+        let Some(entry) = run.begin(&call.name) else {
+            let message = format!("a call and the runs that it causes may call at most {} tools", CallTree::CALLS_MAX);
+            return Err(HttpError::new(HttpErrorCode::Budget, message));
+        };
+        self.take(call, entry).await.map_err(|(code, error)| {
+            if let Some(used) = run.used.lock().entries.get_mut(entry) {
+                used.is_refused = true;
+                used.error = Some(code.to_owned());
             }
-        }
-    }
-
-    /// Adds an entry to the ledger, and returns its index.
-    fn begin(&self, name: &str) -> usize {
-        let mut used = self.0.used.lock();
-        // The tool chooses the text, which need not be a name.
-        let tool = ToolName::parse(name).map(|name| name.to_string()).unwrap_or_default();
-        used.push(CallUse { tool, error: Some(CANCELLED.to_owned()), ..CallUse::default() });
-        used.len() - 1
+            error
+        })
     }
 
     /// Takes a call through all steps, or returns the code of a refusal with the error for the tool. A call whose future is dropped
-    /// is cancelled, and its record is written all the same.
-    async fn take(&self, call: ToolCall) -> Result<RunResult, (&'static str, HttpError)> {
+    /// is cancelled. Its task goes on, so that its record and the entry of the ledger are written all the same.
+    async fn take(&self, call: ToolCall, entry: usize) -> Result<HttpResponse, (&'static str, HttpError)> {
         let run = &self.0;
-        if !run.tree.admits_another() {
-            let message = format!("a call and the runs that it causes may call at most {} tools", CallTree::CALLS_MAX);
-            return Err(("budget", HttpError::new(HttpErrorCode::Budget, message)));
-        }
+        let _slot = run.parallel.acquire().await.map_err(|_| refused(&Error::internal("the run has ended")))?;
         let (tool, constraint) = run.find(&call.name).await?;
         let input = run.input(&call.arguments)?;
         let cancelled = run.caller.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
         let call = run.call(Subject::Version { tool, constraint }, input, cancelled);
-        let taken = tokio::spawn((run.take)(call)).await;
-        let taken = taken.map_err(|error| refused(&Error::internal(error.to_string())))?;
-        let mut results = taken.map_err(|refusal| refused(&refusal.error))?;
-        results.pop().ok_or_else(|| refused(&Error::internal("a call has no result")))
-    }
-
-    fn ended(&self, entry: usize, result: RunResult) -> crate::ports::HttpResponse {
-        let RunResult { invocation_id, outcome, duration_ms, version, total, .. } = result;
-        let (error, answer) = match outcome {
-            Outcome::Succeeded { output } => (None, answer(Ok(output))),
-            Outcome::Failed { exception_type, exception_message, .. } => {
-                (Some(exception_type.clone()), answer(Err((exception_type, exception_message))))
-            }
-        };
-        let used = &mut self.0.used.lock()[entry];
-        let version = version.map(|version| version.to_string());
-        *used = CallUse {
-            tool: std::mem::take(&mut used.tool),
-            version,
-            invocation_id: Some(invocation_id),
-            error,
-            duration_ms,
-            total,
-            is_refused: false,
-        };
-        answer
+        let (taken, calling) = ((run.take)(call), run.clone());
+        let taken = run.running.spawn(async move {
+            let mut results = taken.await.map_err(|refusal| refused(&refusal.error))?;
+            let result = results.pop().ok_or_else(|| refused(&Error::internal("a call has no result")))?;
+            Ok(calling.ended(entry, result))
+        });
+        taken.await.map_err(|error| refused(&Error::internal(error.to_string())))?
     }
 }
 
 impl CallingRun {
+    /// Adds an entry to the ledger, and returns its index. `None` beyond the bound of the tree.
+    fn begin(&self, name: &str) -> Option<usize> {
+        let mut used = self.used.lock();
+        if !self.tree.admits_another() {
+            used.refused += 1;
+            return None;
+        }
+        // The tool chooses the text, which need not be a name.
+        let tool = ToolName::parse(name).ok().filter(|name| self.declared.contains_key(name));
+        let tool = tool.map(|name| name.to_string()).unwrap_or_default();
+        used.entries.push(CallUse { tool, error: Some(CANCELLED.to_owned()), ..CallUse::default() });
+        Some(used.entries.len() - 1)
+    }
+
+    /// Writes the end of a call to the ledger, and returns the answer for the tool.
+    fn ended(&self, entry: usize, result: RunResult) -> HttpResponse {
+        let RunResult { invocation_id, outcome, duration_ms, version, total, .. } = result;
+        let (error, answer) = match outcome {
+            Outcome::Succeeded { output } => (None, answer(Ok(output))),
+            Outcome::Failed { exception_type, exception_message, .. } => {
+                (Some(self.redactor.text(exception_type.clone())), answer(Err((exception_type, exception_message))))
+            }
+        };
+        if let Some(used) = self.used.lock().entries.get_mut(entry) {
+            *used = CallUse {
+                tool: std::mem::take(&mut used.tool),
+                version: version.map(|version| version.to_string()),
+                invocation_id: Some(invocation_id),
+                error,
+                is_refused: false,
+                duration_ms,
+                total,
+            };
+        }
+        answer
+    }
+
     /// Finds a declared tool of the organisation.
     async fn find(&self, name: &str) -> Result<(ToolId, Constraint), (&'static str, HttpError)> {
         let denied = |code, message: String| (code, HttpError::new(HttpErrorCode::Denied, message));
@@ -152,6 +188,10 @@ impl CallingRun {
     }
 
     fn input(&self, arguments: &str) -> Result<Input, (&'static str, HttpError)> {
+        if arguments.len() > ARGUMENTS_BYTES_MAX {
+            let message = format!("the arguments of a call may have at most {ARGUMENTS_BYTES_MAX} bytes");
+            return Err(("input_schema", HttpError::new(HttpErrorCode::InvalidRequest, message)));
+        }
         let input_parameters: Map<String, Value> = serde_json::from_str(arguments).map_err(|error| {
             let message = format!("the arguments are not a JSON object: {error}");
             ("input_schema", HttpError::new(HttpErrorCode::InvalidRequest, message))

@@ -1,13 +1,18 @@
 //! Step 6 of a call: the policies that hold for every organisation.
 
 use super::target::TrustClass;
+use crate::call::CallOrigin;
 use crate::depth::Depth;
 use crate::error::Error;
 
 /// Refuses a call that tools made within tools too many times. The server's own tools call no tools.
-pub(super) const fn policy(trust_class: TrustClass, depth: Depth) -> Result<(), Error> {
+pub(super) const fn policy(trust_class: TrustClass, (depth, origin): (Depth, &CallOrigin)) -> Result<(), Error> {
+    let is_too_deep = match origin {
+        CallOrigin::Client => depth.is_too_deep_for_http(),
+        CallOrigin::Run(_) => depth.is_too_deep(),
+    };
     match trust_class {
-        TrustClass::Governed if depth.is_too_deep() => Err(Error::LoopDetected),
+        TrustClass::Governed if is_too_deep => Err(Error::LoopDetected),
         TrustClass::Governed | TrustClass::Platform => Ok(()),
     }
 }
@@ -15,11 +20,21 @@ pub(super) const fn policy(trust_class: TrustClass, depth: Depth) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::{CallTree, ParentRun};
 
     #[test]
     fn only_tools_of_authors_can_be_a_loop() {
-        let deep = Depth::of("9");
-        assert!(matches!(policy(TrustClass::Governed, deep), Err(Error::LoopDetected)));
-        assert!(policy(TrustClass::Platform, deep).is_ok() && policy(TrustClass::Governed, Depth::of("3")).is_ok());
+        let run = CallOrigin::Run(ParentRun { tree: CallTree::default() });
+        for (depth, origin, is_refused) in [
+            ("3", &CallOrigin::Client, false),
+            ("4", &CallOrigin::Client, true),
+            ("4", &run, false),
+            ("8", &run, false),
+            ("9", &run, true),
+        ] {
+            let call = (Depth::of(depth), origin);
+            assert_eq!(policy(TrustClass::Governed, call).is_err(), is_refused, "{depth} {origin:?}");
+            assert!(policy(TrustClass::Platform, call).is_ok());
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Step 1 of a call: the code, settings and variables of the tool.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use registry::{
@@ -89,7 +90,8 @@ impl Resolver {
             language: settings.language,
             limits: Limits::of(&settings, &self.limits_max),
             egress_policy: EgressPolicy::take(&settings, &mut variables),
-            calls: settings.calls.clone(),
+            // Its declarations have passed no gate.
+            calls: BTreeMap::new(),
             variables,
             component: None,
             is_recorded: settings.tape && self.store.keeps_tapes(),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use registry::InvokeStep::{Intervene, Permit, Policy, Record, Reserve, Resolve, Validate};
-use registry::{Principal, UserVariables};
+use registry::UserVariables;
 use tracing::Instrument;
 
 use super::admissions::Admissions;
@@ -35,7 +35,7 @@ use super::services::Services;
 use super::target::Target;
 use super::validate::validate;
 use crate::admission::Admitted;
-use crate::call::{Call, EventSender, Input, RunResult};
+use crate::call::{Call, CallOrigin, EventSender, Input, RunResult};
 use crate::error::Error;
 use crate::input_documents::InputDocuments;
 use crate::redact::Redaction;
@@ -75,7 +75,7 @@ impl Steps<'_> {
         permit(&call.principal, target).map_err(at(Permit))?;
         let organization = &call.principal.organization;
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
-        policy(target.trust_class(), call.depth).map_err(at(Policy))?;
+        policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
         intervene(target, call).map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);
         admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
@@ -122,7 +122,7 @@ impl RunningCall<'_> {
         let Self { services, target, admitted, .. } = *self;
         let principal = &call.principal;
         let stored = services.store.user_variables(&principal.organization, &principal.user).await?;
-        let redaction = self.redaction(principal, &stored).await?;
+        let redaction = self.redaction(&call, &stored).await?;
         let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
         let tree = call.origin.tree();
         let (caller, inputs) = caller(call);
@@ -150,10 +150,12 @@ impl RunningCall<'_> {
     }
 
     /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
-    async fn redaction(&self, principal: &Principal, stored: &UserVariables) -> Result<Redaction, Error> {
+    async fn redaction(&self, call: &Call, stored: &UserVariables) -> Result<Redaction, Error> {
+        let (principal, is_nested) = (&call.principal, matches!(call.origin, CallOrigin::Run(_)));
         let secrets: Vec<_> = self.target.secrets().chain(stored.sensitive.values()).cloned().collect();
+        // A run that called the tool would store an answer with the tool's secrets, which are not its own.
         let redacts_answers =
-            !secrets.is_empty() && self.services.store.redacts_answers(&principal.organization).await?;
+            !secrets.is_empty() && (is_nested || self.services.store.redacts_answers(&principal.organization).await?);
         Ok(Redaction::of(secrets, redacts_answers))
     }
 }

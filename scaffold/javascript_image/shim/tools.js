@@ -4,8 +4,8 @@ import { cancel } from 'lathe:tool/http@0.1.0';
 
 import { answered, forget } from './loop.js';
 
-/** Maximum size of the name and the arguments of a call. The host would stop the run for a larger one. */
-const ARGUMENTS_MAX = 2 << 20;
+/** Characters of the arguments of a call. The host refuses as many bytes, and would stop the run for a much larger text. */
+const ARGUMENTS_MAX = 256 << 10;
 
 /** A call without an output. `code` is the reason, and `kind` the type of the exception that a failed tool threw. */
 export class ToolCallError extends Error {
@@ -25,8 +25,8 @@ export function callToolOf({ start, finish }) {
     if (signal?.aborted) throw signal.reason;
     const text = JSON.stringify(input);
     if (text === undefined) throw new TypeError('callTool: the arguments must be a JSON object');
-    if (name.length + text.length > ARGUMENTS_MAX) {
-      throw new ToolCallError(`the arguments have more than ${ARGUMENTS_MAX} bytes`, 'invalid_arguments');
+    if (name.length > ARGUMENTS_MAX || text.length > ARGUMENTS_MAX) {
+      throw new ToolCallError(`the name or the arguments have more than ${ARGUMENTS_MAX} bytes`, 'invalid_arguments');
     }
     const call = start(name, text);
     await answer(call, signal);

@@ -1,7 +1,7 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}/log`: the calls whose results an interaction sees, in pages.
 
 use axum::extract::State;
-use registry::{ConversationId, InteractionId, Page, Slice, Store};
+use registry::{ConversationId, InteractionId, Outcome, Page, Record, Slice, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -35,7 +35,7 @@ pub(crate) fn operation() -> OperationDoc {
         .description(
             "The calls of the conversation's turns whose results later interactions see, oldest first. With `interaction_id`, also \
             those that only this interaction sees: ephemeral results and results that are too long to be persisted. Calls that were \
-            rolled back are left out. A page of large records ends after 8 MiB, whatever the limit.",
+            rolled back are left out. Printed text, status events and stack traces are in the history only. A page of large records ends after 8 MiB, whatever the limit.",
         )
         .returns::<Response>(200, "One page of the log.", example)
         .errors(503, &["query_too_slow"])
@@ -49,9 +49,24 @@ pub(crate) async fn handle(
 ) -> Result<FinalResponse, Error> {
     let found = store.get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
     let Slice { items, next } = store.conversation_log(&found, interaction.as_ref(), page).await?;
+    let items = items.into_iter().map(results_only).collect();
     let response =
         move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
     page::answer(items, response).await
+}
+
+/// Leaves out what only the history shows, whose permission a user of the conversation need not have.
+fn results_only(mut record: Record) -> Record {
+    record.start.caller_address = None;
+    record.start.api_key_id = None;
+    if let Some(end) = &mut record.end {
+        end.logs.clear();
+        end.status_events.clear();
+        if let Outcome::Failed { exception_stack_trace, .. } = &mut end.outcome {
+            exception_stack_trace.clear();
+        }
+    }
+    record
 }
 
 impl FromQuery for Request {

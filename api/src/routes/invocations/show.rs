@@ -35,7 +35,7 @@ fn example() -> Value {
                 "total": {"runs": 1, "cpu_ms": 2, "http_requests": 0, "http_bytes": 0},
             }],
         },
-        "refused": {"http_requests": 0, "status_events": 0},
+        "refused": {"http_requests": 0, "status_events": 0, "calls": 0},
         "cost": {
             "cpu_ms": 1, "guest_us": 640, "host_us": 25, "waiting_us": 31_120, "memory_peak_bytes": 23_068_672,
         },

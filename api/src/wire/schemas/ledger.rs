@@ -124,6 +124,8 @@ pub(crate) struct Denied {
     http_requests: u64,
     /// Status events above the limits on number or size.
     status_events: u64,
+    /// Calls of tools above the limit on number.
+    calls: u64,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -84,9 +84,10 @@ fn call_line(one: &CallUse) -> String {
 }
 
 fn refused_line(refused: &Denied) -> Option<String> {
-    let Denied { http_requests, status_events } = refused;
-    let is_any = *http_requests + *status_events > 0;
-    is_any.then(|| format!("refused   {http_requests} HTTP requests, {status_events} status events"))
+    let Denied { http_requests, status_events, calls } = refused;
+    let is_any = *http_requests + *status_events + *calls > 0;
+    let calls = if *calls > 0 { format!(", {calls} calls") } else { String::new() };
+    is_any.then(|| format!("refused   {http_requests} HTTP requests, {status_events} status events{calls}"))
 }
 
 fn cost_line(cost: &Cost) -> String {
@@ -153,7 +154,7 @@ mod tests {
     fn a_ledger_is_a_few_lines() {
         let ledger = Ledger {
             granted: Granted { secrets: vec!["A".into(), "B".into()], wall_ms: 30_000, ..Granted::default() },
-            refused: Denied { http_requests: 2, status_events: 0 },
+            refused: Denied { http_requests: 2, ..Denied::default() },
             cost: Cost { cpu_ms: 3, guest_us: 2_050, host_us: 7, waiting_us: 30_000, memory_peak_bytes: 23_592_960 },
             ..Ledger::default()
         };

@@ -1,7 +1,10 @@
 //! Deploying drafts, and the revisions that deployments make. A revision is inserted once and never changed.
 
+use std::collections::HashSet;
+
 use super::agent_edit::{AgentEdit, is_visible, seen};
 use super::agents::{require, revision_number};
+use super::counts::require_within;
 use super::row::{get, json, parsed, timestamp, to_json};
 use super::versions::live;
 use crate::agent::{AgentDraft, AgentRevision, Deployment, RevisionNumber};
@@ -15,6 +18,9 @@ use crate::principal::Principal;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
+
+/// Different tools, constraints and digests of one revision. A deployment checks each of them in its transaction.
+const DIFFERENT_SPECS_MAX: u64 = 1_000;
 
 const GET: &str = concat!(
     "SELECT r.* FROM agent_revisions r JOIN agents a ON a.organization = r.organization AND a.agent = r.agent WHERE ",
@@ -97,10 +103,7 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
             return Ok(running);
         }
     }
-    let specs = content.states.iter().flat_map(AgentState::specs);
-    for assignment in content.assignments.iter().chain(specs) {
-        require_usable(connection, edit, assignment).await?;
-    }
+    require_all_usable(connection, edit, &content).await?;
     let next = agent.running_revision.map_or(Some(RevisionNumber::FIRST), RevisionNumber::next);
     let limit = RevisionNumber::MAX.into();
     let number = next.ok_or(Error::TooMany { what: "revisions of an agent", limit })?;
@@ -108,6 +111,24 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
     let revision = AgentRevision { deployment, content };
     insert(connection, edit, &revision).await?;
     Ok(revision)
+}
+
+/// Checks each tool with its constraint and its digest once, however many states have it.
+async fn require_all_usable(connection: &mut Connection, edit: &AgentEdit, content: &AgentDraft) -> Result<()> {
+    let specs = content.states.iter().flat_map(AgentState::specs);
+    let key = |of: &Assignment| (of.tool_id.clone(), of.version_constraint.to_string(), of.component_digest);
+    let (mut seen, mut different) = (HashSet::new(), Vec::new());
+    for assignment in content.assignments.iter().chain(specs) {
+        if seen.insert(key(assignment)) {
+            different.push(assignment);
+        }
+    }
+    let count = i64::try_from(different.len()).unwrap_or(i64::MAX);
+    require_within(DIFFERENT_SPECS_MAX, count, "different tools and constraints of an agent and its states")?;
+    for assignment in different {
+        require_usable(connection, edit, assignment).await?;
+    }
+    Ok(())
 }
 
 /// Fails with the problem of an assignment whose tool has no live version that matches and has the pinned digest.

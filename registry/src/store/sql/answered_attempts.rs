@@ -9,7 +9,7 @@ use crate::store::handle::Store;
 const INSERT: &str = "INSERT INTO answered_attempts (invocation, expires_at) VALUES ($1, $2)
     ON CONFLICT (invocation) DO NOTHING";
 
-const DELETE_EXPIRED: &str = "DELETE FROM answered_attempts WHERE expires_at <= {now}";
+const DELETE_EXPIRED: &str = "DELETE FROM answered_attempts WHERE expires_at <= {now} - 3600000";
 
 impl Store {
     /// Keeps that the questions of an attempt were answered, until nobody can answer them any more. Returns `false` when they
@@ -19,7 +19,7 @@ impl Store {
         self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await? > 0) })).await
     }
 
-    /// Deletes the attempts that nobody can answer any more. Returns their number.
+    /// Deletes the attempts that nobody can answer any more, an hour later: clocks of servers differ. Returns their number.
     pub async fn delete_expired_attempts(&self) -> Result<u64> {
         self.write(|connection| Box::pin(async move { Ok(Query::new(DELETE_EXPIRED).execute(connection).await?) }))
             .await

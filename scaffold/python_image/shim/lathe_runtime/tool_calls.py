@@ -4,8 +4,8 @@ from amigo_tool_scaffold import tools
 
 from . import exchanges, loop
 
-# Maximum size of the name and the arguments of a call. The host would stop the run for a larger one.
-ARGUMENTS_MAX = 2 << 20
+# Characters of the arguments of a call. The host refuses as many bytes, and would stop the run for a much larger text.
+ARGUMENTS_MAX = 256 << 10
 
 _host = None
 
@@ -19,8 +19,8 @@ def install(host):
 async def _call(name, arguments, seconds):
     from componentize_py_types import Err
 
-    if len(name) + len(arguments) > ARGUMENTS_MAX:
-        raise tools.ToolCallError(f"the arguments have more than {ARGUMENTS_MAX} bytes", "invalid_arguments")
+    if max(len(name), len(arguments)) > ARGUMENTS_MAX:
+        raise tools.ToolCallError(f"the name or the arguments have more than {ARGUMENTS_MAX} bytes", "invalid_arguments")
     exchange = _host.start(name, arguments)
     try:
         await loop.answered(exchange, seconds)

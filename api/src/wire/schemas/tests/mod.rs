@@ -88,7 +88,7 @@ fn ledgers() {
             "envvars": ["REGION"], "secrets": ["TOKEN"], "clock_reads": 1, "random_bytes": 2, "status_events": 3,
             "log_bytes": 4, "output_bytes": 5, "http": [request], "calls": [call],
         },
-        "refused": {"http_requests": 1, "status_events": 2},
+        "refused": {"http_requests": 1, "status_events": 2, "calls": 3},
         "cost": {"cpu_ms": 1, "guest_us": 2, "host_us": 3, "waiting_us": 4, "memory_peak_bytes": 5},
     }));
 }
