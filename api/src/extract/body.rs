@@ -81,7 +81,7 @@ fn expect_json(headers: &HeaderMap) -> Result<(), Error> {
 }
 
 /// Refuses a body whose `Content-Length` is too large before the client sends it.
-fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
+pub(crate) fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|bytes| bytes > BODY_BYTES_MAX) {
         return Err(Error::TooLarge { bytes_max: BODY_BYTES_MAX });

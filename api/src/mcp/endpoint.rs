@@ -23,7 +23,7 @@ use super::sessions::{SESSION, Sessions};
 use super::{accept, transport_refusal};
 use crate::auth::Rights;
 use crate::error::Error;
-use crate::extract::read;
+use crate::extract::{expect_length, read};
 
 /// Bytes of a request: the largest input of a tool, with the frame of the protocol.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -88,6 +88,7 @@ impl McpEndpoint {
         request.extensions_mut().insert(scope.clone());
         let (mut parts, body) = request.into_parts();
         accept::complete(&mut parts.headers);
+        expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));

@@ -158,7 +158,7 @@ fn ledger(rng: &mut Rng) -> Ledger {
     let mut ledger = Ledger {
         granted: Granted { secrets, wall_ms: 30_000, cpu_ms: 10_000, memory_bytes: 128 << 20, ..Granted::default() },
         used: Used { clock_reads: 3, random_bytes: 16, output_bytes: 200, http, ..Used::default() },
-        refused: Denied { http_requests: refused, status_events: 0 },
+        refused: Denied { http_requests: refused, ..Denied::default() },
         cost: Cost { cpu_ms: 4, guest_us: rng.u64(900..9_000), memory_peak_bytes: 9 << 20, ..Cost::default() },
     };
     ledger.hand_over();
