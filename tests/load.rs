@@ -3,6 +3,7 @@
 //! A plain test run measures each figure for a moment, which tests the measurement itself. `just load` measures each
 //! for `LATHE_LOAD_SECONDS`, with the profile `dist`. Figures are printed, and never fail a test.
 
+mod agents;
 mod client;
 mod figures;
 mod peers;
@@ -42,9 +43,7 @@ const FLUSHES: usize = 200;
 
 #[test]
 fn calls_under_load() {
-    let seconds = std::env::var("LATHE_LOAD_SECONDS").ok();
-    let seconds = seconds.map_or(SECONDS, |text| text.parse().expect("LATHE_LOAD_SECONDS is a number"));
-    let time = Duration::from_secs_f64(seconds);
+    let (time, _) = measured();
     let server = Server::private(&reaching_loopback());
     let team = Team::on(&server);
     let rust = Installer::new(&team).install("rust", RUST_TOOL, Settings::default());
@@ -86,6 +85,14 @@ fn calls_under_load() {
     }
     let cold = cold(&server, calling(&team, &python, &text, 1));
     println!("first call of a python version after a restart: {:.1} ms, second {:.1} ms", cold[0], cold[1]);
+}
+
+/// The time of each figure, and whether it is long enough for figures that mean something.
+fn measured() -> (Duration, bool) {
+    let seconds = std::env::var("LATHE_LOAD_SECONDS").ok();
+    let is_long = seconds.is_some();
+    let seconds = seconds.map_or(SECONDS, |text| text.parse().expect("LATHE_LOAD_SECONDS is a number"));
+    (Duration::from_secs_f64(seconds), is_long)
 }
 
 fn reaching_loopback() -> Options {

@@ -35,21 +35,17 @@ impl Client {
     pub fn new(team: &Team, tool: &Tool<'_>, body: &Value) -> Self {
         let path = format!("/v1/{}/tool/{}/version/%3E%3D0/invoke", team.organization, tool.id());
         let authorization = format!("authorization: Bearer {}\r\n", team.token);
-        Self::post(team.server.address(), &path, &authorization, body)
+        Self::sending(&team.server, post(&path, &authorization, body))
     }
 
     /// A client that sends another request with a JSON body.
     pub fn of_peer(address: SocketAddr, body: &Value) -> Self {
-        Self::post(address, "/", "", body)
+        Self { stream: connect(address), request: post("/", "", body) }
     }
 
-    fn post(address: SocketAddr, path: &str, header: &str, body: &Value) -> Self {
-        let body = body.to_string();
-        let length = body.len();
-        let request = format!(
-            "POST {path} HTTP/1.1\r\nhost: lathe\r\n{header}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        Self { stream: connect(address), request: request.into_bytes() }
+    /// A client that sends a request of any kind.
+    pub fn sending(server: &Server, request: Vec<u8>) -> Self {
+        Self { stream: connect(server.address()), request }
     }
 
     pub fn get(server: &Server, path: &str) -> Self {
@@ -62,18 +58,41 @@ impl Client {
         Self { stream: connect(server.address()), ..self }
     }
 
-    fn head(&mut self) -> (String, usize) {
-        let (mut head, mut length) = (String::new(), 0);
+    /// Reads the headers, with the length of the body; `None` for a body in chunks.
+    fn head(&mut self) -> (String, Option<usize>) {
+        let (mut head, mut length) = (String::new(), None);
         loop {
             let start = head.len();
             self.stream.read_line(&mut head).expect("a line of the head");
             let line = head[start..].trim_end().to_ascii_lowercase();
             if let Some(value) = line.strip_prefix("content-length: ") {
-                length = value.parse().expect("a number");
+                length = value.parse().ok();
             }
             if line.is_empty() {
                 return (head, length);
             }
+        }
+    }
+}
+
+impl Client {
+    fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).expect("a body");
+        bytes
+    }
+
+    fn chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).expect("the length of a chunk");
+            let length = usize::from_str_radix(line.trim(), 16).expect("a length");
+            let chunk = self.bytes(length + 2);
+            if length == 0 {
+                return body;
+            }
+            body.extend_from_slice(&chunk[..length]);
         }
     }
 }
@@ -83,13 +102,23 @@ impl Caller for Client {
         let started = Instant::now();
         self.stream.get_mut().write_all(&self.request).expect("a request is taken");
         let (head, length) = self.head();
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).expect("a body");
+        let body = match length {
+            Some(length) => self.bytes(length),
+            None => self.chunks(),
+        };
         let time = started.elapsed();
         let body = String::from_utf8_lossy(&body).into_owned();
         assert!(head.starts_with("HTTP/1.1 200") && !body.contains("\"error\":{"), "{head}{body}");
         (time, body)
     }
+}
+
+/// A request with a JSON body.
+pub fn post(path: &str, headers: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    let length = body.len();
+    let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\n{headers}content-type: application/json\r\n");
+    format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
 fn connect(address: SocketAddr) -> BufReader<TcpStream> {

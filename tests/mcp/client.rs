@@ -104,7 +104,7 @@ impl<'a> Gateway<'a> {
     }
 }
 
-fn meta() -> Value {
+pub fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": {"name": "test-client", "version": "1.0"},
