@@ -67,6 +67,7 @@ impl Question {
         self
     }
 
+    #[cfg(any(target_family = "wasm", test))]
     pub(crate) fn body(&self) -> String {
         json!({"method": self.method, "params": self.params}).to_string()
     }
