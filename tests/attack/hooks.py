@@ -15,6 +15,15 @@ NO_KEY = "aaaaaaaaaaaa"
 
 CONSTRAINTS = [">=1", "1.0.0", "==1.*", "~=1.0", ">=0,<2", "!=3", "===1.0.0", ">1.0a1", "9.9.9", ">=1!0", "v1.0.0"]
 
+# Parts of messages about several fields together.
+RULES_OF_SEVERAL = [
+    "for a conversation of a simulation",
+    "in a tool-call state",
+    "belongs to states of another type",
+    "must name each tool once",
+    "must not name the designated tool again",
+]
+
 # Formats for values of the document's own keyword `x-parsed`.
 FORMATS = {"pep-440": "version-constraint", "pep-440-clause": "version-constraint"}
 
@@ -86,4 +95,6 @@ def is_beyond_schemas(problem):
     is_no_constraint = "PEP 440" in problem["msg"]
     # An idempotency key cannot be used for another request.
     is_reused = kind == "idempotency_key_reused"
-    return is_token or is_crowded or is_inexact or is_no_constraint or is_reused
+    # Rules about several fields, or about all items of a list.
+    is_of_several = any(rule in problem["msg"] for rule in RULES_OF_SEVERAL)
+    return is_of_several or is_token or is_crowded or is_inexact or is_no_constraint or is_reused
