@@ -53,7 +53,7 @@ fn the_ledger_counts_resources() {
     assert!(
         quiet["granted"]["wall_ms"].as_u64() > Some(999) && quiet["granted"]["memory_bytes"].as_u64() > Some(1 << 20)
     );
-    assert_eq!(quiet["refused"], json!({"http_requests": 0, "status_events": 0}));
+    assert_eq!(quiet["refused"], json!({"http_requests": 0, "status_events": 0, "calls": 0}));
     assert_eq!((&quiet["used"]["status_events"], &quiet["used"]["output_bytes"]), (&json!(0), &json!(2)));
 
     let busy = json!({
