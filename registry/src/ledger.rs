@@ -81,10 +81,11 @@ pub struct Used {
     pub calls: Vec<CallUse>,
 }
 
-/// One call of another tool, run or refused.
+/// A call of another tool, also a refused one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallUse {
+    /// The name. Empty for a tool that the version does not declare.
     pub tool: String,
     pub version: Option<String>,
     /// The run of the tool. Null for a call that was refused or that has no result yet.

@@ -135,7 +135,7 @@ impl Turn {
     }
 }
 
-/// What is known of a run of a conversation.
+/// The start and the end of a run of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStatus {
     pub started_at: Timestamp,

@@ -49,7 +49,7 @@ pub struct Call {
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
-    /// What the runs may ask the client, and its answers.
+    /// Questions that the runs may ask the client, and its answers.
     pub interaction: Interaction,
 }
 

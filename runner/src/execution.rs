@@ -86,6 +86,6 @@ pub struct Execution {
     /// The scheduling group, equal for all runs of one organisation.
     pub group: u64,
     pub tape_mode: TapeMode,
-    /// What the run may ask, and the answers that it has.
+    /// Questions that the run may ask, and the answers that it has.
     pub interaction: Interaction,
 }

@@ -19,7 +19,7 @@ pub const ANSWER_BYTES_MAX: usize = 128 << 10;
 /// Attempts of a call that end with a question. Clients end a call after about as many.
 pub const ROUNDS_MAX: u32 = 8;
 
-/// What a call may ask, and the answers that it has.
+/// Questions that a call may ask, and the answers that it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interaction {
     /// Questions that the client behind the call can answer. Without a client, there are none.
@@ -29,7 +29,7 @@ pub struct Interaction {
     pub round: u32,
 }
 
-/// What a run wanted to know.
+/// Questions of a run without an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// Questions without an answer, which ended the run.

@@ -20,6 +20,8 @@ const TYPESCRIPT: &str = "
     } catch (error: any) {
       texts.push(`${error.code} ${error.kind} ${error.message}`);
     }
+    // Three bytes each: more than the host accepts, in fewer characters than the package lets pass.
+    await callTool(name, { text: '一'.repeat(100_000) }).catch((error: any) => texts.push(`${error.code} ${error.message}`));
     const late = AbortSignal.timeout(50);
     await callTool(name, { rests: true }, { signal: late }).catch((error) => texts.push(error.name));
     return texts;
@@ -64,10 +66,16 @@ fn a_typescript_tool_calls_others() {
     let calls = json!({"lathe": {"calls": {"answers": ">=1"}}});
     let run =
         javascript::typescript(&team, "asks", &calls, "", TYPESCRIPT).published().invoke(json!({"name": "answers"}));
-    let expected =
-        json!([r#"{"a":1}"#, r#"{"a":2}"#, "ToolCallError denied undefined", "failed ValueError no", "TimeoutError"]);
+    let expected = json!([
+        r#"{"a":1}"#,
+        r#"{"a":2}"#,
+        "ToolCallError denied undefined",
+        "failed ValueError no",
+        "invalid_arguments the arguments of a call may have at most 262144 bytes",
+        "TimeoutError"
+    ]);
     assert_eq!(run.json(), expected, "{run}");
-    assert_eq!(calls_of(&team, &run)[4]["error"], "cancelled");
+    assert_eq!(calls_of(&team, &run)[5]["error"], "cancelled");
 }
 
 #[test]

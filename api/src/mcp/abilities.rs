@@ -1,4 +1,4 @@
-//! What a client can answer, as it declared it.
+//! The kinds of questions that a client can answer, by its declared capabilities.
 
 use rmcp::RoleServer;
 use rmcp::model::{

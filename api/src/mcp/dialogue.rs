@@ -12,7 +12,7 @@ use super::listing::meta;
 use super::request_state::{BoundCall, OpenQuestion, RequestState, RequestStates};
 use super::result::INVOCATION;
 
-/// What a client sends back to questions.
+/// The state and the answers in a client's request.
 #[derive(Default)]
 pub(super) struct Returned {
     pub state: Option<String>,

@@ -33,7 +33,7 @@ pub(super) struct BoundCall<'a> {
     pub arguments: Option<&'a JsonObject>,
 }
 
-/// What a state is bound to.
+/// The user, agent, tool, component and arguments to which a state is bound, as bytes.
 pub(super) struct Binding(Vec<u8>);
 
 /// A call that waits for answers.

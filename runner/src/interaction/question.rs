@@ -15,7 +15,7 @@ const QUESTION_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a key: a name that an author writes.
 const KEY_BYTES_MAX: usize = 64;
 
-/// What a question asks for, and so the ability that the client needs.
+/// The kind of a question, for which the client needs a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum QuestionKind {
     /// A form for the person.

@@ -34,10 +34,7 @@ impl Admissions {
     pub fn of(&self, origin: &CallOrigin, depth: Depth) -> &Admission {
         match origin {
             CallOrigin::Client => &self.clients,
-            CallOrigin::Run(_) => {
-                let level = depth.level().clamp(1, self.nested.len()) - 1;
-                self.nested.get(level).unwrap_or(&self.clients)
-            }
+            CallOrigin::Run(_) => self.nested.get(depth.level().saturating_sub(1)).unwrap_or(&self.clients),
         }
     }
 }

@@ -109,8 +109,10 @@ impl Run<'_> {
         let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
         let session = self.egress_session(resolved, documents.mode);
         let nested = self.nested_calls(resolved, (&documents, &redactors));
-        let sender = session.sender();
-        let http = nested.as_ref().map_or_else(|| sender.clone(), |nested| nested.with(sender.clone()));
+        let http = match &nested {
+            Some(nested) => nested.with(session.sender()),
+            None => session.sender(),
+        };
         let ports = Ports { events: relay.sink(), http };
         let execution = self.execution(resolved, &id, documents)?;
         let frame = resolved.is_recorded.then(|| self.tape_frame(resolved, &execution));

@@ -60,11 +60,12 @@ pub(crate) struct Used {
     calls: Vec<registry::CallUse>,
 }
 
-/// One call of another tool, run or refused.
+/// A call of another tool, also a refused one.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "registry::CallUse", default = "registry::CallUse::default")]
 #[schemars(rename = "ToolCallUse")]
 pub(crate) struct CallUse {
+    /// The name. Empty for a tool that the version does not declare.
     tool: String,
     /// Null for a refused call.
     version: Option<String>,

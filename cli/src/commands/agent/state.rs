@@ -90,7 +90,7 @@ async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) ->
 /// Reads a JSON object from a file, or from stdin for `-`. The server checks it.
 fn read(file: &str) -> anyhow::Result<Value> {
     let mut text = String::new();
-    // One byte more than all states of an agent may have, so that a longer one is refused.
+    // Reads one byte more than all states of an agent may have, so that a longer state is refused.
     let bytes_max = AgentState::BYTES_MAX as u64 + 1;
     if file == "-" {
         std::io::stdin().take(bytes_max).read_to_string(&mut text).context("reading the state from stdin")?;

@@ -56,7 +56,7 @@ impl Store {
     }
 }
 
-/// What the beginning of a turn needs beside its input.
+/// The ids, the time and the tools of a turn that begins.
 struct Beginning {
     id: TurnId,
     /// The new interaction, if none goes on.
