@@ -49,7 +49,4 @@ pub(in crate::store) trait Database: Send + Sync {
 
     /// Adds the rows of the full-text index that are in the window and match the search, as the table `t`, newest first.
     fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window);
-
-    /// The statement that removes rows from the full-text index. Its `$1` is a list of the rows.
-    fn unindex(&self) -> &'static str;
 }

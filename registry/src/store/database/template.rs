@@ -9,6 +9,7 @@
 //! | `{members $1}` | the texts of a JSON array, as a table with the column `value` |
 //! | `{records $1 name TEXT, size INTEGER, sealed BYTES}` | the objects of a JSON array as rows; bytes are hexadecimal |
 //! | `{field s.source user_id}` | a field of a JSON object |
+//! | `{words scope words}` | words separated by spaces, as the full-text index takes those of a scope |
 //! | `{index name}` | reads the table before it through an index, where the planner would not |
 //! | `{for each}` | evaluates the subquery that it ends for each row, where the planner would rather join all of its rows |
 //! | `{skip locked}` | locks the rows that are read, and leaves out those that another transaction has locked |

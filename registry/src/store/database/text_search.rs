@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 /// A search that has words. Each phrase must be in one of the columns.
 pub(in crate::store) struct TextSearch {
-    /// The word of the column `scope`.
+    /// What stands before the words of the organisation.
     pub scope: String,
     pub columns: BTreeSet<&'static str>,
     pub phrases: Vec<Phrase>,
+    /// Words of the column `facets`. A row has one of each inner list.
+    pub facets: Vec<Vec<String>>,
 }
 
 /// Words that follow each other, separated by spaces.
@@ -15,6 +17,13 @@ pub(in crate::store) struct Phrase {
     pub words: String,
     /// Whether the last word is the beginning of a word.
     pub is_prefix: bool,
+}
+
+impl TextSearch {
+    /// Returns words as the index has them: each after the scope.
+    pub fn in_scope<'a>(&'a self, words: &'a str) -> impl Iterator<Item = String> + 'a {
+        words.split(' ').map(|word| format!("{}{word}", self.scope))
+    }
 }
 
 /// The part of the index that one statement of a search reads.

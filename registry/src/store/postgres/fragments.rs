@@ -21,6 +21,8 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         ("field", _) => arguments
             .split_once(' ')
             .map_or_else(String::new, |(json, field)| format!("CAST({json} AS JSON) ->> '{field}'")),
+        // The index puts the scope before each word.
+        ("words", _) => arguments.split_once(' ').map_or_else(String::new, |(_, words)| words.to_owned()),
         // The planner finds its indexes by itself.
         ("index", _) => String::new(),
         // The planner makes no join of a subquery with an offset.

@@ -96,10 +96,6 @@ impl Database for Postgres {
     fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window) {
         search::add_matches(statement, search, window);
     }
-
-    fn unindex(&self) -> &'static str {
-        search::UNINDEX
-    }
 }
 
 /// Connections that are used in turns. Each is tested before its use: the network or the database may have failed since.

@@ -14,7 +14,6 @@ use super::holds::is_held;
 use super::list::List;
 use super::record_pages::PAGE_BYTES_MAX;
 use super::row::{get, json, signed, to_json, unsigned};
-use super::search_rebuild::index_rows;
 use crate::clock::Timestamp;
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
@@ -40,10 +39,9 @@ const CANDIDATES: &str = concat!(
     ORDER BY s.invocation LIMIT $4"
 );
 
-/// Reads the rows of runs from which those of the search index and of the effects are made.
-const INDEXED: &str = "SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output, f.exception_message,
-        f.exception_type, f.exception_stack_trace, f.ledger, f.refused_at, s.input, s.invocation, s.started_at,
-        s.agent, s.client, s.turn, s.native_tool
+/// Reads the rows of runs from which those of the effects are made, and their rows of the search index.
+const EXPIRED: &str = "SELECT f.sequence, f.organization, f.ledger, f.refused_at, s.invocation, s.started_at, s.agent, s.client,
+        s.turn, s.native_tool
     FROM {members $1} expired CROSS JOIN inv_started s CROSS JOIN inv_finished f
     WHERE s.invocation = expired.value AND f.invocation = s.invocation";
 
@@ -52,6 +50,8 @@ const ALLOW: &str = "INSERT INTO inv_expired (invocation) SELECT value FROM {mem
 const DELETE_EFFECTS: &str = "DELETE FROM inv_effects WHERE (organization, kind, name, started_at, invocation) IN (
     SELECT organization, kind, name, started_at, invocation
     FROM {records $1 organization TEXT, kind TEXT, name TEXT, started_at INTEGER, invocation TEXT} effects)";
+
+const UNINDEX: &str = "DELETE FROM inv_text WHERE rowid IN (SELECT rowid FROM {records $1 rowid INTEGER} removed)";
 
 const DELETE_UNLINKED: &str = "DELETE FROM inv_unlinked WHERE invocation IN {members $1}";
 
@@ -70,12 +70,15 @@ struct EffectRow<'a> {
     invocation: &'a str,
 }
 
+#[derive(Serialize)]
+struct Position {
+    rowid: i64,
+}
+
 /// The runs that began before a time, after those that earlier batches have looked at.
 struct Sweep {
     before: Timestamp,
     after: String,
-    /// The statement that removes rows from the search index.
-    unindex: &'static str,
 }
 
 struct Swept {
@@ -92,7 +95,7 @@ impl Store {
         let before = self.0.clock.now().before(retention);
         let (mut deleted, mut after) = (0, Some(String::new()));
         while let Some(last) = after {
-            let sweep = Sweep { before, after: last, unindex: self.0.database.unindex() };
+            let sweep = Sweep { before, after: last };
             let swept = self.write(move |connection| Box::pin(sweep.batch(connection))).await?;
             deleted += swept.deleted;
             after = swept.last;
@@ -113,18 +116,18 @@ impl Sweep {
         let candidates = query.fetch_all(&mut *connection).await?;
         let (expired, last) = fitting(&candidates)?;
         if !expired.is_empty() {
-            self.delete(connection, &expired).await?;
+            Self::delete(connection, &expired).await?;
         }
         Ok(Swept { deleted: expired.len() as u64, last })
     }
 
-    async fn delete(&self, connection: &mut Connection, runs: &[&str]) -> Result<()> {
+    async fn delete(connection: &mut Connection, runs: &[&str]) -> Result<()> {
         let ids = to_json(&runs)?;
-        let rows = Query::new(INDEXED).bind(ids.as_str()).fetch_all(&mut *connection).await?;
+        let rows = Query::new(EXPIRED).bind(ids.as_str()).fetch_all(&mut *connection).await?;
         let mut batch = Batch::default();
         let all = || runs.iter().map(to_json).collect::<Result<Vec<_>>>();
         batch.insert(ALLOW, all()?.iter().collect());
-        batch.insert(self.unindex, index_rows(&rows)?.iter().collect());
+        batch.insert(UNINDEX, positions(&rows)?);
         batch.insert(DELETE_EFFECTS, effects(&rows)?);
         for statement in [DELETE_UNLINKED, DELETE_ENDS, DELETE_STARTS] {
             batch.insert(statement, all()?.iter().collect());
@@ -149,6 +152,14 @@ fn fitting(candidates: &[Row]) -> Result<(Vec<&str>, Option<String>)> {
         }
     }
     Ok((expired, last))
+}
+
+fn positions(rows: &[Row]) -> Result<List> {
+    let mut list = List::default();
+    for row in rows {
+        list.push(&to_json(&Position { rowid: get(row, "sequence")? })?);
+    }
+    Ok(list)
 }
 
 fn effects(rows: &[Row]) -> Result<List> {

@@ -14,15 +14,19 @@ use super::row::{get, to_json};
 use super::run_end::INSERT_ENDS;
 use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
+use super::search_facets::{Facets, start_columns, start_facets};
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Query};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::retention::Retention;
 
-/// Reads the recorded inputs of runs that have started and not ended.
-pub(in crate::store) const RUNNING: &str = "SELECT s.organization, s.invocation, s.input
-    FROM {records $1 organization TEXT, invocation TEXT} wanted CROSS JOIN inv_started s
+/// Reads what the search index has of runs that have started and not ended.
+pub(in crate::store) const RUNNING: &str = concat!(
+    "SELECT s.organization, s.invocation, s.input, ",
+    start_columns!(),
+    " FROM {records $1 organization TEXT, invocation TEXT} wanted CROSS JOIN inv_started s
     WHERE s.invocation = wanted.invocation AND s.organization = wanted.organization
-        AND NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = s.invocation)";
+        AND NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = s.invocation)"
+);
 
 const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN {members $1}";
 
@@ -54,11 +58,11 @@ impl RecordGroup<'_> {
         if ends.is_empty() {
             return Ok(refused);
         }
-        let mut inputs = running(connection, batch, &ends).await?;
+        let mut running = running(connection, batch, &ends).await?;
         let mut accepted = Vec::new();
         for (member, row) in ends {
-            match inputs.remove(&(row.organization.to_string(), row.id.to_string())) {
-                Some(input) => accepted.push(AcceptedEnd { row, input }),
+            match running.remove(&(row.organization.to_string(), row.id.to_string())) {
+                Some(start) => accepted.push(AcceptedEnd { row, start }),
                 None => drop(refused[member].get_or_insert(refusal(connection, row).await?)),
             }
         }
@@ -73,10 +77,23 @@ impl RecordGroup<'_> {
     }
 }
 
-/// The end of a run that has started and not ended, with its recorded input.
+/// The end of a run that has started and not ended.
 struct AcceptedEnd<'a> {
     row: &'a EndRow,
+    start: RunningRun,
+}
+
+/// What the search index has of the start of a run.
+struct RunningRun {
+    /// The recorded input.
     input: String,
+    facets: Facets,
+}
+
+impl RunningRun {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self { input: get(row, "input")?, facets: start_facets(row)? })
+    }
 }
 
 #[derive(Serialize)]
@@ -85,19 +102,20 @@ struct Wanted<'a> {
     invocation: &'a str,
 }
 
-/// Returns the recorded inputs of the running runs by organisation and id.
+/// Returns the running runs by organisation and id.
 async fn running(
     connection: &mut Connection,
     batch: &mut Batch,
     ends: &[(usize, &EndRow)],
-) -> Result<HashMap<(String, String), String>> {
+) -> Result<HashMap<(String, String), RunningRun>> {
     let mut wanted = List::default();
     for (_, EndRow { organization, id, .. }) in ends {
         wanted.push(&to_json(&Wanted { organization: organization.as_str(), invocation: id.as_str() })?);
     }
     batch.insert(RUNNING, wanted);
     let rows = batch.rows(connection).await?;
-    rows.iter().map(|row| Ok(((get(row, "organization")?, get(row, "invocation")?), get(row, "input")?))).collect()
+    let keyed = |row: &Row| Ok(((get(row, "organization")?, get(row, "invocation")?), RunningRun::read(row)?));
+    rows.iter().map(keyed).collect()
 }
 
 async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
@@ -111,10 +129,11 @@ async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
 /// Adds the statements that insert ends of runs, close the runs, and make them searchable.
 fn insert_ends(batch: &mut Batch, ends: &[AcceptedEnd<'_>]) -> Result<()> {
     let (mut closed, mut texts, mut effects) = (List::default(), List::default(), List::default());
-    for AcceptedEnd { row, input } in ends {
+    for AcceptedEnd { row, start: RunningRun { input, facets } } in ends {
         closed.push(&to_json(&row.id.as_str())?);
         let EndRow { organization, words: outcome, id, .. } = row;
-        texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input }.encoded()?);
+        let facets = &(facets | &row.facets);
+        texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input, facets }.encoded()?);
         row.effects.iter().for_each(|effect| effects.push(effect));
     }
     batch.insert(INSERT_ENDS, ends.iter().map(|end| &end.row.finished).collect());

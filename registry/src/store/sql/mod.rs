@@ -69,6 +69,7 @@ mod repositories;
 mod roles;
 mod run_end;
 mod search_columns;
+mod search_facets;
 mod sequence_order;
 mod snapshot;
 mod tapes;

@@ -9,13 +9,14 @@ use super::row::{signed, to_json};
 use super::run_end::end_row;
 use super::run_start::StartRow;
 use super::search_columns::OutcomeWords;
+use super::search_facets::{Facets, end_facets};
 use crate::account::OrganizationId;
 use crate::answer::{NewAnswers, SealedAnswer};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::ids::{InvocationId, ToolId};
-use crate::record::FinishedRun;
+use crate::record::{FinishedRun, Outcome};
 use crate::store::retention::Retention;
 use crate::tape::{NewTape, SealedBody};
 
@@ -33,6 +34,7 @@ pub(crate) struct EndRow {
     pub organization: OrganizationId,
     pub finished: String,
     pub words: OutcomeWords,
+    pub facets: Facets,
     pub effects: Vec<String>,
     pub tape: Option<String>,
     pub tape_bodies: Vec<String>,
@@ -96,12 +98,14 @@ impl RecordRows {
 
 impl EndRow {
     pub fn of(run: &FinishedRun, retention: Retention) -> Result<Self> {
+        let effects = run.end.effects();
         Ok(Self {
             id: run.id.clone(),
             organization: run.organization.clone(),
             finished: end_row(run)?,
             words: OutcomeWords::of(&run.end.outcome),
-            effects: effect_rows(&run.id, run.end.effects())?,
+            facets: end_facets(matches!(run.end.outcome, Outcome::Succeeded { .. }), &effects),
+            effects: effect_rows(&run.id, effects)?,
             tape: run.tape.as_ref().map(|tape| tape_row(run, tape, retention)).transpose()?,
             tape_bodies: body_rows(run)?,
             answers: run.answers.as_ref().map(|answers| answer_rows(run, answers, retention)).transpose()?,

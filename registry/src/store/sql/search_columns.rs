@@ -3,18 +3,25 @@
 use serde::Serialize;
 
 use super::row::to_json;
+use super::search_facets::Facets;
 use super::words::{words, words_of_input};
 use crate::account::OrganizationId;
+use crate::digest::Digest;
 use crate::error::Result;
 use crate::record::Outcome;
 
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
-        (rowid, scope, output, exception_message, exception_type, exception_stack_trace, inputs)
-    SELECT f.sequence, i.scope, i.output, i.exception_message, i.exception_type, i.exception_stack_trace, i.inputs
+        (rowid, scope, output, exception_message, exception_type, exception_stack_trace, inputs, facets)
+    SELECT f.sequence, i.scope, {words i.scope i.output}, {words i.scope i.exception_message},
+        {words i.scope i.exception_type}, {words i.scope i.exception_stack_trace}, {words i.scope i.inputs},
+        {words i.scope i.facets}
     FROM {records $1 invocation TEXT, scope TEXT, output TEXT, exception_message TEXT, exception_type TEXT, \
-        exception_stack_trace TEXT, inputs TEXT} i CROSS JOIN inv_finished f
+        exception_stack_trace TEXT, inputs TEXT, facets TEXT} i CROSS JOIN inv_finished f
     WHERE f.invocation = i.invocation";
+
+/// Hexadecimal digits of a scope.
+const SCOPE_DIGITS: usize = 10;
 
 /// The words of an outcome.
 #[derive(Default, Serialize)]
@@ -32,6 +39,7 @@ pub(super) struct IndexRow<'a> {
     pub outcome: &'a OutcomeWords,
     /// The recorded input.
     pub input: &'a str,
+    pub facets: &'a Facets,
 }
 
 /// The row of a record whose position is known.
@@ -40,6 +48,7 @@ pub(super) struct PositionedIndexRow<'a> {
     pub outcome: &'a OutcomeWords,
     /// The recorded input.
     pub input: &'a str,
+    pub facets: &'a Facets,
     pub rowid: i64,
 }
 
@@ -49,6 +58,7 @@ struct PositionedColumns<'a> {
     #[serde(flatten)]
     outcome: &'a OutcomeWords,
     inputs: String,
+    facets: String,
     rowid: i64,
 }
 
@@ -59,19 +69,22 @@ struct Columns<'a> {
     #[serde(flatten)]
     outcome: &'a OutcomeWords,
     inputs: String,
+    facets: String,
 }
 
 impl IndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
-        let Self { invocation, organization, outcome, input } = *self;
-        to_json(&Columns { invocation, scope: scope(organization), outcome, inputs: words_of_input(input) })
+        let Self { invocation, organization, outcome, input, facets } = *self;
+        let (scope, inputs, facets) = (scope(organization), words_of_input(input), listed(facets));
+        to_json(&Columns { invocation, scope, outcome, inputs, facets })
     }
 }
 
 impl PositionedIndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
-        let Self { organization, outcome, input, rowid } = *self;
-        to_json(&PositionedColumns { scope: scope(organization), outcome, inputs: words_of_input(input), rowid })
+        let Self { organization, outcome, input, facets, rowid } = *self;
+        let (scope, inputs, facets) = (scope(organization), words_of_input(input), listed(facets));
+        to_json(&PositionedColumns { scope, outcome, inputs, facets, rowid })
     }
 }
 
@@ -95,7 +108,15 @@ impl OutcomeWords {
     }
 }
 
-/// Returns the word of the `scope` column, by which the index finds the rows of an organisation.
+fn listed(facets: &Facets) -> String {
+    facets.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the text before each word of an organisation in the index: a word of one organisation is not found with the rows of
+/// others. It is a short digest, because it stands before all words. Should two organisations ever have the same, searches
+/// still find only the runs of one.
 pub(super) fn scope(organization: &OrganizationId) -> String {
-    format!("o{}", hex::encode(organization.as_str()))
+    let mut digest = Digest::of(organization.as_str().as_bytes()).to_hex();
+    digest.truncate(SCOPE_DIGITS);
+    digest
 }

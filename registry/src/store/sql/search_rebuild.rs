@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::list::List;
 use super::row::{exact_text, get, parsed, signed};
 use super::search_columns::{INDEX, IndexRow, OutcomeWords, PositionedIndexRow};
+use super::search_facets::{record_facets, start_columns};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::record::Outcome;
@@ -11,22 +12,28 @@ use crate::store::database::{Connection, Query, Row};
 
 const LAST_INDEXED: &str = "SELECT rowid FROM inv_text ORDER BY rowid DESC LIMIT 1";
 
-const NOT_INDEXED: &str =
+const NOT_INDEXED: &str = concat!(
     "SELECT f.invocation, f.organization, f.succeeded, f.output, f.exception_message, f.exception_type,
-        f.exception_stack_trace, s.input
-    FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation
-    WHERE f.sequence > $1 ORDER BY f.sequence LIMIT $2";
+        f.exception_stack_trace, f.ledger, f.refused_at, s.input, ",
+    start_columns!(),
+    " FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation
+    WHERE f.sequence > $1 ORDER BY f.sequence LIMIT $2"
+);
 
 /// The records that have a row in the index, with the columns that [`index_rows`] reads, and `bytes`, their size.
-pub(in crate::store) const INDEXED_RECORDS: &str = "(SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output,
-        f.exception_message, f.exception_type, f.exception_stack_trace, s.input,
-        octet_length(s.input) + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
+pub(in crate::store) const INDEXED_RECORDS: &str = concat!(
+    "(SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output,
+        f.exception_message, f.exception_type, f.exception_stack_trace, f.ledger, f.refused_at, s.input, ",
+    start_columns!(),
+    ", octet_length(s.input) + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
             + coalesce(octet_length(f.exception_message), 0)
-            + coalesce(octet_length(f.exception_stack_trace), 0) AS bytes
-    FROM inv_finished f CROSS JOIN inv_started s WHERE s.invocation = f.invocation) records";
+            + coalesce(octet_length(f.exception_stack_trace), 0) + coalesce(octet_length(f.ledger), 0) AS bytes
+    FROM inv_finished f CROSS JOIN inv_started s WHERE s.invocation = f.invocation) records"
+);
 
 pub(in crate::store) const INDEXED_COLUMNS: &str =
-    "rowid, organization, succeeded, output, exception_message, exception_type, exception_stack_trace, input";
+    "rowid, organization, succeeded, output, exception_message, exception_type, exception_stack_trace, ledger, \
+    refused_at, input, tool, user_id, agent, client, native_tool";
 
 /// Records in one transaction while an index is filled: some megabytes.
 const BATCH_RECORDS: u64 = 1_000;
@@ -57,10 +64,10 @@ async fn index_batch(connection: &mut Connection) -> Result<u64> {
     let rows = query.fetch_all(&mut *connection).await?;
     for row in &rows {
         let organization: OrganizationId = parsed(row, "organization")?;
-        let (invocation, outcome, input) =
-            (get(row, "invocation")?, &OutcomeWords::of(&outcome(row)?), get(row, "input")?);
+        let (invocation, input) = (get(row, "invocation")?, get(row, "input")?);
+        let (outcome, facets) = (&OutcomeWords::of(&outcome(row)?), &record_facets(row)?);
         let mut list = List::default();
-        list.push(&IndexRow { invocation, organization: &organization, outcome, input }.encoded()?);
+        list.push(&IndexRow { invocation, organization: &organization, outcome, input, facets }.encoded()?);
         batch.insert(INDEX, list);
         batch.run(connection).await?;
     }
@@ -74,8 +81,8 @@ pub(in crate::store) fn index_rows(records: &[Row]) -> Result<Vec<String>> {
     let row = |record: &Row| {
         let organization = parsed(record, "organization")?;
         let outcome = OutcomeWords::of(&outcome(record)?);
-        let (input, rowid) = (get(record, "input")?, get(record, "rowid")?);
-        PositionedIndexRow { organization: &organization, outcome: &outcome, input, rowid }.encoded()
+        let (input, facets, rowid) = (get(record, "input")?, &record_facets(record)?, get(record, "rowid")?);
+        PositionedIndexRow { organization: &organization, outcome: &outcome, input, facets, rowid }.encoded()
     };
     records.iter().map(row).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::search_columns::scope;
+use super::search_facets::wanted;
 use super::words::words;
 use crate::account::OrganizationId;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
@@ -11,8 +12,8 @@ use crate::store::database::{Phrase, TextSearch};
 /// Returns what a query searches for; `None` for a text without words. Terms without words are ignored.
 pub(in crate::store) fn text_search(organization: &OrganizationId, query: &SearchQuery) -> Option<TextSearch> {
     let phrases: Vec<_> = query.text.terms().iter().filter_map(phrase).collect();
-    let columns = columns(&query.fields);
-    (!phrases.is_empty()).then(|| TextSearch { scope: scope(organization), columns, phrases })
+    let (columns, facets) = (columns(&query.fields), wanted(&query.filter));
+    (!phrases.is_empty()).then(|| TextSearch { scope: scope(organization), columns, phrases, facets })
 }
 
 fn phrase(term: &SearchTerm) -> Option<Phrase> {

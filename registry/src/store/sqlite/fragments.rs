@@ -12,6 +12,7 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         "members" => format!("(SELECT value FROM json_each({arguments}))"),
         "records" => records(arguments),
         "field" => arguments.split_once(' ').map_or_else(String::new, |(json, field)| format!("{json} ->> '{field}'")),
+        "words" => words(arguments),
         "index" => format!("INDEXED BY {arguments}"),
         // The planner does so by itself.
         "for" => String::new(),
@@ -22,6 +23,12 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         // Stays as it is, which the database refuses.
         unknown => format!("{{{unknown}}}"),
     }
+}
+
+/// The index takes what is between two spaces.
+fn words(arguments: &str) -> String {
+    let (scope, words) = arguments.split_once(' ').unwrap_or((arguments, ""));
+    format!("{scope} || replace(nullif({words}, ''), ' ', ' ' || {scope})")
 }
 
 fn records(arguments: &str) -> String {

@@ -96,10 +96,6 @@ impl Database for Sqlite {
     fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window) {
         search::add_matches(statement, search, window);
     }
-
-    fn unindex(&self) -> &'static str {
-        search::UNINDEX
-    }
 }
 
 async fn require_version(connection: &mut Connection) -> Result<()> {

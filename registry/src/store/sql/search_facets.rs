@@ -1,0 +1,88 @@
+//! The facets of runs in the full-text index: words for what searches are filtered by, so that a search for a frequent word in
+//! the runs of a tool or with a host reads no other rows with that word. A facet is a short digest, which another name may
+//! share: the filter decides which of the found runs match.
+
+use std::collections::BTreeSet;
+
+use super::row::{get, json};
+use crate::digest::Digest;
+use crate::effect::{Effect, EffectKind};
+use crate::error::Result;
+use crate::history::{InvocationFilter, ToolSelection};
+use crate::ledger::Ledger;
+use crate::store::database::Row;
+
+/// Alternatives of one kind in a search. The facets of more are not looked for.
+const ALTERNATIVES_MAX: usize = 16;
+/// Hexadecimal digits of a facet.
+const DIGITS: usize = 8;
+
+/// The columns of the start `s` that [`start_facets`] reads.
+macro_rules! start_columns {
+    () => {
+        "s.tool, {field s.source user_id} AS user_id, s.agent, s.client, s.native_tool"
+    };
+}
+pub(super) use start_columns;
+
+const TOOL: &str = "tool";
+const USER: &str = "user";
+const OUTCOME: &str = "outcome";
+const FAILED: &str = "failed";
+
+/// The facets of a run.
+pub(crate) type Facets = BTreeSet<String>;
+
+/// Returns the facets that are known when a run starts.
+pub(super) fn start_facets(row: &Row) -> Result<Facets> {
+    let mut facets = Facets::new();
+    let kinds = [EffectKind::Agent, EffectKind::Client, EffectKind::NativeTool].map(EffectKind::as_str);
+    for (kind, column) in [(TOOL, "tool"), (USER, "user_id")].into_iter().chain(kinds.map(|kind| (kind, kind))) {
+        facets.extend(get::<Option<&str>>(row, column)?.map(|name| facet(kind, name)));
+    }
+    Ok(facets)
+}
+
+/// Returns the facets that are known when a run has ended.
+pub(super) fn end_facets(succeeded: bool, effects: &BTreeSet<Effect>) -> Facets {
+    let failed = (!succeeded).then(|| facet(OUTCOME, FAILED));
+    effects.iter().filter_map(facet_of).chain(failed).collect()
+}
+
+/// Returns the facets of a run that has ended, from the columns of its record.
+pub(super) fn record_facets(row: &Row) -> Result<Facets> {
+    let mut effects = match get::<Option<&str>>(row, "ledger")? {
+        Some(_) => json::<Ledger>(row, "ledger")?.effects(),
+        None => BTreeSet::new(),
+    };
+    let refused_at = get::<Option<String>>(row, EffectKind::RefusedAt.as_str())?;
+    effects.extend(refused_at.map(|name| Effect { kind: EffectKind::RefusedAt, name }));
+    let mut facets = start_facets(row)?;
+    facets.append(&mut end_facets(get(row, "succeeded")?, &effects));
+    Ok(facets)
+}
+
+/// Returns the facets that a filter asks for: one of each inner list.
+pub(super) fn wanted(filter: &InvocationFilter) -> Vec<Vec<String>> {
+    let failed = (filter.succeeded == Some(false)).then(|| facet(OUTCOME, FAILED));
+    let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| facet(TOOL, tool.as_str()));
+    let users = filter.user_ids.iter().map(|user| facet(USER, user));
+    let mut wanted: Vec<Facets> = vec![failed.into_iter().collect(), tools.collect(), users.collect()];
+    let kinds: BTreeSet<_> = filter.effects.iter().map(|effect| effect.kind).collect();
+    let of_kind = |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(facet_of).collect();
+    wanted.extend(kinds.into_iter().map(of_kind));
+    wanted.retain(|names| (1..=ALTERNATIVES_MAX).contains(&names.len()));
+    wanted.into_iter().map(|names| names.into_iter().collect()).collect()
+}
+
+/// Returns the facet of an effect. A turn has few runs, so that its id would be a word for almost every run.
+fn facet_of(effect: &Effect) -> Option<String> {
+    (effect.kind != EffectKind::Turn).then(|| facet(effect.kind.as_str(), &effect.name))
+}
+
+/// The migration that added facets computes them in the same way.
+fn facet(kind: &str, name: &str) -> String {
+    let mut digest = Digest::of(format!("{kind} {name}").as_bytes()).to_hex();
+    digest.truncate(DIGITS);
+    digest
+}
