@@ -49,6 +49,7 @@ mod retention;
 mod roles;
 mod schemas;
 mod search;
+mod search_filters;
 mod search_scan;
 mod search_texts;
 mod secrets;

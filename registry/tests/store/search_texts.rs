@@ -185,6 +185,10 @@ pub const QUERIES: &[(&str, bool)] = &[
 pub fn long_documents() -> Vec<Document> {
     let filled = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
     let numbered = |first: u32| (first..first + 30_000).map(|number| format!("w{number} ")).collect::<String>();
+    // As many different words as fit a field.
+    let short =
+        |number: u32| [46_656, 1_296, 36, 1].map(|place| char::from_digit(number / place % 36, 36).unwrap_or('0'));
+    let different = (0..51_000).map(|number| format!("{} ", String::from_iter(short(number)))).collect::<String>();
     let output = |text: String| Document::Output(text);
     let trace = vec![filled("a line that fills the field ", 300 << 10), "beyond the end".to_owned()];
     vec![
@@ -192,6 +196,7 @@ pub fn long_documents() -> Vec<Document> {
         output(filled("often word ", 250 << 10)),
         output(filled("word often, ", 120 << 10) + "rare often" + &filled(" word often", 100 << 10)),
         output(numbered(10_000)),
+        output(different + "needle"),
         output(filled("日本語の文章です。", 240 << 10) + " beyond the words"),
         output(filled("語", 150 << 10) + "最後の針です"),
         output("x".repeat(200 << 10)),

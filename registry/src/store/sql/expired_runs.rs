@@ -40,7 +40,8 @@ const CANDIDATES: &str = concat!(
 );
 
 /// Reads the rows of runs from which those of the effects are made, and their rows of the search index.
-const EXPIRED: &str = "SELECT f.sequence, f.organization, f.ledger, f.refused_at, s.invocation, s.started_at, s.agent, s.client,
+const EXPIRED: &str =
+    "SELECT f.sequence, f.organization, f.ledger, f.refused_at, s.invocation, s.started_at, s.agent, s.client,
         s.turn, s.native_tool
     FROM {members $1} expired CROSS JOIN inv_started s CROSS JOIN inv_finished f
     WHERE s.invocation = expired.value AND f.invocation = s.invocation";

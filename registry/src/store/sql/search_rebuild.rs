@@ -31,8 +31,7 @@ pub(in crate::store) const INDEXED_RECORDS: &str = concat!(
     FROM inv_finished f CROSS JOIN inv_started s WHERE s.invocation = f.invocation) records"
 );
 
-pub(in crate::store) const INDEXED_COLUMNS: &str =
-    "rowid, organization, succeeded, output, exception_message, exception_type, exception_stack_trace, ledger, \
+pub(in crate::store) const INDEXED_COLUMNS: &str = "rowid, organization, succeeded, output, exception_message, exception_type, exception_stack_trace, ledger, \
     refused_at, input, tool, user_id, agent, client, native_tool";
 
 /// Records in one transaction while an index is filled: some megabytes.
