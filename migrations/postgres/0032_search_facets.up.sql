@@ -1,3 +1,8 @@
+-- The runs that failed, in the order of the history, so that a list of those with other effects reads no other runs.
+INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
+    SELECT s.organization, 'outcome', 'failed', s.started_at, s.invocation
+    FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation WHERE f.succeeded = 0;
+
 -- The words of each organisation are words of their own in the index, so that a search reads no rows of others; and the index has
 -- facets of runs, for searches with filters.
 DROP INDEX inv_text_words;
@@ -8,8 +13,6 @@ WITH facets AS (
     SELECT s.invocation, 'tool' AS kind, s.tool AS name FROM inv_started s
     UNION ALL
     SELECT s.invocation, 'user', CAST(s.source AS JSON) ->> 'user_id' FROM inv_started s
-    UNION ALL
-    SELECT f.invocation, 'outcome', 'failed' FROM inv_finished f WHERE f.succeeded = 0
     UNION ALL
     SELECT e.invocation, e.kind, e.name FROM inv_effects e WHERE e.kind <> 'turn'
 ), of_runs AS (

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::agent_call::AgentCall;
 use crate::ledger::Ledger;
-use crate::record::{RunEnd, RunStart};
+use crate::record::{Outcome, RunEnd, RunStart};
 
 /// Kinds of effects. Effects of one kind are alternatives in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,8 @@ pub enum EffectKind {
     Agent,
     /// The name and the version of the MCP client.
     Client,
+    /// The outcome, of runs that failed.
+    Outcome,
 }
 
 /// One effect of a run.
@@ -35,6 +37,8 @@ pub struct Effect {
     pub name: String,
 }
 
+/// The name of the outcome of runs that failed.
+const FAILED: &str = "failed";
 /// The name of refused status events.
 const STATUS_EVENTS: &str = "status_events";
 /// The name of requests above a run's limit. They are refused without an entry of their own.
@@ -54,6 +58,7 @@ impl EffectKind {
             Self::NativeTool => "native_tool",
             Self::Agent => "agent",
             Self::Client => "client",
+            Self::Outcome => "outcome",
         }
     }
 }
@@ -61,6 +66,11 @@ impl EffectKind {
 impl Effect {
     fn new(kind: EffectKind, name: &str) -> Self {
         Self { kind, name: name.to_owned() }
+    }
+
+    /// The effect of runs that failed.
+    pub(crate) fn failed() -> Self {
+        Self::new(EffectKind::Outcome, FAILED)
     }
 }
 
@@ -83,6 +93,7 @@ impl<E> RunEnd<E> {
     pub fn effects(&self) -> BTreeSet<Effect> {
         let mut effects = self.ledger.as_ref().map_or_else(BTreeSet::new, Ledger::effects);
         effects.extend(self.refused_at.map(|step| Effect::new(EffectKind::RefusedAt, step.as_str())));
+        effects.extend(matches!(self.outcome, Outcome::Failed { .. }).then(Effect::failed));
         effects
     }
 }

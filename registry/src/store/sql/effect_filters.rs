@@ -14,16 +14,36 @@ const HAS_EFFECT: &str = " AND EXISTS (SELECT 1 FROM inv_effects o WHERE o.organ
 /// A page needs a few of the runs with an effect, of which there may be millions.
 const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invocation {for each})";
 
+/// Like [`OF_RUN`], before the run itself is read.
+const OF_ROW: &str = " AND o.started_at = e.started_at AND o.invocation = e.invocation {for each})";
+
 /// Names of effects by kind. One name of each kind suffices.
 type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
 
 /// Adds the conditions that a run `s` has at least one of the effects of each kind.
 pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
-    for (kind, names) in wanted(&filter.effects) {
-        statement.bind(HAS_EFFECT, kind.as_str());
-        add_names(statement, &names)?;
-        statement.push(OF_RUN);
+    wanted(&filter.effects).iter().try_for_each(|of| add_condition(statement, of, OF_RUN))
+}
+
+/// Adds the conditions that a run of the table `e` has the effects of the other kinds.
+pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
+    let mut others = wanted(&filter.effects);
+    let failed = Effect::failed();
+    if filter.succeeded == Some(false) {
+        others.entry(failed.kind).or_default().insert(&failed.name);
     }
+    others.retain(|kind, _| Some(*kind) != first_kind(&filter.effects));
+    others.iter().try_for_each(|of| add_condition(statement, of, OF_ROW))
+}
+
+fn add_condition(
+    statement: &mut Statement,
+    (kind, names): (&EffectKind, &BTreeSet<&str>),
+    of: &'static str,
+) -> Result<()> {
+    statement.bind(HAS_EFFECT, kind.as_str());
+    add_names(statement, names)?;
+    statement.push(of);
     Ok(())
 }
 
@@ -42,7 +62,7 @@ pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFil
 }
 
 /// Returns the kind with the fewest names.
-pub(super) fn first_kind(effects: &[Effect]) -> Option<EffectKind> {
+fn first_kind(effects: &[Effect]) -> Option<EffectKind> {
     wanted(effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
 }
 

@@ -41,7 +41,7 @@ const CANDIDATES: &str = concat!(
 
 /// Reads the rows of runs from which those of the effects are made, and their rows of the search index.
 const EXPIRED: &str =
-    "SELECT f.sequence, f.organization, f.ledger, f.refused_at, s.invocation, s.started_at, s.agent, s.client,
+    "SELECT f.sequence, f.organization, f.succeeded, f.ledger, f.refused_at, s.invocation, s.started_at, s.agent, s.client,
         s.turn, s.native_tool
     FROM {members $1} expired CROSS JOIN inv_started s CROSS JOIN inv_finished f
     WHERE s.invocation = expired.value AND f.invocation = s.invocation";
@@ -184,6 +184,7 @@ fn effects_of(row: &Row) -> Result<BTreeSet<Effect>> {
         Some(_) => json::<Ledger>(row, "ledger")?.effects(),
         None => BTreeSet::new(),
     };
+    effects.extend((!get::<bool>(row, "succeeded")?).then(Effect::failed));
     for kind in EffectKind::COLUMNS {
         let name = get::<Option<String>>(row, kind.as_str())?;
         effects.extend(name.map(|name| Effect { kind, name }));

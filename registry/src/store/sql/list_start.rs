@@ -1,7 +1,7 @@
 //! The table that a list of the history begins with: the one that has the fewest candidates, or an index in the wanted order,
 //! so that most pages are read without the records after the page.
 
-use super::effect_filters::{add_effect_table, first_kind};
+use super::effect_filters::{add_effect_table, add_other_effects};
 use super::origin::origin;
 use super::row::to_list;
 use crate::clock::Timestamp;
@@ -125,10 +125,7 @@ impl ListStart {
     pub fn rest(self, filter: &InvocationFilter) -> InvocationFilter {
         let mut rest = filter.clone();
         match self {
-            Self::Effects => {
-                let kind = first_kind(&filter.effects);
-                rest.effects.retain(|effect| Some(effect.kind) != kind);
-            }
+            Self::Effects => rest.effects.clear(),
             // Longer ids may begin with the same characters.
             Self::OneUser => rest.user_ids.retain(|user| user.chars().count() >= USER_CHARACTERS),
             Self::OneOrigin => rest.origins.clear(),
@@ -145,6 +142,7 @@ impl ListStart {
             Self::Effects => {
                 add_effect_table(statement, filter)?;
                 statement.push(OF_EFFECTS);
+                add_other_effects(statement, filter)?;
                 statement.bind_some(" AND e.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
                 statement.bind_some(" AND e.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
             }

@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::ids::{InvocationId, ToolId};
-use crate::record::{FinishedRun, Outcome};
+use crate::record::FinishedRun;
 use crate::store::retention::Retention;
 use crate::tape::{NewTape, SealedBody};
 
@@ -104,7 +104,7 @@ impl EndRow {
             organization: run.organization.clone(),
             finished: end_row(run)?,
             words: OutcomeWords::of(&run.end.outcome),
-            facets: end_facets(matches!(run.end.outcome, Outcome::Succeeded { .. }), &effects),
+            facets: end_facets(&effects),
             effects: effect_rows(&run.id, effects)?,
             tape: run.tape.as_ref().map(|tape| tape_row(run, tape, retention)).transpose()?,
             tape_bodies: body_rows(run)?,

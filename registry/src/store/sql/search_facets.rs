@@ -27,8 +27,6 @@ pub(super) use start_columns;
 
 const TOOL: &str = "tool";
 const USER: &str = "user";
-const OUTCOME: &str = "outcome";
-const FAILED: &str = "failed";
 
 /// The facets of a run.
 pub(crate) type Facets = BTreeSet<String>;
@@ -44,9 +42,8 @@ pub(super) fn start_facets(row: &Row) -> Result<Facets> {
 }
 
 /// Returns the facets that are known when a run has ended.
-pub(super) fn end_facets(succeeded: bool, effects: &BTreeSet<Effect>) -> Facets {
-    let failed = (!succeeded).then(|| facet(OUTCOME, FAILED));
-    effects.iter().filter_map(facet_of).chain(failed).collect()
+pub(super) fn end_facets(effects: &BTreeSet<Effect>) -> Facets {
+    effects.iter().filter_map(facet_of).collect()
 }
 
 /// Returns the facets of a run that has ended, from the columns of its record.
@@ -57,17 +54,18 @@ pub(super) fn record_facets(row: &Row) -> Result<Facets> {
     };
     let refused_at = get::<Option<String>>(row, EffectKind::RefusedAt.as_str())?;
     effects.extend(refused_at.map(|name| Effect { kind: EffectKind::RefusedAt, name }));
+    effects.extend((!get::<bool>(row, "succeeded")?).then(Effect::failed));
     let mut facets = start_facets(row)?;
-    facets.append(&mut end_facets(get(row, "succeeded")?, &effects));
+    facets.append(&mut end_facets(&effects));
     Ok(facets)
 }
 
 /// Returns the facets that a filter asks for: one of each inner list.
 pub(super) fn wanted(filter: &InvocationFilter) -> Vec<Vec<String>> {
-    let failed = (filter.succeeded == Some(false)).then(|| facet(OUTCOME, FAILED));
+    let failed = (filter.succeeded == Some(false)).then(Effect::failed);
     let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| facet(TOOL, tool.as_str()));
     let users = filter.user_ids.iter().map(|user| facet(USER, user));
-    let mut wanted: Vec<Facets> = vec![failed.into_iter().collect(), tools.collect(), users.collect()];
+    let mut wanted: Vec<Facets> = vec![failed.iter().filter_map(facet_of).collect(), tools.collect(), users.collect()];
     let kinds: BTreeSet<_> = filter.effects.iter().map(|effect| effect.kind).collect();
     let of_kind = |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(facet_of).collect();
     wanted.extend(kinds.into_iter().map(of_kind));
