@@ -4,5 +4,6 @@
 mod changes;
 mod deaths;
 mod demo;
+mod mcp_sessions;
 mod outages;
 mod rolling;

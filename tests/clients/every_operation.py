@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls every operation of the HTTP contract once, with only the standard library and `git`.
+"""Calls every operation of the HTTP contract, and of agents and conversations, with only the standard library and `git`.
 
 Reads LATHE_URL, LATHE_ORG, LATHE_USER, LATHE_API_KEY_ID and LATHE_API_KEY, prints one line for each operation, and
 exits with 1 and a message at the first response that a strict client would refuse. It creates a tool with a new name,
@@ -19,6 +19,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
+from agent_operations import AgentWalk
 from strict import Field, Refused, check_record, check_results, check_tool, check_user, check_version, page, parsed
 
 PROJECT = """\
@@ -72,11 +73,11 @@ class Client:
         response = self.connection.getresponse()
         return response, response.read()
 
-    def say(self, operation, status, words):
-        """Prints an operation with its method and path in the contract."""
+    def say(self, operation, status, words, below="/tool"):
+        """Prints an operation with its method and its path below another one."""
         self.done += 1
         method, path = operation.split(" ")
-        print(f"{method} /v1/{{organization}}/tool{path} {status} {words}", flush=True)
+        print(f"{method} /v1/{{organization}}{below}{path} {status} {words}".rstrip(), flush=True)
 
 
 class Walk:
@@ -241,7 +242,9 @@ class Walk:
         self.create(), self.modify(), self.variables(), self.tools()
         self.references(), self.push(), self.scaffold()
         self.branch_test(), self.publish(), self.versions(), self.invoke()
-        self.history(), self.search(), self.deprecate()
+        self.history(), self.search()
+        AgentWalk(self.client, self.tool).all()
+        self.deprecate()
 
 
 def main():

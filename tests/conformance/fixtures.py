@@ -20,6 +20,9 @@ SIGNATURE = "run_tool(tool_input, metadata, config, conversation, send_status_ev
 NAME = 'Form("What is your name?", {"name": {"type": "string"}}, required=["name"])'
 CONFIRM = 'Form("Please confirm", {"ok": {"type": "boolean"}}, required=["ok"])'
 
+#: The tool whose call changes the tools of the gateway, and the tool that is there or not. The proxy deploys the change.
+CHANGING, CHANGED = "test_trigger_tool_change", "test_changed_tool"
+
 #: The body of each tool.
 BODIES = {
     "test_simple_text": 'return "This is a simple text response for testing."',
@@ -119,6 +122,8 @@ BODIES = {
     "test_streaming_elicitation": (
         f'await send_status_event("asking")\nawait request_input("user_name", {NAME})\nreturn "done"'
     ),
+    CHANGING: 'return "the tools of the gateway have changed"',
+    CHANGED: 'return "ok"',
 }
 
 #: The input schemas of tools that take arguments.

@@ -1,6 +1,7 @@
 """A loopback proxy that adds credentials to the requests of the conformance suite, which has none."""
 
 import http.client
+import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -8,17 +9,20 @@ from threading import Thread
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 
-def start(server, path, token):
-    """Starts a proxy for an endpoint of a server and returns its URL."""
+def start(server, path, token, actions):
+    """Starts a proxy for an endpoint of a server and returns its URL. A call of a tool with an action takes it before it is forwarded."""
 
     class Forward(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def forward(self):
             length = int(self.headers.get("content-length", 0))
+            body = self.rfile.read(length)
+            if action := actions.get(called_tool(body)):
+                action()
             upstream = http.client.HTTPConnection(server)
             headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
-            upstream.request(self.command, path, self.rfile.read(length), {**headers, "Authorization": f"Bearer {token}"})
+            upstream.request(self.command, path, body, {**headers, "Authorization": f"Bearer {token}"})
             answer = upstream.getresponse()
             self.send_response(answer.status)
             for name, value in answer.getheaders():
@@ -45,3 +49,12 @@ def start(server, path, token):
     proxy = ThreadingHTTPServer(("127.0.0.1", 0), Forward)
     Thread(target=proxy.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{proxy.server_address[1]}/mcp"
+
+
+def called_tool(body):
+    """Returns the name of the tool that a message calls, or None."""
+    try:
+        message = json.loads(body)
+        return message["params"]["name"] if message["method"] == "tools/call" else None
+    except (ValueError, KeyError, TypeError):
+        return None

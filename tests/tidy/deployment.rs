@@ -81,6 +81,18 @@ fn the_settings_file_has_keys_that_exist() {
     assert_eq!(settings["data"].as_str(), Some("/var/lib/lathe"));
 }
 
+/// MCP clients may use no other host than that of this setting and loopback addresses.
+#[test]
+fn every_deployment_has_a_public_url() {
+    for (path, setting, count) in [
+        ("deploy/compose.yaml", "  LATHE_PUBLIC_URL: ", 2),
+        ("deploy/kubernetes/configmap.yaml", "  LATHE_PUBLIC_URL: https://", 1),
+        ("deploy/systemd/lathe.toml", "\n# public_url = \"https://", 1),
+    ] {
+        assert_eq!(read(path).matches(setting).count(), count, "{path}: {setting}");
+    }
+}
+
 #[test]
 fn every_health_check_asks_a_route() {
     let routes = read("api/src/router.rs");

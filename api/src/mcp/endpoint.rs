@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
 use registry::{AgentReference, Principal, RunningAgent, Store};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -102,6 +102,8 @@ impl McpEndpoint {
         self.sessions.bind(response.headers(), &scope);
         if ends && response.status().is_success() {
             self.sessions.forget(&headers);
+            // The SDK answers 202, which clients report as a failure: nothing is left to do.
+            return Ok(StatusCode::NO_CONTENT.into_response());
         }
         Ok(transport_refusal::in_json_rpc(response).await)
     }
