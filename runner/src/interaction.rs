@@ -4,6 +4,7 @@
 //! start with the answers: its questions then return at once.
 
 mod answer;
+mod form;
 mod question;
 mod refusal;
 

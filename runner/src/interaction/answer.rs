@@ -4,6 +4,7 @@ use registry::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::form;
 use super::question::{Question, QuestionKind};
 
 /// The answer to a question of an earlier attempt.
@@ -23,18 +24,22 @@ impl Answer {
         Self { key: question.key.clone(), question: Some(question.digest), result }
     }
 
-    /// Whether this is the answer to a question, and has the form of one.
+    /// Whether this is the answer to a question, has the form of one, and what a form asks for.
     pub(super) fn is_of(&self, question: &Question) -> bool {
-        self.key == question.key
-            && match &self.question {
-                Some(digest) => *digest == question.digest,
-                // The server's own questions have a `/` in their keys.
-                None => {
-                    let has_form = |result: Value| is_result(question.kind, &result);
-                    !self.key.contains('/') && serde_json::from_str(&self.result).is_ok_and(has_form)
-                }
-            }
+        let is_asked = match &self.question {
+            Some(digest) => *digest == question.digest,
+            // The server's own questions have a `/` in their keys.
+            None => !self.key.contains('/'),
+        };
+        let answers = |result: Value| {
+            is_result(question.kind, &result) && (question.kind != QuestionKind::Form || fits(question, &result))
+        };
+        self.key == question.key && is_asked && serde_json::from_str(&self.result).is_ok_and(answers)
     }
+}
+
+fn fits(question: &Question, result: &Value) -> bool {
+    serde_json::from_str(&question.body).is_ok_and(|body| form::fits(&body, result))
 }
 
 /// Whether a value has the form of a result for questions of a kind.

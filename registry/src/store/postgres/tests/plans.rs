@@ -215,7 +215,9 @@ async fn runs_with_two_effects_are_looked_up_one_after_the_other() {
         let effects = vec![effect(EffectKind::Host, host), effect(EffectKind::Secret, secret)];
         let steps = world.plan(world.list(&InvocationFilter { effects, ..Default::default() }, None).await).await;
         assert_reads(&steps, "inv_effects_pkey");
-        assert!(steps.iter().any(|step| step.starts_with("SubPlan")), "{}", steps.join("\n"));
+        let filter = steps.iter().position(|step| step.starts_with("Filter:") && step.contains("SubPlan"));
+        let read = steps.iter().position(|step| step.contains(" on inv_started"));
+        assert!(filter.is_some() && filter < read, "before the run is read:\n{}", steps.join("\n"));
     }
 }
 
