@@ -119,6 +119,12 @@ fn an_unanswered_question_is_asked_again() {
     let call = Dialogue::new(&gateway, "greet");
     let again = call.answer(&call.ask(json!({})), json!({"other": {"action": "decline"}}))["result"].take();
     assert_eq!(again["resultType"], "input_required", "{again}");
+    let filled = |content: Value| json!({"name": {"action": "accept", "content": content}});
+    let mut again = again;
+    for content in [json!({}), json!({"name": 7})] {
+        again = call.answer(&again, filled(content))["result"].take();
+        assert_eq!(again["resultType"], "input_required", "the form asks for a name: {again}");
+    }
     assert_eq!(text(&call.answer(&again, json!({"name": {"action": "decline"}}))), "decline None");
     let wrong = call.answer(&call.ask(json!({})), json!({"name": {"action": "perhaps"}}));
     assert!(refused(&wrong).contains("inputResponses/name"), "{wrong}");
