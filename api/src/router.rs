@@ -183,8 +183,8 @@ fn of_agents() -> Vec<Route> {
         get("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}", Some(OwnAccount), conversations::show_turn::handle).described(conversations::show_turn::operation),
         post("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}/invoke", Some(OwnAccount), conversations::invoke::handle).described(conversations::invoke::operation),
 
-        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation),
-        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation),
-        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation),
+        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients(),
+        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).for_mcp_clients(),
+        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation).for_mcp_clients(),
     ]
 }

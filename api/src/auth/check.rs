@@ -11,20 +11,16 @@ use crate::error::Error;
 pub(super) struct AccessCheck {
     pub(super) store: Store,
     pub(super) permission: Permission,
-    pub(super) bearer: BearerForm,
+    pub(super) bearers: Bearers,
 }
 
 /// The secrets that a route accepts as bearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BearerForm {
-    Token,
-    TokenOrKey,
-}
-
-impl BearerForm {
-    pub(super) fn of(path: &str) -> Self {
-        if path.contains("/mcp/") { Self::TokenOrKey } else { Self::Token }
-    }
+pub(crate) enum Bearers {
+    /// Id tokens.
+    IdTokens,
+    /// Id tokens and API keys, for MCP clients. They learn where the resource is described.
+    OfMcpClients,
 }
 
 impl AccessCheck {
@@ -37,7 +33,7 @@ impl AccessCheck {
 
     async fn identify(&self, request: &AuthRequest) -> Result<Principal, Error> {
         let credentials = request.credentials.as_ref().ok_or(Error::Unauthenticated)?;
-        if credentials.is_bearer_key() && self.bearer == BearerForm::Token {
+        if credentials.is_bearer_key() && self.bearers == Bearers::IdTokens {
             return Err(Error::Unauthenticated);
         }
         let principal = credentials.principal(&self.store).await?.ok_or(Error::Unauthenticated)?;

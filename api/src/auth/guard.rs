@@ -7,7 +7,7 @@ use registry::{Permission, Principal, Store};
 
 use super::auth_request::AuthRequest;
 use super::caller::Caller;
-use super::check::{AccessCheck, BearerForm};
+use super::check::{AccessCheck, Bearers};
 use super::recheck::rechecked;
 use super::resource::{ResourceKind, ResourceRef};
 use super::rights::Rights;
@@ -26,13 +26,16 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Creates the guard of the route with this path.
+    /// Creates the guard of the route with this path, which accepts id tokens as bearer.
     pub(crate) fn new(store: Store, permission: Permission, path: &str) -> Self {
-        Self {
-            access: AccessCheck { store, permission, bearer: BearerForm::of(path) },
-            kind: ResourceKind::of(path),
-            key_limit: None,
-        }
+        let access = AccessCheck { store, permission, bearers: Bearers::IdTokens };
+        Self { access, kind: ResourceKind::of(path), key_limit: None }
+    }
+
+    /// Sets the secrets that the route accepts as bearer.
+    pub(crate) fn accepting(mut self, bearers: Bearers) -> Self {
+        self.access.bearers = bearers;
+        self
     }
 
     /// Counts checks of API keys as sign-ins.

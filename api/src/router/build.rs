@@ -11,7 +11,7 @@ use super::public::PUBLIC;
 use super::route::Route;
 use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
-use crate::auth::Guard;
+use crate::auth::{Bearers, Guard};
 use crate::error::Error;
 use crate::mcp::{Challenge, with_challenge};
 use crate::openapi::{self, OperationDoc};
@@ -42,12 +42,14 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
     let mut router = Router::new();
     for route in table {
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
-        let guard = guard.map(|guard| guard.with_key_limit(key_limit.clone()));
+        let guard = guard.map(|guard| guard.accepting(route.bearers).with_key_limit(key_limit.clone()));
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| limits.limit(operation));
         let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
-        let handler = match route.path.contains("/mcp/") {
-            true => handler.route_layer(from_fn_with_state(Challenge::from_ref(&app), with_challenge)),
-            false => handler,
+        let handler = match route.bearers {
+            Bearers::OfMcpClients => {
+                handler.route_layer(from_fn_with_state(Challenge::from_ref(&app), with_challenge))
+            }
+            Bearers::IdTokens => handler,
         };
         if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());
