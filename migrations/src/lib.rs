@@ -72,6 +72,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 29, "0029_agent_options"),
         migration!("sqlite", 30, "0030_turns"),
         migration!("sqlite", 31, "0031_answered_attempts"),
+        migration!("sqlite", 32, "0032_oauth"),
     ],
 };
 
@@ -95,6 +96,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 29, "0029_agent_options"),
         migration!("postgres", 30, "0030_turns"),
         migration!("postgres", 31, "0031_answered_attempts"),
+        migration!("postgres", 32, "0032_oauth"),
     ],
 };
 
