@@ -19,7 +19,8 @@ pub(super) struct AccessCheck {
 pub(crate) enum Bearers {
     /// Id tokens.
     IdTokens,
-    /// Id tokens and API keys, for MCP clients. They learn where the resource is described.
+    /// Id tokens, API keys, and access tokens for the URL of the request, for MCP clients. They learn where the resource is
+    /// described.
     OfMcpClients,
 }
 
@@ -36,8 +37,19 @@ impl AccessCheck {
         if credentials.is_bearer_key() && self.bearers == Bearers::IdTokens {
             return Err(Error::Unauthenticated);
         }
-        let principal = credentials.principal(&self.store).await?.ok_or(Error::Unauthenticated)?;
+        let principal = match credentials.access_token() {
+            Some(token) => self.identify_client(token, request).await?,
+            None => credentials.principal(&self.store).await?,
+        };
+        let principal = principal.ok_or(Error::Unauthenticated)?;
         let is_own = request.organization.as_deref() == Some(principal.organization.as_str());
         if is_own { Ok(principal) } else { Err(Error::NotFound) }
+    }
+
+    /// Returns the user for whom a client acts, if its token is for the URL of the request.
+    async fn identify_client(&self, token: &str, request: &AuthRequest) -> Result<Option<Principal>, Error> {
+        let url = request.url.as_deref().filter(|_| self.bearers == Bearers::OfMcpClients);
+        let Some(url) = url else { return Ok(None) };
+        Ok(self.store.authenticate_access(token, url).await?)
     }
 }
