@@ -13,6 +13,7 @@ mod metadata;
 mod page;
 mod parameters;
 mod redirect;
+mod refused;
 mod registration;
 mod resource;
 mod server;
@@ -20,10 +21,11 @@ mod text;
 
 pub(crate) use authorization::Authorization;
 pub(crate) use consent::{Consent, Decision};
-pub(crate) use error::{AuthorizationRefused, OauthError};
+pub(crate) use error::OauthError;
 pub(crate) use metadata::authorization_server;
 pub(crate) use page::{Page, PageResponse};
 pub(crate) use parameters::Parameters;
+pub(crate) use refused::AuthorizationRefused;
 pub(crate) use registration::{RegistrationRefused, register};
 pub(crate) use server::OauthServer;
 

@@ -4,9 +4,10 @@ use registry::{AuthorizationTerms, PkceChallenge};
 
 use super::SCOPE;
 use super::client::Client;
-use super::error::{AuthorizationRefused, OauthError};
+use super::error::OauthError;
 use super::parameters::Parameters;
 use super::redirect::{Redirect, RedirectUri};
+use super::refused::AuthorizationRefused;
 use super::resource::GatewayUrl;
 use super::server::OauthServer;
 

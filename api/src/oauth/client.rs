@@ -4,8 +4,9 @@ use registry::is_registered_client_id;
 use url::Url;
 
 use super::document::{ClientMetadata, document_url};
-use super::error::{AuthorizationRefused, OauthError};
+use super::error::OauthError;
 use super::redirect::RedirectUri;
+use super::refused::AuthorizationRefused;
 use super::server::OauthServer;
 
 /// A client that asks for access.

@@ -6,9 +6,6 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::redirect::Redirect;
-use crate::error::Error;
-
 /// An error with a code for clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "OauthError")]
@@ -17,17 +14,6 @@ pub(crate) struct OauthError {
     pub(crate) error: &'static str,
     /// A message for people. It may change.
     pub(crate) error_description: String,
-}
-
-/// Why a request for an authorisation does not get one.
-#[derive(Debug)]
-pub(crate) enum AuthorizationRefused {
-    /// The client or its redirect URI is not proven, so that the user reads the reason.
-    Shown(OauthError),
-    /// The client learns the reason.
-    Sent(OauthError, Redirect),
-    /// The server cannot decide now.
-    Failed(Error),
 }
 
 impl OauthError {
@@ -48,17 +34,5 @@ impl OauthError {
 impl IntoResponse for OauthError {
     fn into_response(self) -> Response {
         (StatusCode::BAD_REQUEST, Json(self)).into_response()
-    }
-}
-
-impl From<OauthError> for AuthorizationRefused {
-    fn from(error: OauthError) -> Self {
-        Self::Shown(error)
-    }
-}
-
-impl From<registry::Error> for AuthorizationRefused {
-    fn from(error: registry::Error) -> Self {
-        Self::Failed(error.into())
     }
 }

@@ -27,9 +27,7 @@ impl Allowed {
         let organization = world.organization("acme").await.organization;
         let role = RoleName::parse("invoker").unwrap();
         world.store.create_user(&organization, NewUser { id: user(), role }).await.unwrap();
-        let key = key(&world, &organization).await;
-        let principal = world.store.authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
-        let code = world.store.authorize_client(&principal, terms()).await.unwrap().unwrap().expose().to_owned();
+        let (key, principal, code) = allowed(&world, &organization, "bob").await;
         Self { world, key, principal, code }
     }
 
@@ -56,9 +54,19 @@ fn user() -> UserId {
     UserId::parse("bob").unwrap()
 }
 
-async fn key(world: &World, organization: &OrganizationId) -> IssuedKey {
-    let new = NewApiKey { user: user(), name: None, expires_at: None };
-    world.store.create_api_key(organization, new).await.unwrap()
+/// Creates a key of a user, who allows the access of a client with it. Returns the code, too.
+async fn allowed(world: &World, organization: &OrganizationId, user: &str) -> (IssuedKey, Principal, String) {
+    let new = NewApiKey { user: UserId::parse(user).unwrap(), name: None, expires_at: None };
+    let key = world.store.create_api_key(organization, new).await.unwrap();
+    let principal = world.store.authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
+    let code = world.store.authorize_client(&principal, terms()).await.unwrap().unwrap().expose().to_owned();
+    (key, principal, code)
+}
+
+/// Gives a client the tokens of a user.
+pub async fn allow_client(world: &World, organization: &OrganizationId, user: &str) {
+    let (.., code) = allowed(world, organization, user).await;
+    world.store.exchange_code(&code, terms()).await.unwrap().unwrap();
 }
 
 fn terms() -> AuthorizationTerms {
