@@ -6,6 +6,7 @@ mod changes;
 pub mod client;
 mod command;
 mod lists;
+mod oauth;
 mod question_languages;
 mod questions;
 mod session_questions;

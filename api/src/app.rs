@@ -9,7 +9,10 @@ use registry::{Clock, Store};
 use runner::Invoker;
 
 use crate::config::Config;
-use crate::mcp::{Calling, Challenge, Dialogues, McpEndpoint};
+use crate::mcp::{Calling, Dialogues, McpEndpoint};
+use crate::oauth::OauthServer;
+use crate::public_url::PublicBase;
+use crate::rate::{KeyLimit, LimitFactory};
 use crate::readiness::Readiness;
 use crate::request_id::RequestIds;
 use crate::tasks::Tasks;
@@ -35,6 +38,9 @@ struct Shared {
     request_ids: RequestIds,
     readiness: Readiness,
     mcp: McpEndpoint,
+    limits: LimitFactory,
+    key_limit: Option<Arc<KeyLimit>>,
+    oauth: OauthServer,
 }
 
 impl App {
@@ -44,7 +50,17 @@ impl App {
         let dialogues = Dialogues::new(&parts.store);
         let calling = Calling { invoker: parts.invoker.clone(), tasks: tasks.clone(), dialogues };
         let mcp = McpEndpoint::new(parts.store.clone(), calling, parts.config.public_url.as_ref());
-        Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp }))
+        let limits = parts.config.rate_limits.clone();
+        let limits = LimitFactory::new(limits, parts.clock.clone(), Some(parts.store.clone()));
+        let key_limit = KeyLimit::new(&limits).map(Arc::new);
+        let oauth = OauthServer {
+            store: parts.store.clone(),
+            documents: parts.invoker.documents(),
+            key_limit: key_limit.clone(),
+            public: PublicBase(parts.config.public_url.clone()),
+            accepts_registrations: parts.config.oauth_registration,
+        };
+        Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp, limits, key_limit, oauth }))
     }
 
     /// The readiness of the server's parts, which they report themselves.
@@ -60,10 +76,6 @@ impl App {
         &self.0.parts.store
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.0.parts.clock
-    }
-
     pub(crate) fn config(&self) -> &Config {
         &self.0.parts.config
     }
@@ -76,12 +88,22 @@ impl App {
         &self.0.mcp
     }
 
+    /// The rate limits of all routes, which share their tables.
+    pub(crate) fn limits(&self) -> &LimitFactory {
+        &self.0.limits
+    }
+
+    /// The limit of checks of API keys; `None` when signing in has no limit.
+    pub(crate) fn key_limit(&self) -> Option<Arc<KeyLimit>> {
+        self.0.key_limit.clone()
+    }
+
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.0.tasks
     }
 }
 
-impl FromRef<App> for Challenge {
+impl FromRef<App> for PublicBase {
     fn from_ref(app: &App) -> Self {
         Self(app.config().public_url.clone())
     }
@@ -108,4 +130,5 @@ parts! {
     Tasks = app => app.0.tasks;
     Readiness = app => app.0.readiness;
     McpEndpoint = app => app.0.mcp;
+    OauthServer = app => app.0.oauth;
 }

@@ -20,6 +20,7 @@ mod resource;
 mod rights;
 
 pub(crate) use caller::Caller;
+pub(crate) use check::Bearers;
 pub(crate) use guard::Guard;
 pub(crate) use permit::Requirement;
 pub(crate) use rights::Rights;

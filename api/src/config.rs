@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | `connections` | bounds of connections, headers, bodies and responses | [`ConnectionLimits::default`] |
 //! | `public_url` | the URL under which clients reach the server; hosts and origins of MCP clients | loopback addresses only |
+//! | `oauth_registration` | whether OAuth clients may register themselves | no |
 //! | `rate_limits` | requests per minute and user, by operation | none |
 
-use crate::mcp::PublicUrl;
+use crate::public_url::PublicUrl;
 use crate::rate::RateLimits;
 use crate::server::ConnectionLimits;
 
@@ -15,4 +16,5 @@ pub struct Config {
     pub connections: ConnectionLimits,
     pub public_url: Option<PublicUrl>,
     pub rate_limits: RateLimits,
+    pub oauth_registration: bool,
 }

@@ -17,7 +17,7 @@ use registry::{BuildId, InvocationId, OperationId, Permission};
 
 use crate::extract::Problem;
 
-pub(crate) use render::{Fault, Refusal};
+pub(crate) use render::{Fault, Refusal, RefusalCode};
 
 /// The error of a request.
 #[derive(Debug, thiserror::Error)]

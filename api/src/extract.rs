@@ -23,5 +23,6 @@ pub(crate) use node::Node;
 pub(crate) use path::{InPath, PathParameter, parameter};
 pub use problem::{LocationStep, Problem};
 pub(crate) use query::{FromQuery, Query, QueryParameters};
+pub(crate) use strict::parse as parse_json;
 pub(crate) use text::{OneOf, Text, TextDecoder, any_text};
 pub(crate) use values::{AnyObject, Boolean, List, Number, Pair, TextMap, WholeNumber};

@@ -26,9 +26,8 @@ mod transport_refusal;
 mod turns;
 
 pub(crate) use calling::Calling;
-pub(crate) use challenge::{Challenge, with_challenge};
+pub(crate) use challenge::with_challenge;
 pub(crate) use dialogue::Dialogues;
 pub(crate) use endpoint::{McpEndpoint, McpRequest};
-pub use hosts::{PublicUrl, PublicUrlInvalid};
 pub(crate) use listing::rendered;
 pub(crate) use metadata::protected_resource;

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    agents, api_keys, builds, conversations, document, git, health, holds, invocations, mcp, me, operations,
+    agents, api_keys, builds, conversations, document, git, health, holds, invocations, mcp, me, oauth, operations,
     organization, reference, roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
 
@@ -72,6 +72,12 @@ fn of_the_server() -> Vec<Route> {
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
         get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),
         get("/.well-known/oauth-protected-resource/{*resource}", None, mcp::metadata::handle).described(mcp::metadata::operation),
+        get("/.well-known/oauth-authorization-server", None, oauth::metadata::handle).described(oauth::metadata::operation),
+        get("/oauth/authorize", None, oauth::ask::handle).described(oauth::ask::operation),
+        post("/oauth/authorize", None, oauth::allow::handle).described(oauth::allow::operation),
+        post("/oauth/token", None, oauth::token::handle).described(oauth::token::operation),
+        post("/oauth/revoke", None, oauth::revoke::handle).described(oauth::revoke::operation),
+        post("/oauth/register", None, oauth::register::handle).described(oauth::register::operation),
         post("/v1/{organization}/user/signin_with_api_key", None, signin::handle).described(signin::operation),
     ]
 }
@@ -183,8 +189,8 @@ fn of_agents() -> Vec<Route> {
         get("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}", Some(OwnAccount), conversations::show_turn::handle).described(conversations::show_turn::operation),
         post("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}/invoke", Some(OwnAccount), conversations::invoke::handle).described(conversations::invoke::operation),
 
-        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation),
-        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation),
-        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation),
+        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients(),
+        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).for_mcp_clients(),
+        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation).for_mcp_clients(),
     ]
 }

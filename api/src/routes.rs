@@ -11,6 +11,7 @@ pub(crate) mod holds;
 mod inputs;
 pub(crate) mod invocations;
 pub(crate) mod mcp;
+pub(crate) mod oauth;
 pub(crate) mod me;
 pub(crate) mod operations;
 pub(crate) mod organization;

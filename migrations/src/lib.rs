@@ -73,6 +73,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 30, "0030_turns"),
         migration!("sqlite", 31, "0031_answered_attempts"),
         migration!("sqlite", 32, "0032_search_facets"),
+        migration!("sqlite", 33, "0033_oauth"),
     ],
 };
 
@@ -97,6 +98,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 30, "0030_turns"),
         migration!("postgres", 31, "0031_answered_attempts"),
         migration!("postgres", 32, "0032_search_facets"),
+        migration!("postgres", 33, "0033_oauth"),
     ],
 };
 

@@ -12,7 +12,7 @@ use crate::variables::SecretValue;
 
 const PREFIX: &str = "lk";
 const ID_CHARACTERS: usize = 12;
-const SECRET_CHARACTERS: usize = 43;
+pub(crate) const SECRET_CHARACTERS: usize = 43;
 /// Characters of a checksum: 32 bits in base 62.
 const CHECKSUM_CHARACTERS: usize = 6;
 
@@ -95,12 +95,12 @@ pub(crate) fn is_secret(text: &str) -> bool {
     is_base62(text, SECRET_CHARACTERS)
 }
 
-fn is_base62(text: &str, length: usize) -> bool {
+pub(crate) fn is_base62(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Returns the CRC-32 in base 62, most significant digit first.
-fn checksum(body: &str) -> String {
+pub(crate) fn checksum(body: &str) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; CHECKSUM_CHARACTERS];

@@ -46,6 +46,7 @@ mod metrics;
 mod missing_variable;
 mod named_values;
 mod names;
+mod oauth;
 mod objects;
 mod operation;
 mod organization;
@@ -131,6 +132,10 @@ pub use ledger::{CallUse, Cost, Denied, Granted, HttpUse, Ledger, TreeUse, Used}
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, NativeToolName, ToolName};
+pub use oauth::{
+    ACCESS_LIFETIME, AuthorizationTerms, IssuedAccess, PkceChallenge, Refresh, RegisteredClient, is_access_token,
+    is_registered_client_id,
+};
 pub use objects::{ObjectEntry, Objects};
 pub use operation::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, QueuedPublication,

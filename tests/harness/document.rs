@@ -50,7 +50,8 @@ pub fn followed(value: &'static Value) -> &'static Value {
 fn check_body(codes: &Value, schema: &Value, body: &Value, what: &str) {
     let errors = errors(schema, body);
     assert!(errors.is_empty(), "{errors:?}: {what}");
-    if let Some(codes) = codes.as_array() {
+    // An error of OAuth has no code of this API.
+    if let Some(codes) = codes.as_array().filter(|_| body.get("code").is_some()) {
         assert!(codes.contains(&body["code"]), "the document knows no such code here: {what}");
     }
 }

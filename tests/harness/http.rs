@@ -17,7 +17,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
     // Another test may have installed a provider first, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().expect("a client")
+    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().expect("a client")
 });
 
 /// A request that is not sent yet.
@@ -65,6 +65,13 @@ impl<'a> Request<'a> {
     pub fn query(mut self, pairs: &[(&str, &str)]) -> Self {
         self.request = self.request.query(pairs);
         self
+    }
+
+    /// Sets the fields of a form as the body.
+    pub fn form(self, fields: &[(String, String)]) -> Self {
+        let encoded = reqwest::Url::parse_with_params("http://form", fields).expect("fields");
+        let body = encoded.query().unwrap_or_default().to_owned();
+        self.header("content-type", "application/x-www-form-urlencoded").plain_body(body)
     }
 
     pub fn json(mut self, body: &Value) -> Self {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{Latch, PATIENCE, eventually};
 
 /// The site. It serves `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/noise/{count}`, `/endless`, `/drip`,
-/// `/headers/{count}`, `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`; `/held` once the latch is open;
+/// `/headers/{count}`, the documents of [`Site::publish`], `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`; `/held` once the latch is open;
 /// and `/meet/{count}/{name}` once this many requests wait for it.
 pub struct Site {
     pub address: SocketAddr,
@@ -33,6 +33,8 @@ struct State {
     meetings: Mutex<BTreeMap<String, Latch>>,
     /// Addresses of clients, in the order of their connections.
     clients: Mutex<Vec<SocketAddr>>,
+    /// Content types and texts of JSON documents, by path.
+    documents: Mutex<BTreeMap<String, (String, String)>>,
     /// Method and path of each request, in the order of arrival.
     requests: Mutex<Vec<String>>,
     departures: AtomicUsize,
@@ -91,6 +93,11 @@ impl Site {
             None => format!("http://{}{path}", self.address),
             Some(_) => format!("https://localhost:{}{path}", self.port()),
         }
+    }
+
+    /// Serves a document at a path.
+    pub fn publish(&self, path: &str, content_type: &str, text: &str) {
+        self.state.documents.lock().insert(path.to_owned(), (content_type.to_owned(), text.to_owned()));
     }
 
     /// Returns the received requests, such as `GET /echo?a=1`, in the order of arrival.
@@ -176,6 +183,10 @@ fn answer(mut stream: impl Read + Write, state: &State) -> Option<()> {
     let Some(asked) = asked(&mut stream) else { return Some(()) };
     let request = format!("{} {}", asked.method, asked.path);
     state.requests.lock().push(request);
+    let document = state.documents.lock().get(&asked.path).cloned();
+    if let Some((content_type, text)) = document {
+        return whole(&mut stream, 200, &format!("content-type: {content_type}\r\n"), text.as_bytes());
+    }
     let mut parts = asked.path[1..].split('/');
     let what = parts.next().unwrap_or_default();
     let number: usize = parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);

@@ -11,20 +11,17 @@ use crate::error::Error;
 pub(super) struct AccessCheck {
     pub(super) store: Store,
     pub(super) permission: Permission,
-    pub(super) bearer: BearerForm,
+    pub(super) bearers: Bearers,
 }
 
 /// The secrets that a route accepts as bearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BearerForm {
-    Token,
-    TokenOrKey,
-}
-
-impl BearerForm {
-    pub(super) fn of(path: &str) -> Self {
-        if path.contains("/mcp/") { Self::TokenOrKey } else { Self::Token }
-    }
+pub(crate) enum Bearers {
+    /// Id tokens.
+    IdTokens,
+    /// Id tokens, API keys, and access tokens for the URL of the request, for MCP clients. They learn where the resource is
+    /// described.
+    OfMcpClients,
 }
 
 impl AccessCheck {
@@ -37,11 +34,22 @@ impl AccessCheck {
 
     async fn identify(&self, request: &AuthRequest) -> Result<Principal, Error> {
         let credentials = request.credentials.as_ref().ok_or(Error::Unauthenticated)?;
-        if credentials.is_bearer_key() && self.bearer == BearerForm::Token {
+        if credentials.is_bearer_key() && self.bearers == Bearers::IdTokens {
             return Err(Error::Unauthenticated);
         }
-        let principal = credentials.principal(&self.store).await?.ok_or(Error::Unauthenticated)?;
+        let principal = match credentials.access_token() {
+            Some(token) => self.identify_client(token, request).await?,
+            None => credentials.principal(&self.store).await?,
+        };
+        let principal = principal.ok_or(Error::Unauthenticated)?;
         let is_own = request.organization.as_deref() == Some(principal.organization.as_str());
         if is_own { Ok(principal) } else { Err(Error::NotFound) }
+    }
+
+    /// Returns the user for whom a client acts, if its token is for the URL of the request.
+    async fn identify_client(&self, token: &str, request: &AuthRequest) -> Result<Option<Principal>, Error> {
+        let url = request.url.as_deref().filter(|_| self.bearers == Bearers::OfMcpClients);
+        let Some(url) = url else { return Ok(None) };
+        Ok(self.store.authenticate_access(token, url).await?)
     }
 }

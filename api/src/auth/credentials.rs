@@ -1,12 +1,13 @@
 //! The forms of credentials: `Bearer <id_token>`, and Basic, which git and package installers use. The name of Basic is
 //! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. Routes of MCP, whose clients take only a
-//! header, also accept `Bearer <API key>`. `X-ORG-ID` may repeat the organisation.
+//! header, also accept `Bearer <API key>` and
+//! `Bearer <access token>`. `X-ORG-ID` may repeat the organisation.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use registry::{ApiKeyId, Principal, Store};
+use registry::{ApiKeyId, Principal, Store, is_access_token};
 
 const ORGANIZATION: HeaderName = HeaderName::from_static("x-org-id");
 
@@ -70,6 +71,12 @@ impl Credentials {
     /// Whether an API key stands in the place of an id token, which only routes for clients without a sign-in accept.
     pub(super) fn is_bearer_key(&self) -> bool {
         self.scheme == Scheme::Bearer && self.key.is_some()
+    }
+
+    /// The access token of an OAuth client, if the secret is one.
+    pub(super) fn access_token(&self) -> Option<&str> {
+        let is_access = self.scheme == Scheme::Bearer && is_access_token(&self.secret);
+        is_access.then_some(self.secret.as_str())
     }
 
     /// The id of the API key, if the secret is one.

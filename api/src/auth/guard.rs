@@ -7,12 +7,13 @@ use registry::{Permission, Principal, Store};
 
 use super::auth_request::AuthRequest;
 use super::caller::Caller;
-use super::check::{AccessCheck, BearerForm};
+use super::check::{AccessCheck, Bearers};
 use super::recheck::rechecked;
 use super::resource::{ResourceKind, ResourceRef};
 use super::rights::Rights;
 use crate::error::Error;
 use crate::extract::QueryParameters;
+use crate::public_url::PublicBase;
 use crate::rate::{KeyCheck, KeyLimit};
 use crate::request_identity::RequestIdentity;
 use crate::server::Peer;
@@ -21,18 +22,24 @@ use crate::server::Peer;
 pub(crate) struct Guard {
     access: AccessCheck,
     kind: ResourceKind,
+    /// The base of the URLs that access tokens are for; `None` where none are accepted.
+    public: Option<PublicBase>,
     /// `None` when signing in has no limit.
     key_limit: Option<Arc<KeyLimit>>,
 }
 
 impl Guard {
-    /// Creates the guard of the route with this path.
+    /// Creates the guard of the route with this path, which accepts id tokens as bearer.
     pub(crate) fn new(store: Store, permission: Permission, path: &str) -> Self {
-        Self {
-            access: AccessCheck { store, permission, bearer: BearerForm::of(path) },
-            kind: ResourceKind::of(path),
-            key_limit: None,
-        }
+        let access = AccessCheck { store, permission, bearers: Bearers::IdTokens };
+        Self { access, kind: ResourceKind::of(path), public: None, key_limit: None }
+    }
+
+    /// Sets the secrets that the route accepts as bearer, and the base of the URLs that access tokens are for.
+    pub(crate) fn accepting(mut self, bearers: Bearers, public: PublicBase) -> Self {
+        self.access.bearers = bearers;
+        self.public = (bearers == Bearers::OfMcpClients).then_some(public);
+        self
     }
 
     /// Counts checks of API keys as sign-ins.
@@ -43,7 +50,7 @@ impl Guard {
     /// Returns the request with its [`Caller`] if credentials, organisation and permission are right.
     pub(crate) async fn admit(&self, request: Request) -> Result<Request, Error> {
         let (mut parts, body) = request.into_parts();
-        let asked = AuthRequest::read(&mut parts, self.kind).await;
+        let asked = AuthRequest::read(&mut parts, self.kind, self.public.as_ref()).await;
         let checked = self.access.check(&asked).await;
         let address = Peer::of(&parts.extensions);
         self.count_key(&asked, KeyCheck::new(address, &checked)).await?;

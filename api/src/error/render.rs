@@ -30,6 +30,10 @@ pub(crate) struct Refusal {
     pointers: Pointers,
 }
 
+/// The code of a refusal, as an extension of its response for middleware.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefusalCode(pub(crate) &'static str);
+
 /// A failure of the server. The request log logs it and hides it from the caller.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
@@ -105,7 +109,10 @@ impl Fault {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, self.extra_headers(), Json(self)).into_response()
+        let code = RefusalCode(self.code);
+        let mut response = (self.status, self.extra_headers(), Json(self)).into_response();
+        response.extensions_mut().insert(code);
+        response
     }
 }
 

@@ -1,41 +1,79 @@
-//! The answer to a client without credentials: where the description of the resource is (RFC 9728).
+//! The answer to a client without sufficient credentials: where the description of the resource is (RFC 9728), and what is wrong
+//! (RFC 6750).
 
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::hosts::PublicUrl;
+use crate::error::RefusalCode;
+use crate::oauth::SCOPE;
+use crate::public_url::PublicBase;
 
 /// The beginning of the path of a description. The path of the resource follows.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The public URL of the server, for challenges.
-#[derive(Clone)]
-pub(crate) struct Challenge(pub Option<PublicUrl>);
-
-impl Challenge {
-    /// The base of absolute URLs: the public URL, or the host that the client named.
-    pub(super) fn base(&self, host: Option<&HeaderValue>) -> Option<String> {
-        match &self.0 {
-            Some(url) => Some(url.to_string()),
-            None => host.and_then(|host| host.to_str().ok()).map(|host| format!("http://{host}")),
-        }
-    }
-}
-
-/// Names the description of the resource in a response with the status 401.
-pub(crate) async fn with_challenge(State(challenge): State<Challenge>, request: Request, next: Next) -> Response {
+/// Names the description of the resource in a response with the status 401, and in one with 403 for a missing permission.
+pub(crate) async fn with_challenge(State(public): State<PublicBase>, request: Request, next: Next) -> Response {
     let path = request.uri().path().trim_end_matches('/').to_owned();
-    let base = challenge.base(request.headers().get(HOST));
+    let base = public.of(request.headers());
+    let has_credentials = request.headers().contains_key(AUTHORIZATION);
     let mut response = next.run(request).await;
-    if response.status() == StatusCode::UNAUTHORIZED
-        && let Some(base) = base
-        && let Ok(value) =
-            HeaderValue::from_str(&format!(r#"Bearer realm="lathe", resource_metadata="{base}{WELL_KNOWN}{path}""#))
-    {
+    let error = match response.status() {
+        StatusCode::UNAUTHORIZED if has_credentials => r#", error="invalid_token""#,
+        StatusCode::UNAUTHORIZED => "",
+        StatusCode::FORBIDDEN if is_permission_missing(&response) => r#", error="insufficient_scope""#,
+        _ => return response,
+    };
+    let Some(base) = base else { return response };
+    let challenge =
+        format!(r#"Bearer realm="lathe", resource_metadata="{base}{WELL_KNOWN}{path}", scope="{SCOPE}"{error}"#);
+    if let Ok(value) = HeaderValue::from_str(&challenge) {
         response.headers_mut().insert(WWW_AUTHENTICATE, value);
     }
     response
+}
+
+/// Whether a right of the user is missing, and not a host or an origin refused.
+fn is_permission_missing(response: &Response) -> bool {
+    response.extensions().get::<RefusalCode>().is_some_and(|RefusalCode(code)| *code == "permission_missing")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use registry::Permission;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::error::Error;
+
+    async fn challenge(error: fn() -> Error, authorization: Option<&str>) -> Option<String> {
+        let router = Router::new().route("/v1/acme/mcp/x", get(move || async move { error() }));
+        let router = router.layer(from_fn_with_state(PublicBase::default(), with_challenge));
+        let mut request = Request::get("/v1/acme/mcp/x").header("host", "lathe.test");
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let response = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        Some(response.headers().get(WWW_AUTHENTICATE)?.to_str().unwrap().to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_challenge_tells_what_is_wrong() {
+        let start = r#"Bearer realm="lathe", resource_metadata="http://lathe.test/.well-known/oauth-protected-resource/v1/acme/mcp/x", scope="mcp""#;
+        let forbidden = || Error::Forbidden { permission: Permission::InvokeTool };
+        for (error, authorization, expected) in [
+            ((|| Error::Unauthenticated) as fn() -> Error, None, Some(start.to_owned())),
+            (|| Error::Unauthenticated, Some("Bearer x"), Some(format!(r#"{start}, error="invalid_token""#))),
+            (forbidden, Some("Bearer x"), Some(format!(r#"{start}, error="insufficient_scope""#))),
+            (|| Error::NotFound, Some("Bearer x"), None),
+        ] {
+            assert_eq!(challenge(error, authorization).await, expected);
+        }
+    }
 }

@@ -17,13 +17,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::calling::Calling;
 use super::gateway::Gateway;
-use super::hosts::{PublicUrl, accepting};
+use super::hosts::accepting;
 use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
 use super::{accept, transport_refusal};
 use crate::auth::Rights;
 use crate::error::Error;
 use crate::extract::{expect_length, read};
+use crate::public_url::PublicUrl;
 
 /// Bytes of a request: the largest input of a tool, with the frame of the protocol.
 const BODY_BYTES_MAX: usize = 1024 * 1024;

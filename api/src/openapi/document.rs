@@ -12,6 +12,7 @@ use super::responses::responses;
 use super::{OperationDoc, Parameter, RouteDoc, errors, schemas};
 use crate::error::Refusal;
 use crate::extract::Problem;
+use crate::oauth::OauthError;
 
 const SPECIFICATION: &str = "3.1.0";
 
@@ -138,6 +139,10 @@ fn request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
         let content = json!({"application/json": {"schema": schema, "example": body.example}});
         return Some(json!({"required": true, "content": content}));
     }
+    if let Some(form) = operation.form {
+        let content = json!({"application/x-www-form-urlencoded": {"schema": form()}});
+        return Some(json!({"required": true, "content": content}));
+    }
     let content = operation.binary_bodies.iter().map(|media_type| ((*media_type).to_owned(), json!({})));
     let content: Map<_, _> = content.collect();
     (!content.is_empty()).then(|| json!({"required": true, "content": content}))
@@ -146,6 +151,7 @@ fn request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
 fn components(mut generator: SchemaGenerator, bodies: Map<String, Value>) -> Value {
     let problem = generator.subschema_for::<Problem>().to_value();
     generator.subschema_for::<Refusal>();
+    generator.subschema_for::<OauthError>();
     let mut schemas = generator.take_definitions(true);
     schemas.insert("InvalidRequest".to_owned(), errors::invalid_request(&problem));
     schemas.insert("JsonRpcError".to_owned(), errors::json_rpc_error());

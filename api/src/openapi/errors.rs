@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 
 use super::error_codes::{STORE_CODES, StatusAndCodes};
 use super::headers::headers;
+use super::operation_doc::OtherError;
 use super::{OperationDoc, RouteDoc};
 
 /// The errors of an operation: its own, and those that all operations of its kind share.
 pub(super) fn of(route: &RouteDoc, operation: &OperationDoc) -> BTreeMap<u16, BTreeSet<&'static str>> {
     let mut errors: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
-    let json_rpc = operation.json_rpc_errors.iter().map(|status| (*status, [].as_slice()));
-    for (status, codes) in operation.errors.iter().copied().chain(shared(route)).chain(json_rpc) {
+    let others = operation.other_errors.iter().flat_map(|(_, statuses)| statuses.iter());
+    let others = others.map(|status| (*status, [].as_slice()));
+    for (status, codes) in operation.errors.iter().copied().chain(shared(route, operation)).chain(others) {
         errors.entry(status).or_default().extend(codes);
     }
     errors
@@ -56,12 +58,12 @@ const COMPONENTS: [(&str, u16, &[&[&str]]); 13] = [
     ("Unavailable", 503, &[COMMON_ERRORS[4].1, STORE_CODES]),
 ];
 
-fn shared(route: &RouteDoc) -> Vec<StatusAndCodes> {
+fn shared(route: &RouteDoc, operation: &OperationDoc) -> Vec<StatusAndCodes> {
     let mut shared = COMMON_ERRORS.to_vec();
     if route.permission.is_some() {
         shared.extend(GUARD_ERRORS);
     }
-    if route.inputs.body.is_some() {
+    if route.inputs.body.is_some() || operation.form.is_some() {
         shared.extend(BODY_ERRORS);
     }
     shared
@@ -85,11 +87,24 @@ pub(super) fn rendered(status: u16, codes: &BTreeSet<&'static str>) -> Value {
     }
 }
 
-/// The response of an operation whose body is an error of this API or of JSON-RPC.
-pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>) -> Value {
+/// The response of an operation whose body is an error of this API or of another form.
+pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>, other: OtherError) -> Value {
     let mut response = response(status, codes);
-    let schema = &mut response["content"]["application/json"]["schema"];
-    *schema = json!({"anyOf": [schema.take(), {"$ref": "#/components/schemas/JsonRpcError"}]});
+    let content = &mut response["content"];
+    let other = match other {
+        OtherError::JsonRpc => "JsonRpcError",
+        OtherError::Oauth => "OauthError",
+        OtherError::Page if codes.is_empty() => {
+            *content = json!({"text/html": {}});
+            return response;
+        }
+        OtherError::Page => {
+            content["text/html"] = json!({});
+            return response;
+        }
+    };
+    let schema = &mut content["application/json"]["schema"];
+    *schema = json!({"anyOf": [schema.take(), {"$ref": format!("#/components/schemas/{other}")}]});
     response
 }
 

@@ -32,9 +32,19 @@ pub(crate) struct OperationDoc {
     pub(super) binary_bodies: &'static [&'static str],
     pub(super) successes: Vec<Success>,
     pub(super) errors: Vec<StatusAndCodes>,
-    /// Statuses whose body can be an error of JSON-RPC, too.
-    pub(super) json_rpc_errors: &'static [u16],
+    /// The fields of a form that is the body.
+    pub(super) form: Option<fn() -> Value>,
+    /// Statuses whose body can have another form than an error of this API.
+    pub(super) other_errors: Vec<(OtherError, &'static [u16])>,
     pub(super) links: Vec<Link>,
+}
+
+/// Forms of errors besides those of this API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OtherError {
+    JsonRpc,
+    Oauth,
+    Page,
 }
 
 /// A successful response.
@@ -76,7 +86,8 @@ impl OperationDoc {
             binary_bodies: &[],
             successes: Vec::new(),
             errors: Vec::new(),
-            json_rpc_errors: &[],
+            form: None,
+            other_errors: Vec::new(),
             links: Vec::new(),
         }
     }
@@ -118,8 +129,26 @@ impl OperationDoc {
     }
 
     /// Statuses whose body can be an error of JSON-RPC instead of an error of this API.
-    pub(crate) const fn json_rpc_errors(mut self, statuses: &'static [u16]) -> Self {
-        self.json_rpc_errors = statuses;
+    pub(crate) fn json_rpc_errors(mut self, statuses: &'static [u16]) -> Self {
+        self.other_errors.push((OtherError::JsonRpc, statuses));
+        self
+    }
+
+    /// Statuses whose body can be an error of OAuth instead of an error of this API.
+    pub(crate) fn oauth_errors(mut self, statuses: &'static [u16]) -> Self {
+        self.other_errors.push((OtherError::Oauth, statuses));
+        self
+    }
+
+    /// Statuses whose body can be a page instead of an error of this API.
+    pub(crate) fn pages(mut self, statuses: &'static [u16]) -> Self {
+        self.other_errors.push((OtherError::Page, statuses));
+        self
+    }
+
+    /// A body that is a form.
+    pub(crate) fn form(mut self, schema: fn() -> Value) -> Self {
+        self.form = Some(schema);
         self
     }
 

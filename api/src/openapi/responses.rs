@@ -17,9 +17,12 @@ pub(super) fn responses(route: &RouteDoc, operation: &OperationDoc, generator: &
         add_stream(&mut responses);
     }
     for (status, codes) in errors::of(route, operation) {
-        let is_of_either_form = operation.json_rpc_errors.contains(&status);
-        let render = if is_of_either_form { errors::of_either_form } else { errors::rendered };
-        responses.insert(status.to_string(), render(status, &codes));
+        let other = operation.other_errors.iter().find(|(_, statuses)| statuses.contains(&status));
+        let rendered = match other {
+            Some((other, _)) => errors::of_either_form(status, &codes, *other),
+            None => errors::rendered(status, &codes),
+        };
+        responses.insert(status.to_string(), rendered);
     }
     Value::Object(responses)
 }

@@ -11,11 +11,11 @@ use super::public::PUBLIC;
 use super::route::Route;
 use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
-use crate::auth::Guard;
+use crate::auth::{Bearers, Guard};
 use crate::error::Error;
-use crate::mcp::{Challenge, with_challenge};
+use crate::mcp::with_challenge;
 use crate::openapi::{self, OperationDoc};
-use crate::rate::{KeyLimit, LimitFactory};
+use crate::public_url::PublicBase;
 use crate::request_log::log_request;
 
 /// Paths that begin with this belong to an organisation.
@@ -37,17 +37,18 @@ pub enum RouteRefused {
 /// Builds the router of the whole API.
 pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
-    let limits = LimitFactory::new(app.config().rate_limits.clone(), app.clock().clone(), Some(app.store().clone()));
-    let key_limit = KeyLimit::new(&limits).map(Arc::new);
+    let public = PublicBase::from_ref(&app);
     let mut router = Router::new();
     for route in table {
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
-        let guard = guard.map(|guard| guard.with_key_limit(key_limit.clone()));
-        let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| limits.limit(operation));
+        let guard = guard.map(|guard| guard.accepting(route.bearers, public.clone()).with_key_limit(app.key_limit()));
+        let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
         let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
-        let handler = match route.path.contains("/mcp/") {
-            true => handler.route_layer(from_fn_with_state(Challenge::from_ref(&app), with_challenge)),
-            false => handler,
+        let handler = match route.bearers {
+            Bearers::OfMcpClients => {
+                handler.route_layer(from_fn_with_state(public.clone(), with_challenge))
+            }
+            Bearers::IdTokens => handler,
         };
         if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());

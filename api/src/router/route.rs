@@ -5,6 +5,7 @@ use axum::routing::{self, MethodRouter};
 use registry::Permission;
 
 use crate::app::App;
+use crate::auth::Bearers;
 use crate::openapi::{Inputs, OperationDoc, RouteDoc, Signature};
 
 /// One operation of the API.
@@ -14,6 +15,7 @@ pub struct Route {
     pub path: &'static str,
     /// The permission that the caller needs; `None` only for public routes.
     pub permission: Option<Permission>,
+    pub(super) bearers: Bearers,
     pub(super) handler: MethodRouter<App>,
     /// The inputs of the handler, by its parameters.
     pub(crate) inputs: Inputs,
@@ -25,6 +27,12 @@ impl Route {
     /// Adds the description that stands beside the handler.
     pub(super) fn described(mut self, operation: fn() -> OperationDoc) -> Self {
         self.operation = Some(operation());
+        self
+    }
+
+    /// Accepts the bearers of MCP clients, and tells them where the resource is described.
+    pub(super) fn for_mcp_clients(mut self) -> Self {
+        self.bearers = Bearers::OfMcpClients;
         self
     }
 
@@ -40,7 +48,7 @@ pub(super) fn get<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    Route { method: "GET", path, permission, handler: routing::get(handler), inputs: T::inputs(), operation: None }
+    route(("GET", path), permission, (routing::get(handler), T::inputs()))
 }
 
 pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
@@ -48,7 +56,7 @@ pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    Route { method: "POST", path, permission, handler: routing::post(handler), inputs: T::inputs(), operation: None }
+    route(("POST", path), permission, (routing::post(handler), T::inputs()))
 }
 
 pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
@@ -56,6 +64,13 @@ pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    let handler = routing::delete(handler);
-    Route { method: "DELETE", path, permission, handler, inputs: T::inputs(), operation: None }
+    route(("DELETE", path), permission, (routing::delete(handler), T::inputs()))
+}
+
+fn route(
+    (method, path): (&'static str, &'static str),
+    permission: Option<Permission>,
+    (handler, inputs): (MethodRouter<App>, Inputs),
+) -> Route {
+    Route { method, path, permission, bearers: Bearers::IdTokens, handler, inputs, operation: None }
 }

@@ -14,6 +14,8 @@ use crate::output::Screen;
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {
     /// Print the configuration of an MCP client for an agent
+    ///
+    /// The client sends an API key. A client that signs in by OAuth needs only the URL of the agent.
     Config(config::ConfigArguments),
     /// Serve an agent to a client that starts a process and speaks over its standard input and output
     ///

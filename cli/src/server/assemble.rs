@@ -314,6 +314,7 @@ fn api_config(settings: &Settings) -> api::Config {
         connections: settings.limits.connections(),
         public_url: settings.public_url.clone(),
         rate_limits: settings.rate_limits.clone(),
+        oauth_registration: settings.oauth_registration,
     }
 }
 

@@ -28,6 +28,7 @@ const FILE_NAME: &str = "lathe.toml";
 pub struct SettingsFile {
     pub listen: Option<SocketAddr>,
     pub public_url: Option<String>,
+    pub oauth_registration: Option<bool>,
     pub data: Option<PathBuf>,
     pub database: Option<String>,
     pub log: Option<String>,

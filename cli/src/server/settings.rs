@@ -130,6 +130,9 @@ pub struct ServeArguments {
     /// URL under which clients reach the server, such as https://tools.example.com [default: loopback addresses]
     #[arg(long, env = "LATHE_PUBLIC_URL", value_name = "URL")]
     public_url: Option<PublicUrl>,
+    /// Lets OAuth clients of MCP endpoints register themselves, besides those with a metadata document [default: off]
+    #[arg(long, env = "LATHE_OAUTH_REGISTRATION", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOLEAN")]
+    oauth_registration: Option<bool>,
     /// Log level, or directives such as api=debug,info [default: info]
     #[arg(long, env = "LATHE_LOG", value_name = "DIRECTIVES")]
     log: Option<String>,
@@ -187,6 +190,7 @@ pub struct ServeArguments {
 pub struct Settings {
     pub listen: SocketAddr,
     pub public_url: Option<PublicUrl>,
+    pub oauth_registration: bool,
     pub location: Location,
     pub log: String,
     pub log_format: LogFormat,
@@ -223,6 +227,7 @@ impl Settings {
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
             public_url: public_url(arguments.public_url, file.public_url)?,
+            oauth_registration: arguments.oauth_registration.or(file.oauth_registration).unwrap_or_default(),
             location: arguments.data.location_or(file.data, file.database)?,
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),

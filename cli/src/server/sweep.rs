@@ -1,4 +1,4 @@
-//! Hourly deletion of expired recordings of runs, of runs whose time is over, of expired recorded responses, of the temporary files of killed
+//! Hourly deletion of expired recordings of runs, of runs whose time is over, of expired recorded responses, of expired authorisations of clients, of the temporary files of killed
 //! publications, of old counts of requests, and of git objects that no ref reaches; and preparation of the next months.
 
 use std::time::Duration;
@@ -23,6 +23,7 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
         log_sweep("runs", store.delete_expired_runs().await);
         log_sweep("counts of requests", store.delete_restored_counts().await);
         log_sweep("answered attempts", store.delete_expired_attempts().await);
+        log_sweep("authorisations of clients", store.delete_expired_authorizations().await);
         log_sweep("recorded answers", store.delete_expired_answers().await);
         log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);
         log_sweep("files of bodies", artifacts.bodies().delete_unfinished(period_ago(&store)).await);

@@ -1,8 +1,9 @@
-//! Caches for authentication: the principals of recently checked tokens and keys, and the grants of roles, which all users
+//! Caches for authentication: the principals of recently checked tokens, keys and access tokens, and the grants of roles, which all users
 //! of a role share.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
@@ -11,13 +12,13 @@ use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::principal::Principal;
 
-/// Cached tokens and keys.
+/// Cached tokens, keys and access tokens.
 const TOKENS_MAX: usize = 4096;
 /// Cached roles, each with at most a few megabytes of compiled patterns. When the cache is full, it is cleared.
 const ROLES_MAX: usize = 64;
 
 pub(super) struct TokenCache {
-    /// Checked tokens and keys by hash. Both are hashed with different keys.
+    /// Checked tokens, keys and access tokens by hash. Each kind is hashed with a key of its own.
     pub checked: TtlCache<[u8; 32], Checked>,
     /// Parsed grants by their stored text.
     grants: Mutex<HashMap<String, Grants>>,
@@ -28,6 +29,8 @@ pub(super) struct Checked {
     pub principal: Principal,
     /// `None` for a key without an expiry.
     pub expires_at: Option<Timestamp>,
+    /// The URL that an access token is for; `None` for a token or a key, which are for all.
+    pub resource: Option<Arc<str>>,
 }
 
 impl Default for TokenCache {

@@ -32,6 +32,7 @@ mod lists;
 mod need;
 mod nodes;
 mod nul;
+mod oauth;
 mod objects;
 mod old_journal;
 mod operations;

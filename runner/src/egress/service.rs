@@ -40,6 +40,11 @@ impl Egress {
         Ok(Self(Arc::new(EgressShared { hosts: vec![any], connector, budgets, clock })))
     }
 
+    /// The state that documents of the server share with the runs.
+    pub(super) fn shared(&self) -> Arc<EgressShared> {
+        self.0.clone()
+    }
+
     /// Opens the session of one run.
     #[must_use]
     pub fn session(&self, rules: EgressRules) -> EgressSession {

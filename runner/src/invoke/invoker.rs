@@ -19,7 +19,7 @@ use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
 use crate::compile::Compiler;
 use crate::config::Config;
-use crate::egress::Egress;
+use crate::egress::{Documents, Egress};
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::native::NativeTools;
@@ -87,6 +87,12 @@ impl Invoker {
             limits_max: self.resolver.limits_max,
             clock,
         })
+    }
+
+    /// Documents of other hosts that the server itself reads.
+    #[must_use]
+    pub fn documents(&self) -> Documents {
+        Documents::of(&self.services.egress)
     }
 
     #[must_use]

@@ -5,8 +5,9 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::Error;
-use crate::mcp::{Challenge, protected_resource};
+use crate::mcp::protected_resource;
 use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
+use crate::public_url::PublicBase;
 
 const PREFIX: &str = "/.well-known/oauth-protected-resource/";
 
@@ -18,10 +19,10 @@ pub(crate) fn operation() -> OperationDoc {
         .errors(404, &["not_found"])
 }
 
-pub(crate) async fn handle(State(challenge): State<Challenge>, request: Request) -> Result<Response, Error> {
+pub(crate) async fn handle(State(public): State<PublicBase>, request: Request) -> Result<Response, Error> {
     let path = request.uri().path().strip_prefix(PREFIX).filter(|path| is_endpoint(path)).ok_or(Error::NotFound)?;
     let described =
-        protected_resource(&challenge, request.headers(), path.trim_end_matches('/')).ok_or(Error::NotFound)?;
+        protected_resource(&public, request.headers(), path.trim_end_matches('/')).ok_or(Error::NotFound)?;
     Ok(Json(described).into_response())
 }
 

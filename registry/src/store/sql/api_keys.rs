@@ -91,7 +91,7 @@ impl Store {
         Ok(Slice::cut(keys, page, token).map(|(key, _)| key))
     }
 
-    /// Revokes a key and its tokens: immediately in this process, within a second in other processes. With an `owner`,
+    /// Revokes a key, its tokens and the authorisations of clients that were given with it: immediately in this process, within a second in other processes. With an `owner`,
     /// only a key of that user is found. A repeated revocation changes nothing.
     pub async fn revoke_api_key(
         &self,
@@ -206,7 +206,11 @@ impl Revocation {
         let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
         require_changed(query.execute(&mut *connection).await?, "api key")?;
-        Query::new("DELETE FROM tokens WHERE api_key_id = $1").bind(self.id.as_str()).execute(connection).await?;
+        for statement in
+            ["DELETE FROM tokens WHERE api_key_id = $1", "DELETE FROM oauth_grants WHERE api_key_id = $1"]
+        {
+            Query::new(statement).bind(self.id.as_str()).execute(&mut *connection).await?;
+        }
         Ok(())
     }
 }

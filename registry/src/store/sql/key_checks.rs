@@ -50,7 +50,8 @@ impl Store {
         let grants = self.grants_of(&parsed(row, "role")?, row)?;
         let (organization, user) = (parsed(row, "organization")?, parsed(row, "user_id")?);
         let key = Some(SignInKey { id: id.clone(), ends_at: expires_at });
-        Ok(Checked { principal: Principal { organization, user, grants, key, address: None }, expires_at })
+        let principal = Principal { organization, user, grants, key, address: None };
+        Ok(Checked { principal, expires_at, resource: None })
     }
 
     /// Records the use of a key once an hour. A full disk does not refuse the key, since it would not refuse a token.

@@ -133,7 +133,7 @@ impl Store {
         let key = SignInKey { id: parsed(&row, "api_key_id")?, ends_at: timestamp_option(&row, "key_ends_at")? };
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key: Some(key), address: None };
-        let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?) };
+        let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?), resource: None };
         self.0.tokens.checked.insert(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }

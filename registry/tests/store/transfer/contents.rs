@@ -12,6 +12,7 @@ use registry::{
 use crate::agent_states::decision;
 use crate::agents::assignment;
 use crate::fixtures::{World, agent_call, ends, finished, new_version, started, starts, succeeded, unlinked};
+use crate::oauth::allow_client;
 use crate::turns::new_turn;
 
 pub const RUNS: u32 = 300;
@@ -67,6 +68,8 @@ async fn people(world: &World, acme: &Principal) {
     for _ in 0..3 {
         world.token_of(&acme.organization, "ann").await;
     }
+    allow_client(world, &acme.organization, "ann").await;
+    world.store.register_client("Editor".into(), vec!["http://127.0.0.1/cb".into()]).await.unwrap();
 }
 
 async fn tools(world: &World, acme: &Principal) -> ToolId {

@@ -1,0 +1,85 @@
+//! The decision of a user, who signs in with an API key for each authorisation.
+
+use std::net::IpAddr;
+
+use registry::{ApiKeyId, Principal};
+
+use super::authorization::Authorization;
+use super::error::OauthError;
+use super::parameters::Parameters;
+use super::server::OauthServer;
+use crate::error::Error;
+use crate::rate::KeyCheck;
+
+/// The form of a user.
+pub(crate) struct Consent<'a> {
+    user: &'a str,
+    api_key: &'a str,
+    is_allowed: bool,
+}
+
+/// What becomes of an authorisation.
+pub(crate) enum Decision {
+    /// The code for the client.
+    Allowed(String),
+    Denied,
+    /// The user is asked again, with a message.
+    Unclear(&'static str),
+}
+
+const WRONG_KEY: &str = "The user or the API key is wrong, or it is not one of this organisation.";
+const NO_GATEWAY: &str = "This organisation has no such MCP endpoint for this user.";
+
+impl<'a> Consent<'a> {
+    /// Reads a form. Absent fields are wrong ones.
+    pub(crate) fn read(parameters: &'a Parameters) -> Result<Self, OauthError> {
+        Ok(Self {
+            user: parameters.optional("user")?.unwrap_or_default().trim(),
+            api_key: parameters.optional("api_key")?.unwrap_or_default().trim(),
+            is_allowed: parameters.optional("decision")? == Some("allow"),
+        })
+    }
+
+    /// Carries out the decision. An unknown organisation, an unknown user and a wrong key look the same.
+    pub(crate) async fn decide(
+        &self,
+        server: &OauthServer,
+        asked: &Authorization,
+        peer: Option<IpAddr>,
+    ) -> Result<Decision, Error> {
+        if !self.is_allowed {
+            return Ok(Decision::Denied);
+        }
+        let signed_in = self.sign_in(server, asked).await;
+        self.count(server, asked, KeyCheck::new(peer, &signed_in)).await?;
+        let principal = match signed_in {
+            Err(Error::Unauthenticated) => return Ok(Decision::Unclear(WRONG_KEY)),
+            signed_in => signed_in?,
+        };
+        if server.store.running_agent(&principal, &asked.gateway.agent).await?.is_none() {
+            return Ok(Decision::Unclear(NO_GATEWAY));
+        }
+        if asked.client.is_registered() {
+            server.store.note_client_use(&asked.client.id).await?;
+        }
+        let code = server.store.authorize_client(&principal, asked.terms()).await?.ok_or(Error::Unauthenticated)?;
+        let (organization, user) = (&principal.organization, &principal.user);
+        tracing::info!(%organization, %user, client = asked.client.id, resource = asked.gateway.url, "a client was authorised");
+        Ok(Decision::Allowed(code.expose().to_owned()))
+    }
+
+    async fn sign_in(&self, server: &OauthServer, asked: &Authorization) -> Result<Principal, Error> {
+        let found = server.store.authenticate_key(self.api_key).await?;
+        let is_right =
+            |found: &Principal| found.organization == asked.gateway.organization && found.user.as_str() == self.user;
+        found.filter(is_right).ok_or(Error::Unauthenticated)
+    }
+
+    /// Counts the check of the key as a sign-in.
+    async fn count(&self, server: &OauthServer, asked: &Authorization, check: KeyCheck) -> Result<(), Error> {
+        let Some(limit) = &server.key_limit else { return Ok(()) };
+        let key = ApiKeyId::of_key(self.api_key);
+        let key = key.as_ref().map(ApiKeyId::as_str).unwrap_or_default();
+        limit.count([asked.gateway.organization.as_str(), self.user, key], check).await
+    }
+}

@@ -1,0 +1,47 @@
+//! The URL of an MCP endpoint, which a client asks access to (RFC 8707).
+
+use registry::{AgentReference, OrganizationId};
+
+/// The URL of an MCP endpoint of this server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GatewayUrl {
+    pub url: String,
+    pub organization: OrganizationId,
+    pub agent: AgentReference,
+}
+
+impl GatewayUrl {
+    /// Parses a URL below the base of this server. Whether there is such a gateway is not checked.
+    pub(crate) fn parse(text: &str, base: &str) -> Option<Self> {
+        let url = text.trim_end_matches('/');
+        let segments: Vec<&str> = url.strip_prefix(base)?.split('/').collect();
+        let ["", "v1", organization, "mcp", agent] = segments[..] else { return None };
+        let (organization, agent) = (OrganizationId::parse(organization).ok()?, AgentReference::parse(agent).ok()?);
+        Some(Self { url: url.to_owned(), organization, agent })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_an_endpoint_of_this_server() {
+        let base = "https://tools.example.com";
+        let parsed = GatewayUrl::parse("https://tools.example.com/v1/acme/mcp/team-tools/", base).unwrap();
+        assert_eq!(parsed.url, "https://tools.example.com/v1/acme/mcp/team-tools");
+        assert_eq!((parsed.organization.as_str(), parsed.agent.as_str()), ("acme", "team-tools"));
+        for text in [
+            "https://tools.example.com",
+            "https://tools.example.com/v1/acme/tool",
+            "https://tools.example.com/v1/acme/mcp/a/b",
+            "https://tools.example.com/v1/acme/mcp/a?b",
+            "https://tools.example.com/v1/acme/mcp/a#b",
+            "https://tools.example.com.evil.example/v1/acme/mcp/a",
+            "http://tools.example.com/v1/acme/mcp/a",
+            "/v1/acme/mcp/a",
+        ] {
+            assert!(GatewayUrl::parse(text, base).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! OAuth for MCP clients: the page of an authorisation, tokens, and the description of the server.
+
+pub(crate) mod allow;
+pub(crate) mod ask;
+mod fields;
+pub(crate) mod metadata;
+pub(crate) mod register;
+pub(crate) mod revoke;
+pub(crate) mod token;
+
+use axum::response::{IntoResponse, Response};
+
+use crate::error::Error;
+use crate::oauth::{AuthorizationRefused, PageResponse};
+
+/// The response to a request that gets no authorisation.
+fn refused(refused: AuthorizationRefused) -> Result<Response, Error> {
+    match refused {
+        AuthorizationRefused::Shown(error) => Ok(PageResponse::of_error(&error).into_response()),
+        AuthorizationRefused::Sent(error, redirect) => redirect.with_error(&error),
+        AuthorizationRefused::Failed(error) => Err(error),
+    }
+}

@@ -1,0 +1,38 @@
+//! `GET /oauth/authorize`: the page on which a user allows the access of a client.
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+
+use super::fields::authorization_parameters;
+use super::refused;
+use crate::error::Error;
+use crate::oauth::{Authorization, AuthorizationRefused, OauthServer, Page, Parameters};
+use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    let operation = OperationDoc::new("get-oauth-authorization", Tag::SignIn, "Show the page of an authorisation")
+        .description(
+            "The authorization endpoint of OAuth 2.1. A program sends its user here. Errors before the redirect URI is \
+            proven are a page; later ones are sent to the client.",
+        )
+        .returns_bytes(200, "The page with the form.", &["text/html"])
+        .returns_nothing(303, "An error, sent to the client with `error`, `state` and `iss`.")
+        .pages(&[400])
+        .errors(404, &["not_found"])
+        .errors(503, STORE_CODES);
+    authorization_parameters().fold(operation, OperationDoc::parameter)
+}
+
+pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) -> Result<Response, Error> {
+    let issuer = server.public.of(request.headers()).ok_or(Error::NotFound)?;
+    let parameters = match Parameters::of_query(&request) {
+        Ok(parameters) => parameters,
+        Err(error) => return refused(AuthorizationRefused::Shown(error)),
+    };
+    match Authorization::read(&server, &parameters, issuer).await {
+        Ok(asked) => {
+            Ok(Page { asked: &asked, parameters: &parameters, problem: None }.response().into_response())
+        }
+        Err(error) => refused(error),
+    }
+}

@@ -1,0 +1,46 @@
+//! `POST /oauth/revoke`: ends a token (RFC 7009).
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use registry::Store;
+use serde_json::Value;
+
+use super::fields;
+use crate::error::Error;
+use crate::oauth::{OauthError, Parameters};
+use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+
+const FIELDS: [(&str, &str); 3] = [
+    ("token", "An access token, or a refresh token, with which the whole authorisation ends."),
+    ("token_type_hint", "Accepted and ignored: tokens tell their kind."),
+    ("client_id", "The client that the token was issued to."),
+];
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("revoke-oauth-token", Tag::SignIn, "Revoke a token of an OAuth client")
+        .description("RFC 7009. A token that is not valid, or of another client, is left as it is; the answer is the same.")
+        .form(schema)
+        .returns_nothing(200, "The client has no such token any more.")
+        .oauth_errors(&[400])
+        .errors(503, STORE_CODES)
+}
+
+fn schema() -> Value {
+    fields::form(&FIELDS)
+}
+
+pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Result<Response, Error> {
+    let parameters = Parameters::of_form(request).await?;
+    match parameters.as_ref().map_err(Clone::clone).and_then(token_and_client) {
+        Ok([token, client_id]) => {
+            store.revoke_access(token, client_id).await?;
+            Ok(StatusCode::OK.into_response())
+        }
+        Err(error) => Ok(error.into_response()),
+    }
+}
+
+fn token_and_client(parameters: &Parameters) -> Result<[&str; 2], OauthError> {
+    Ok([parameters.required("token")?, parameters.required("client_id")?])
+}

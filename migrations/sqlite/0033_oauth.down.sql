@@ -1,0 +1,3 @@
+DROP TABLE oauth_tokens;
+DROP TABLE oauth_grants;
+DROP TABLE oauth_clients;

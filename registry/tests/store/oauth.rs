@@ -1,0 +1,238 @@
+//! Authorisations of OAuth clients: codes, tokens, their renewal and their end.
+
+use std::time::Duration;
+
+use registry::{
+    AuthorizationTerms, Error, IssuedAccess, IssuedKey, NewApiKey, NewUser, OrganizationId, PkceChallenge, Principal,
+    Refresh, RoleName, UserId,
+};
+
+use crate::fixtures::World;
+
+const CLIENT: &str = "https://app.example.com/client.json";
+const RESOURCE: &str = "https://tools.example.com/v1/acme/mcp/team";
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+/// A user who has allowed the access of a client.
+struct Allowed {
+    world: World,
+    key: IssuedKey,
+    principal: Principal,
+    code: String,
+}
+
+impl Allowed {
+    async fn new() -> Self {
+        let world = World::new().await;
+        let organization = world.organization("acme").await.organization;
+        let role = RoleName::parse("invoker").unwrap();
+        world.store.create_user(&organization, NewUser { id: user(), role }).await.unwrap();
+        let (key, principal, code) = allowed(&world, &organization, "bob").await;
+        Self { world, key, principal, code }
+    }
+
+    async fn exchange(&self) -> Option<IssuedAccess> {
+        self.world.store.exchange_code(&self.code, terms()).await.unwrap()
+    }
+
+    async fn refresh(&self, issued: &IssuedAccess) -> Option<IssuedAccess> {
+        let refresh_token = issued.refresh_token.expose();
+        let refresh = Refresh { refresh_token, client_id: CLIENT, resource: Some(RESOURCE) };
+        self.world.store.refresh_access(refresh).await.unwrap()
+    }
+
+    async fn is_accepted(&self, issued: &IssuedAccess) -> bool {
+        self.user_of(issued, RESOURCE).await.is_some()
+    }
+
+    async fn user_of(&self, issued: &IssuedAccess, resource: &str) -> Option<Principal> {
+        self.world.store.authenticate_access(issued.access_token.expose(), resource).await.unwrap()
+    }
+}
+
+fn user() -> UserId {
+    UserId::parse("bob").unwrap()
+}
+
+/// Creates a key of a user, who allows the access of a client with it. Returns the code, too.
+async fn allowed(world: &World, organization: &OrganizationId, user: &str) -> (IssuedKey, Principal, String) {
+    let new = NewApiKey { user: UserId::parse(user).unwrap(), name: None, expires_at: None };
+    let key = world.store.create_api_key(organization, new).await.unwrap();
+    let principal = world.store.authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
+    let code = world.store.authorize_client(&principal, terms()).await.unwrap().unwrap().expose().to_owned();
+    (key, principal, code)
+}
+
+/// Gives a client the tokens of a user.
+pub async fn allow_client(world: &World, organization: &OrganizationId, user: &str) {
+    let (.., code) = allowed(world, organization, user).await;
+    world.store.exchange_code(&code, terms()).await.unwrap().unwrap();
+}
+
+fn terms() -> AuthorizationTerms {
+    AuthorizationTerms {
+        client_id: CLIENT.into(),
+        redirect_uri: Some("https://app.example.com/cb".into()),
+        resource: RESOURCE.into(),
+        challenge: PkceChallenge::of_verifier(VERIFIER).unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_its_users_and_for_its_resource_until_it_expires() {
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    let found = allowed.user_of(&issued, RESOURCE).await.unwrap();
+    assert_eq!((found.user.as_str(), &found.grants), ("bob", &allowed.principal.grants));
+    assert!(allowed.user_of(&issued, "https://tools.example.com/v1/acme/mcp/other").await.is_none());
+    allowed.world.clock.advance(Duration::from_mins(59));
+    assert!(allowed.is_accepted(&issued).await);
+    allowed.world.clock.advance(Duration::from_mins(1));
+    assert!(!allowed.is_accepted(&issued).await, "an hour later");
+}
+
+#[tokio::test]
+async fn a_code_is_exchanged_on_its_terms_only() {
+    let allowed = Allowed::new().await;
+    let other = PkceChallenge::of_verifier(&"a".repeat(43)).unwrap();
+    for (what, terms) in [
+        ("client", AuthorizationTerms { client_id: "https://evil.example/c".into(), ..terms() }),
+        ("redirect URI", AuthorizationTerms { redirect_uri: Some("https://evil.example/cb".into()), ..terms() }),
+        ("resource", AuthorizationTerms { resource: "https://tools.example.com/v1/acme/mcp/x".into(), ..terms() }),
+        ("challenge", AuthorizationTerms { challenge: other, ..terms() }),
+    ] {
+        assert!(allowed.world.store.exchange_code(&allowed.code, terms).await.unwrap().is_none(), "{what}");
+    }
+    assert!(allowed.world.store.exchange_code("lac_x_y", terms()).await.unwrap().is_none());
+    let without = AuthorizationTerms { redirect_uri: None, ..terms() };
+    assert!(allowed.world.store.exchange_code(&allowed.code, without).await.unwrap().is_some(), "RFC 6749 requires it no more");
+}
+
+#[tokio::test]
+async fn a_code_lasts_for_a_minute() {
+    let allowed = Allowed::new().await;
+    allowed.world.clock.advance(Duration::from_mins(1));
+    assert!(allowed.exchange().await.is_none());
+}
+
+#[tokio::test]
+async fn the_second_use_of_a_code_ends_the_tokens_of_the_first() {
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    assert!(allowed.is_accepted(&issued).await);
+    assert!(allowed.exchange().await.is_none());
+    assert!(!allowed.is_accepted(&issued).await);
+    assert!(allowed.refresh(&issued).await.is_none());
+}
+
+#[tokio::test]
+async fn two_uses_at_the_same_time_are_one_at_most() {
+    let allowed = Allowed::new().await;
+    let (one, other) = tokio::join!(allowed.exchange(), allowed.exchange());
+    assert!(one.is_none() || other.is_none());
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_used_once_and_lasts_for_thirty_days() {
+    let allowed = Allowed::new().await;
+    let first = allowed.exchange().await.unwrap();
+    let second = allowed.refresh(&first).await.unwrap();
+    assert!(allowed.is_accepted(&second).await && allowed.is_accepted(&first).await);
+    let foreign = Refresh { refresh_token: second.refresh_token.expose(), client_id: "other", resource: None };
+    assert!(allowed.world.store.refresh_access(foreign).await.unwrap().is_none());
+    assert!(allowed.refresh(&first).await.is_none(), "used");
+    assert!(!allowed.is_accepted(&second).await, "the reuse ends all tokens");
+    assert!(allowed.refresh(&second).await.is_none());
+
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    allowed.world.clock.advance(Duration::from_hours(30 * 24));
+    assert!(allowed.refresh(&issued).await.is_none(), "thirty days later");
+}
+
+#[tokio::test]
+async fn a_client_revokes_its_own_tokens() {
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    let revoke = async |token: &str, client: &str| allowed.world.store.revoke_access(token, client).await.unwrap();
+    revoke(issued.access_token.expose(), "other").await;
+    revoke(issued.refresh_token.expose(), "other").await;
+    assert!(allowed.is_accepted(&issued).await);
+    revoke(issued.access_token.expose(), CLIENT).await;
+    assert!(!allowed.is_accepted(&issued).await);
+    let next = allowed.refresh(&issued).await.unwrap();
+    revoke(next.refresh_token.expose(), CLIENT).await;
+    assert!(!allowed.is_accepted(&next).await && allowed.refresh(&next).await.is_none());
+    revoke("lat_x_y", CLIENT).await;
+}
+
+#[tokio::test]
+async fn tokens_end_with_their_user_and_with_the_key() {
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    assert!(allowed.is_accepted(&issued).await);
+    allowed.world.store.remove_user(&allowed.principal.organization, &user()).await.unwrap();
+    assert!(!allowed.is_accepted(&issued).await && allowed.refresh(&issued).await.is_none());
+
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    let key = allowed.key.api_key_id.parse().unwrap();
+    assert!(allowed.is_accepted(&issued).await);
+    allowed.world.store.revoke_api_key(&allowed.principal.organization, None, &key).await.unwrap();
+    assert!(!allowed.is_accepted(&issued).await && allowed.refresh(&issued).await.is_none());
+
+    let allowed = Allowed::new().await;
+    let key = allowed.key.api_key_id.parse().unwrap();
+    allowed.world.store.revoke_api_key(&allowed.principal.organization, None, &key).await.unwrap();
+    assert!(allowed.exchange().await.is_none(), "the key was revoked before the exchange");
+}
+
+#[tokio::test]
+async fn a_changed_role_holds_for_tokens() {
+    let allowed = Allowed::new().await;
+    let issued = allowed.exchange().await.unwrap();
+    let before = allowed.user_of(&issued, RESOURCE).await.unwrap().grants;
+    let role = RoleName::parse("auditor").unwrap();
+    allowed.world.store.set_user_role(&allowed.principal.organization, &user(), role).await.unwrap();
+    assert_ne!(allowed.user_of(&issued, RESOURCE).await.unwrap().grants, before);
+}
+
+#[tokio::test]
+async fn expired_authorisations_are_deleted() {
+    // The clock of the tests is earlier than that of the database, by which rows expire.
+    let allowed = Allowed::new().await;
+    let _unused = allowed.world.store.authorize_client(&allowed.principal, terms()).await.unwrap();
+    let issued = allowed.exchange().await.unwrap();
+    let deleted = allowed.world.store.delete_expired_authorizations().await.unwrap();
+    assert!(deleted >= 1, "{deleted}");
+    drop(issued);
+}
+
+#[tokio::test]
+async fn registered_clients_are_bounded_and_unused_ones_are_replaced() {
+    let world = World::new().await;
+    let register = async |name: &str| {
+        world.clock.advance(Duration::from_millis(1));
+        world.store.register_client(name.to_owned(), vec!["http://127.0.0.1/cb".to_owned()]).await
+    };
+    let first = register("first").await.unwrap();
+    let used = register("used").await.unwrap();
+    world.store.note_client_use(&used.client_id).await.unwrap();
+    assert_eq!(world.store.registered_client(&first.client_id).await.unwrap(), Some(first.clone()));
+    for _ in 0..999 {
+        register("another").await.unwrap();
+    }
+    assert_eq!(world.store.registered_client(&first.client_id).await.unwrap(), None, "replaced");
+    assert_eq!(world.store.registered_client(&used.client_id).await.unwrap(), Some(used));
+}
+
+#[tokio::test]
+async fn clients_that_users_authorised_are_not_replaced() {
+    let world = World::new().await;
+    for _ in 0..1_000 {
+        let client = world.store.register_client(String::new(), Vec::new()).await.unwrap();
+        world.store.note_client_use(&client.client_id).await.unwrap();
+    }
+    let refused = world.store.register_client(String::new(), Vec::new()).await;
+    assert!(matches!(refused, Err(Error::TooMany { .. })), "{refused:?}");
+}

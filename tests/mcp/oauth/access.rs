@@ -1,0 +1,54 @@
+//! Where access tokens are accepted, and until when.
+
+use serde_json::json;
+
+use super::application::{Application, listed};
+use crate::harness::Team;
+use crate::mcp::client::Gateway;
+
+#[test]
+fn an_access_token_is_for_one_gateway_of_one_user() {
+    let application = Application::new();
+    let team = Team::on(&application.server);
+    let (gateway, beside) = (Gateway::new(&team, "tools", &[]), Gateway::new(&team, "beside", &[]));
+    let tokens = application.signed_in(&gateway);
+    assert_eq!(listed(&gateway, &tokens.access).status, 200);
+    let refused = listed(&beside, &tokens.access);
+    assert_eq!(refused.status, 401, "another gateway: {refused}");
+    let challenge = refused.headers["www-authenticate"].to_str().unwrap();
+    assert!(challenge.contains(r#"error="invalid_token""#) && challenge.contains("/mcp/beside"), "{challenge}");
+    assert_eq!(listed(&gateway, &tokens.refresh).status, 401, "a refresh token");
+    for path in ["/tool", "/user/me", "/agent"] {
+        let path = format!("/v1/{}{path}", team.organization);
+        team.server.request("GET", &path).bearer(&tokens.access).send().expect(401);
+        let name = format!("{}:{}", team.user, tokens.access);
+        let basic = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, name);
+        team.server.request("GET", &path).header("authorization", &format!("Basic {basic}")).send().expect(401);
+    }
+    let path = format!("{}?access_token={}", gateway.path(), tokens.access);
+    let request = team.server.request("POST", &path).header("accept", "application/json, text/event-stream");
+    assert_eq!(gateway.modern(request, "tools/list", json!({})).send_message().status, 401, "in the query");
+    let elsewhere = team.server.request("POST", &gateway.path()).bearer(&tokens.access).header("host", "localhost:1");
+    let elsewhere = elsewhere.header("accept", "application/json, text/event-stream");
+    assert_eq!(gateway.modern(elsewhere, "tools/list", json!({})).send_message().status, 401, "another host");
+}
+
+#[test]
+fn access_ends_with_the_key_and_with_the_user() {
+    let application = Application::new();
+    let team = Team::on(&application.server);
+    let gateway = Gateway::new(&team, "tools", &[]);
+    for end in ["key", "user"] {
+        let colleague = team.joined_by(&format!("bob-of-{end}"), "invoker");
+        let theirs = Gateway { team: &colleague, slug: gateway.slug.clone(), id: gateway.id.clone() };
+        let tokens = application.signed_in(&theirs);
+        assert_eq!(listed(&theirs, &tokens.access).status, 200);
+        let path = match end {
+            "key" => format!("/api_key/{}", colleague.api_key_id),
+            _ => format!("/user/{}", colleague.user),
+        };
+        assert_eq!(team.delete(&path).status, 204, "{path}");
+        assert_eq!(listed(&theirs, &tokens.access).status, 401, "{end}");
+        assert_eq!(application.token(&application.renewal(&tokens.refresh)).status, 400, "{end}");
+    }
+}

@@ -1,0 +1,53 @@
+//! Clients that register themselves.
+
+use serde_json::json;
+
+use super::application::{Application, Tokens, listed, parameter, with};
+use crate::harness::Team;
+use crate::mcp::client::Gateway;
+
+#[test]
+fn clients_register_themselves_only_if_the_operator_permits_it() {
+    let application = Application::new();
+    let refused = application.server.request("POST", "/oauth/register").json(&json!({})).send();
+    refused.expect(404);
+}
+
+#[test]
+fn a_registered_client_is_public_and_signs_in() {
+    let application = Application::at(&["--oauth-registration"]);
+    let team = Team::on(&application.server);
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let described = crate::harness::fetch(&format!("{}/.well-known/oauth-authorization-server", team.server.url));
+    assert!(described.contains("/oauth/register"), "{described}");
+    let register = |body: &serde_json::Value| team.server.request("POST", "/oauth/register").json(body).send();
+    for body in [
+        json!({}),
+        json!([]),
+        json!({"redirect_uris": []}),
+        json!({"redirect_uris": ["http://evil.example/cb"]}),
+        json!({"redirect_uris": ["javascript://x"]}),
+        json!({"redirect_uris": ["https://a.example/cb"], "grant_types": ["client_credentials"]}),
+        json!({"redirect_uris": ["https://a.example/cb"], "client_name": "x".repeat(9_000)}),
+    ] {
+        let refused = register(&body);
+        assert_eq!(refused.status, 400, "{body}: {refused}");
+        assert_eq!(refused.json()["error"], "invalid_client_metadata", "{body}: {refused}");
+    }
+    let redirect = "http://127.0.0.1/callback";
+    let registered = register(&json!({
+        "client_name": "Editor", "redirect_uris": [redirect], "token_endpoint_auth_method": "client_secret_basic",
+    }))
+    .expect(201);
+    assert_eq!(registered["token_endpoint_auth_method"], "none", "{registered}");
+    assert_eq!(registered.get("client_secret"), None);
+    let client_id = registered["client_id"].as_str().expect("an id");
+
+    let asked = with(&with(&application.request(&gateway), "client_id", client_id), "redirect_uri", redirect);
+    let page = application.page(&asked);
+    assert!(page.to_string().contains("Editor") && page.to_string().contains("registered itself"), "{page}");
+    let code = parameter(&application.allow(&asked, &team), "code").expect("a code");
+    let form = with(&application.exchange(&gateway, &code), "client_id", client_id);
+    let tokens = Tokens::of(&application.token(&with(&form, "redirect_uri", redirect)).expect(200));
+    assert_eq!(listed(&gateway, &tokens.access).status, 200);
+}
