@@ -108,7 +108,9 @@ impl OauthSecret {
     pub(crate) fn is(self, text: &str) -> bool {
         let parts: Vec<&str> = text.splitn(4, '_').collect();
         let [prefix, secret, sum] = parts[..] else { return false };
-        prefix == self.prefix() && is_base62(secret, SECRET_CHARACTERS) && sum == checksum(&format!("{prefix}_{secret}"))
+        prefix == self.prefix()
+            && is_base62(secret, SECRET_CHARACTERS)
+            && sum == checksum(&format!("{prefix}_{secret}"))
     }
 }
 

@@ -13,7 +13,7 @@ fn without_credentials_a_client_learns_where_the_resource_is_described() {
     let refused = gateway.modern(unsigned, "tools/list", json!({})).send_message();
     assert_eq!(refused.status, 401, "{refused}");
     let challenge = refused.headers["www-authenticate"].to_str().unwrap();
-    let url = challenge.split("resource_metadata=\"").nth(1).unwrap().trim_end_matches('"');
+    let url = challenge.split("resource_metadata=\"").nth(1).unwrap().split('"').next().unwrap();
     let described: serde_json::Value = serde_json::from_str(&crate::harness::fetch(url)).unwrap();
     assert_eq!(described["resource"], format!("{}{}", team.server.url, gateway.path()), "{described}");
     assert_eq!(described["bearer_methods_supported"], json!(["header"]));

@@ -41,7 +41,8 @@ impl Client {
     async fn of_document(server: &OauthServer, id: &str, url: &Url) -> Result<Self, OauthError> {
         let read = server.documents.read(id).await;
         let metadata = read.and_then(|bytes| ClientMetadata::of_document(&bytes, id));
-        let refused = |reason| OauthError::new("invalid_client", format!("the document of the client is refused: {reason}"));
+        let refused =
+            |reason| OauthError::new("invalid_client", format!("the document of the client is refused: {reason}"));
         let metadata = metadata.map_err(refused)?;
         let host = url.host_str().map(str::to_owned);
         Ok(Self { id: id.to_owned(), name: metadata.name(), host, redirect_uris: metadata.redirect_uris })

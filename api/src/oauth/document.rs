@@ -62,7 +62,9 @@ impl ClientMetadata {
             return Err(format!("it should have 1 to {REDIRECT_URIS_MAX} `redirect_uris`"));
         }
         match self.redirect_uris.iter().find(|uri| RedirectUri::parse(uri).is_none()) {
-            Some(_) => Err("one of its `redirect_uris` is neither https, nor a loopback address, nor an application's".into()),
+            Some(_) => {
+                Err("one of its `redirect_uris` is neither https, nor a loopback address, nor an application's".into())
+            }
             None => Ok(()),
         }
     }
@@ -90,7 +92,8 @@ mod tests {
     const ID: &str = "https://app.example.com/client.json";
 
     fn document(changes: Value) -> Result<ClientMetadata, String> {
-        let mut document = json!({"client_id": ID, "client_name": "App", "redirect_uris": ["https://app.example.com/cb"]});
+        let mut document =
+            json!({"client_id": ID, "client_name": "App", "redirect_uris": ["https://app.example.com/cb"]});
         for (name, value) in changes.as_object().unwrap() {
             document[name] = value.clone();
         }
@@ -123,7 +126,8 @@ mod tests {
     fn deep_json_is_refused() {
         let deep = format!(r#"{{"client_id":"{ID}","x":{}{}}}"#, "[".repeat(1_000), "]".repeat(1_000));
         assert!(ClientMetadata::of_document(deep.as_bytes(), ID).unwrap_err().contains("recursion"));
-        let twice = format!(r#"{{"client_id":"{ID}","client_id":"{ID}","redirect_uris":["https://app.example.com/cb"]}}"#);
+        let twice =
+            format!(r#"{{"client_id":"{ID}","client_id":"{ID}","redirect_uris":["https://app.example.com/cb"]}}"#);
         assert!(ClientMetadata::of_document(twice.as_bytes(), ID).is_err());
     }
 

@@ -40,7 +40,12 @@ impl Page<'_> {
     pub(crate) fn response(&self) -> PageResponse {
         let status = if self.problem.is_some() { StatusCode::FORBIDDEN } else { StatusCode::OK };
         let policy = format!("{POLICY}; form-action 'self' {}", self.asked.uri().policy_source());
-        PageResponse { status, text: format!("{BEGINNING}{}{}{END}", self.question(), self.form()), policy, retry_after_seconds: None }
+        PageResponse {
+            status,
+            text: format!("{BEGINNING}{}{}{END}", self.question(), self.form()),
+            policy,
+            retry_after_seconds: None,
+        }
     }
 
     /// The page after an attempt too many. Other errors are those of the API.
@@ -59,7 +64,9 @@ impl Page<'_> {
             None => "which <strong>registered itself</strong>: nobody has checked its name".to_owned(),
         };
         let place = match self.asked.uri().is_loopback() {
-            true => "a program on <strong>your own computer</strong>. Go on only if you have just started it".to_owned(),
+            true => {
+                "a program on <strong>your own computer</strong>. Go on only if you have just started it".to_owned()
+            }
             false => format!("<code>{}</code>", html(&self.asked.uri().place())),
         };
         let (organization, agent) = (html(gateway.organization.as_str()), html(gateway.agent.as_str()));
@@ -72,7 +79,8 @@ impl Page<'_> {
     }
 
     fn form(&self) -> String {
-        let problem = self.problem.as_ref().map(|text| format!("<p role=\"alert\"><strong>{}</strong></p>\n", html(text)));
+        let problem =
+            self.problem.as_ref().map(|text| format!("<p role=\"alert\"><strong>{}</strong></p>\n", html(text)));
         let hidden: String = REPEATED
             .iter()
             .filter_map(|name| Some((name, self.parameters.optional(name).ok()??)))
@@ -106,11 +114,8 @@ impl PageResponse {
 
 impl IntoResponse for PageResponse {
     fn into_response(self) -> Response {
-        let fixed: [(HeaderName, &str); 3] = [
-            (CONTENT_TYPE, "text/html; charset=utf-8"),
-            (REFERRER_POLICY, "no-referrer"),
-            (X_FRAME_OPTIONS, "DENY"),
-        ];
+        let fixed: [(HeaderName, &str); 3] =
+            [(CONTENT_TYPE, "text/html; charset=utf-8"), (REFERRER_POLICY, "no-referrer"), (X_FRAME_OPTIONS, "DENY")];
         let mut response = (self.status, fixed, self.text).into_response();
         // Without a valid policy the page would be without one.
         let policy = HeaderValue::from_str(&self.policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));

@@ -31,7 +31,11 @@ impl Parameters {
         expect_length(request.headers())?;
         let is_form = is_form(request.headers());
         let body = read(request.into_body()).await?;
-        Ok(if is_form { Self::parse(&body) } else { Err(OauthError::invalid_request(format!("the body must be {FORM}"))) })
+        Ok(if is_form {
+            Self::parse(&body)
+        } else {
+            Err(OauthError::invalid_request(format!("the body must be {FORM}")))
+        })
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, OauthError> {

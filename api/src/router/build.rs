@@ -45,9 +45,7 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
         let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
         let handler = match route.bearers {
-            Bearers::OfMcpClients => {
-                handler.route_layer(from_fn_with_state(public.clone(), with_challenge))
-            }
+            Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
             Bearers::IdTokens => handler,
         };
         if !route.path.contains("{*") && route.path != "/" {

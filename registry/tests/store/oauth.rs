@@ -105,7 +105,10 @@ async fn a_code_is_exchanged_on_its_terms_only() {
     }
     assert!(allowed.world.store.exchange_code("lac_x_y", terms()).await.unwrap().is_none());
     let without = AuthorizationTerms { redirect_uri: None, ..terms() };
-    assert!(allowed.world.store.exchange_code(&allowed.code, without).await.unwrap().is_some(), "RFC 6749 requires it no more");
+    assert!(
+        allowed.world.store.exchange_code(&allowed.code, without).await.unwrap().is_some(),
+        "RFC 6749 requires it no more"
+    );
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ impl Documents {
     pub async fn read(&self, url: &str) -> Result<Vec<u8>, String> {
         let read = timeout(DOCUMENT_TIME_MAX, self.exchange(url)).await;
         let read = read.map_err(|_| format!("it took longer than {} s", DOCUMENT_TIME_MAX.as_secs()))?;
-        let response = read.map_err(|error| error.message)?;
+        let response = read.map_err(|error| presentable(url, error))?;
         if response.status != 200 {
             return Err(format!("its host answers {}", response.status));
         }
@@ -69,6 +69,17 @@ impl Documents {
         let bytes = Arc::new(ByteCounts::new(self.shared.clock.now()));
         let stream = CountedStream::new(connection.stream, bytes, DOCUMENT_BYTES_MAX);
         exchange(stream, request(&target)?, DOCUMENT_BYTES_MAX).await
+    }
+}
+
+/// The reason for people. Whether a name resolves, and to which network, is told to nobody: anyone can ask.
+fn presentable(url: &str, error: HttpError) -> String {
+    match error.code {
+        HttpErrorCode::Denied | HttpErrorCode::Unreachable => {
+            tracing::info!(url, reason = error.message, "a document is not read");
+            "its host cannot be reached, or the operator of this server does not permit it".into()
+        }
+        _ => error.message,
     }
 }
 
@@ -94,7 +105,10 @@ mod tests {
     async fn refusal(hosts: &[&str], url: &str) -> String {
         let hosts = hosts.iter().map(|host| HostPattern::parse(host).unwrap()).collect();
         let egress = Egress::new(EgressConfig { hosts, ..EgressConfig::default() }, Clock::system()).unwrap();
-        Documents::of(&egress).read(url).await.unwrap_err()
+        let documents = Documents::of(&egress);
+        let shown = documents.read(url).await.unwrap_err();
+        assert!(shown.starts_with("its host cannot be reached, or"), "{shown}");
+        documents.exchange(url).await.map(|_| ()).unwrap_err().message
     }
 
     #[tokio::test]

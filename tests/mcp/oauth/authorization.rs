@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::application::{Application, Fields, VERIFIER, challenge, fields, parameter, resource, with};
+use super::application::{Application, Fields, fields, parameter, resource, with};
 use crate::harness::{Answer, Team};
 use crate::mcp::client::Gateway;
 
@@ -13,8 +13,8 @@ fn text(answer: &Answer) -> String {
 #[test]
 fn requests_are_refused_by_a_page_until_the_redirect_uri_is_proven_and_by_a_redirect_then() {
     let application = Application::new();
-    let (team, other) = (Team::on(&application.server), Team::on(&application.server));
-    let (gateway, foreign) = (Gateway::new(&team, "tools", &[]), Gateway::new(&other, "tools", &[]));
+    let team = Team::on(&application.server);
+    let gateway = Gateway::new(&team, "tools", &[]);
     let asked = application.request(&gateway);
     for (name, value) in [
         ("client_id", ""),
@@ -45,8 +45,13 @@ fn requests_are_refused_by_a_page_until_the_redirect_uri_is_proven_and_by_a_redi
         ("resource", "https://evil.example/v1/acme/mcp/tools", "invalid_target"),
         ("resource", &format!("{}/v1/{}/tool", team.server.url, team.organization), "invalid_target"),
     ] {
-        for sent in [application.page(&with(&asked, name, value)), application.allow(&with(&asked, name, value), &team)] {
-            assert_eq!((sent.status, parameter(&sent, "error").as_deref()), (303, Some(error)), "{name}={value}: {sent}");
+        for sent in [application.page(&with(&asked, name, value)), application.allow(&with(&asked, name, value), &team)]
+        {
+            assert_eq!(
+                (sent.status, parameter(&sent, "error").as_deref()),
+                (303, Some(error)),
+                "{name}={value}: {sent}"
+            );
             assert_eq!(parameter(&sent, "state").as_deref(), Some("a state & more"));
             assert_eq!(parameter(&sent, "iss").as_deref(), Some(team.server.url.as_str()));
             assert!(parameter(&sent, "code").is_none());
@@ -54,10 +59,18 @@ fn requests_are_refused_by_a_page_until_the_redirect_uri_is_proven_and_by_a_redi
     }
     let denied = application.submit(&asked);
     assert_eq!((denied.status, parameter(&denied, "error").as_deref()), (303, Some("access_denied")), "{denied}");
+}
 
+#[test]
+fn wrong_users_keys_and_gateways_show_the_page_again() {
+    let application = Application::new();
+    let (team, other) = (Team::on(&application.server), Team::on(&application.server));
+    let (gateway, foreign) = (Gateway::new(&team, "tools", &[]), Gateway::new(&other, "tools", &[]));
+    let asked = application.request(&gateway);
     let of_others = with(&asked, "resource", &resource(&foreign));
     let unknown = |path: &str| with(&asked, "resource", &format!("{}{path}", team.server.url));
-    let (no_organization, no_gateway) = (unknown("/v1/nowhere/mcp/tools"), unknown(&format!("/v1/{}/mcp/x", team.organization)));
+    let (no_organization, no_gateway) =
+        (unknown("/v1/nowhere/mcp/tools"), unknown(&format!("/v1/{}/mcp/x", team.organization)));
     let wrong_user = |form: &Fields, user: &str, key: &str| {
         [form.clone(), fields(&[("user", user), ("api_key", key), ("decision", "allow")])].concat()
     };
@@ -75,7 +88,6 @@ fn requests_are_refused_by_a_page_until_the_redirect_uri_is_proven_and_by_a_redi
         assert!(text(&again).contains(words) && text(&again).contains("<form"), "{again}");
         assert!(!text(&again).contains(&team.api_key), "the page repeats the key");
     }
-    assert_eq!(challenge(VERIFIER).len(), 43);
     application.describe(&json!({"redirect_uris": ["http://127.0.0.1/callback"]}));
     let loopback = with(&asked, "redirect_uri", "http://127.0.0.1:40123/callback");
     let sent = application.allow(&loopback, &team);

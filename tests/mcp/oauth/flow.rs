@@ -44,7 +44,10 @@ fn a_client_finds_its_way_from_the_first_refusal_to_a_call() {
     assert_eq!(parameter(&allowed, "iss").as_deref(), Some(team.server.url.as_str()));
     let code = parameter(&allowed, "code").expect("a code");
     let issued = application.token(&application.exchange(&gateway, &code)).expect(200);
-    assert_eq!((&issued["token_type"], &issued["expires_in"], &issued["scope"]), (&json!("Bearer"), &json!(3600), &json!("mcp")));
+    assert_eq!(
+        (&issued["token_type"], &issued["expires_in"], &issued["scope"]),
+        (&json!("Bearer"), &json!(3600), &json!("mcp"))
+    );
     let tokens = Tokens::of(&issued);
     assert!(tokens.access.starts_with("lat_") && tokens.refresh.starts_with("lrt_"));
 
@@ -59,14 +62,16 @@ fn calls(gateway: &Gateway, token: &str) {
         let request = gateway.team.server.request("POST", &gateway.path()).bearer(token);
         request.header("accept", "application/json, text/event-stream")
     };
-    let called = gateway.modern(request(), "tools/call", json!({"name": "lathe__whoami", "arguments": {}})).send_message();
+    let called =
+        gateway.modern(request(), "tools/call", json!({"name": "lathe__whoami", "arguments": {}})).send_message();
     let result = &message(&called)["result"];
     assert!(result["content"].to_string().contains("ada"), "{called}");
     let run = result["_meta"]["dev.lathe/invocationId"].as_str().unwrap_or_else(|| panic!("{called}"));
     let record = gateway.team.get(&format!("/tool/invocation/{run}"));
     assert!(record.to_string().contains(r#""ada""#), "{record}");
     let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let begun = request().json(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).send_message();
+    let begun =
+        request().json(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).send_message();
     assert_eq!(begun.status, 200, "{begun}");
     let session = begun.headers["mcp-session-id"].to_str().expect("text");
     let listed = request().header("mcp-session-id", session).header("mcp-protocol-version", LEGACY);

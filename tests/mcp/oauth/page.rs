@@ -17,7 +17,9 @@ fn the_page_names_the_client_and_its_hosts_and_loads_nothing() {
     let gateway = Gateway::new(&team, "tools", &[]);
     let asked = application.request(&gateway);
     let page = application.page(&asked);
-    for part in ["Test &lt;b&gt;Client&lt;/b&gt;", "<code>localhost</code>", &team.organization, "tools", "a state &amp; more"] {
+    for part in
+        ["Test &lt;b&gt;Client&lt;/b&gt;", "<code>localhost</code>", &team.organization, "tools", "a state &amp; more"]
+    {
         assert!(text(&page).contains(part), "{part}: {page}");
     }
     let header = |name: &str| page.headers[name].to_str().expect("text").to_owned();
@@ -29,7 +31,8 @@ fn the_page_names_the_client_and_its_hosts_and_loads_nothing() {
     assert_eq!((header("cache-control").as_str(), header("x-frame-options").as_str()), ("no-store", "DENY"));
 
     let hostile = format!("\u{202e}\"><script>alert(1)</script>{}", "x".repeat(10_000 - 8_000));
-    application.describe(&json!({"client_name": hostile, "redirect_uris": ["http://127.0.0.1/cb", application.redirect_uri]}));
+    application
+        .describe(&json!({"client_name": hostile, "redirect_uris": ["http://127.0.0.1/cb", application.redirect_uri]}));
     let page = application.page(&with(&asked, "state", "\"><script>"));
     assert_eq!(page.status, 200, "{page}");
     assert!(!text(&page).contains("<script") && !text(&page).contains('\u{202e}'), "{page}");

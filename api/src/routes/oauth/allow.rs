@@ -6,9 +6,7 @@ use serde_json::Value;
 
 use super::{fields, refused};
 use crate::error::Error;
-use crate::oauth::{
-    Authorization, AuthorizationRefused, Consent, Decision, OauthError, OauthServer, Page, Parameters,
-};
+use crate::oauth::{Authorization, AuthorizationRefused, Consent, Decision, OauthError, OauthServer, Page, Parameters};
 use crate::openapi::{OperationDoc, STORE_CODES, Tag};
 use crate::server::Peer;
 
@@ -53,7 +51,9 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
     let page = |problem| Page { asked: &asked, parameters: &parameters, problem };
     match consent.decide(&server, &asked, peer).await {
         Ok(Decision::Allowed(code)) => asked.redirect.with_code(&code),
-        Ok(Decision::Denied) => asked.redirect.with_error(&OauthError::new("access_denied", "the user denied the access")),
+        Ok(Decision::Denied) => {
+            asked.redirect.with_error(&OauthError::new("access_denied", "the user denied the access"))
+        }
         Ok(Decision::Unclear(problem)) => Ok(page(Some(problem.to_owned())).response().into_response()),
         Err(error) => page(None).limited(error).map(IntoResponse::into_response),
     }

@@ -30,9 +30,7 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
         Err(error) => return refused(AuthorizationRefused::Shown(error)),
     };
     match Authorization::read(&server, &parameters, issuer).await {
-        Ok(asked) => {
-            Ok(Page { asked: &asked, parameters: &parameters, problem: None }.response().into_response())
-        }
+        Ok(asked) => Ok(Page { asked: &asked, parameters: &parameters, problem: None }.response().into_response()),
         Err(error) => refused(error),
     }
 }

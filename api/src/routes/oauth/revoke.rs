@@ -19,7 +19,9 @@ const FIELDS: [(&str, &str); 3] = [
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("revoke-oauth-token", Tag::SignIn, "Revoke a token of an OAuth client")
-        .description("RFC 7009. A token that is not valid, or of another client, is left as it is; the answer is the same.")
+        .description(
+            "RFC 7009. A token that is not valid, or of another client, is left as it is; the answer is the same.",
+        )
         .form(schema)
         .returns_nothing(200, "The client has no such token any more.")
         .oauth_errors(&[400])
@@ -42,5 +44,7 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
 }
 
 fn token_and_client(parameters: &Parameters) -> Result<[&str; 2], OauthError> {
+    // Tokens tell their kind, but a repeated parameter is an error.
+    parameters.optional("token_type_hint")?;
     Ok([parameters.required("token")?, parameters.required("client_id")?])
 }

@@ -206,8 +206,7 @@ impl Revocation {
         let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
         require_changed(query.execute(&mut *connection).await?, "api key")?;
-        for statement in
-            ["DELETE FROM tokens WHERE api_key_id = $1", "DELETE FROM oauth_grants WHERE api_key_id = $1"]
+        for statement in ["DELETE FROM tokens WHERE api_key_id = $1", "DELETE FROM oauth_grants WHERE api_key_id = $1"]
         {
             Query::new(statement).bind(self.id.as_str()).execute(&mut *connection).await?;
         }

@@ -20,7 +20,8 @@ const DELETED_MAX: u32 = 256;
 /// Characters of the id of an authorisation, which carry 130 bits.
 const ID_CHARACTERS: usize = 22;
 
-const INSERT: &str = "INSERT INTO oauth_grants (grant_id, organization, user_id, api_key_id, client_id, redirect_uri, resource,
+const INSERT: &str =
+    "INSERT INTO oauth_grants (grant_id, organization, user_id, api_key_id, client_id, redirect_uri, resource,
         challenge, code_hash, code_expires_at, created_at, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)";
 

@@ -27,7 +27,8 @@ const FIND: &str = "SELECT g.organization, g.user_id, g.resource, t.expires_at, 
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE t.token_hash = $1 AND t.kind = 'access'";
 
-const INSERT: &str = "INSERT INTO oauth_tokens (token_hash, grant_id, kind, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
+const INSERT: &str =
+    "INSERT INTO oauth_tokens (token_hash, grant_id, kind, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
 
 const DELETE_OLDEST: &str = "DELETE FROM oauth_tokens WHERE token_hash IN (SELECT token_hash FROM oauth_tokens
     WHERE grant_id = $1 ORDER BY created_at DESC, token_hash LIMIT $3 OFFSET $2)";
