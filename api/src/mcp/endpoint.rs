@@ -96,7 +96,7 @@ impl McpEndpoint {
         let request = Request::from_parts(parts, Full::new(body.clone()));
         let factory = move || Ok(gateway.clone());
         let service = StreamableHttpService::new(factory, self.sessions.manager.clone(), self.config.clone());
-        let response = service.handle(request).await;
+        let response = Box::pin(service.handle(request)).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return Ok(transport_refusal::unreadable(&body));
         }

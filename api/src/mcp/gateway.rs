@@ -54,30 +54,7 @@ impl Gateway {
         })
     }
 
-    fn watched(&self, scope: &Scope) -> Watched {
-        Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone() }
-    }
-}
-
-impl ServerHandler for Gateway {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging().build();
-        let agent = &self.running.agent;
-        let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(agent.description.as_str())
-    }
-
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
-        page(&catalogue, request)
-    }
-
-    async fn call_tool(
+    async fn answer_call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -89,6 +66,57 @@ impl ServerHandler for Gateway {
         }
         let catalogue = self.catalogue(scope).await?;
         self.calling.call(&catalogue, request, Asked { context, level }).await
+    }
+
+    /// Tells a subscription of changes, until it ends.
+    async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut watched = self.watched(Scope::of(&context.request_context().extensions)?);
+        let mut last = watched.digest().await;
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.stopping.cancelled() => return Ok(()),
+                next = watched.changed(last) => last = next,
+            }
+            // Without rights, the subscription ends; its client cannot begin another.
+            if last.is_none() || context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn watched(&self, scope: &Scope) -> Watched {
+        Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone() }
+    }
+}
+
+/// The SDK moves the futures of methods several times, so that they are boxed: that of a call has many kilobytes.
+impl ServerHandler for Gateway {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging().build();
+        let agent = &self.running.agent;
+        let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(agent.description.as_str())
+    }
+
+    fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListToolsResult, ErrorData>> + Send {
+        Box::pin(async move {
+            let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
+            page(&catalogue, request)
+        })
+    }
+
+    fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send {
+        Box::pin(self.answer_call(request, context))
     }
 
     async fn set_level(
@@ -115,20 +143,8 @@ impl ServerHandler for Gateway {
         Some(accepted)
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut watched = self.watched(Scope::of(&context.request_context().extensions)?);
-        let mut last = watched.digest().await;
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.stopping.cancelled() => return Ok(()),
-                next = watched.changed(last) => last = next,
-            }
-            // Without rights, the subscription ends; its client cannot begin another.
-            if last.is_none() || context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
-            }
-        }
+    fn listen(&self, context: SubscriptionContext) -> impl Future<Output = Result<(), ErrorData>> + Send {
+        Box::pin(self.announce_changes(context))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

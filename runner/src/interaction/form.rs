@@ -29,7 +29,8 @@ fn is_of(field: &Value, value: &Value) -> bool {
         Some("boolean") => value.is_boolean(),
         Some("array") => value.as_array().is_some_and(|chosen| {
             let count = chosen.len() as f64;
-            is_within(field, ["minItems", "maxItems"], count) && chosen.iter().all(|one| is_choice(&field["items"], one))
+            is_within(field, ["minItems", "maxItems"], count)
+                && chosen.iter().all(|one| is_choice(&field["items"], one))
         }),
         _ => true,
     };
@@ -69,7 +70,8 @@ mod tests {
 
     #[test]
     fn fields_take_values_of_their_type_and_bounds() {
-        let titled = json!({"type": "string", "oneOf": [{"const": "S", "title": "Small"}, {"const": "M", "title": "Medium"}]});
+        let titled =
+            json!({"type": "string", "oneOf": [{"const": "S", "title": "Small"}, {"const": "M", "title": "Medium"}]});
         let several = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 1});
         let several_titled = json!({"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}});
         for (field, value, expected) in [
