@@ -14,6 +14,10 @@ WITH facets AS (
     UNION ALL
     SELECT s.invocation, 'user', CAST(s.source AS JSON) ->> 'user_id' FROM inv_started s
     UNION ALL
+    SELECT s.invocation, 'day', CAST(s.started_at / 86400000 AS TEXT) FROM inv_started s
+    UNION ALL
+    SELECT s.invocation, 'days', CAST((s.started_at / 86400000) >> 5 AS TEXT) FROM inv_started s
+    UNION ALL
     SELECT e.invocation, e.kind, e.name FROM inv_effects e WHERE e.kind <> 'turn'
 ), of_runs AS (
     SELECT invocation, string_agg(DISTINCT facet, ' ' ORDER BY facet) AS facets

@@ -1,12 +1,13 @@
 //! Searches with filters find what lists with the same filters have. Lists are read from other indexes than searches.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use fastrand::Rng;
 use registry::{
     AgentCall, AgentId, AgentProtocol, ClientName, Effect, EffectKind, Granted, HttpUse, InvocationFilter,
     InvocationId, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, Page, Principal, RevisionNumber,
-    RunStart, SearchQuery, SearchText, ToolId, ToolSelection, Used,
+    RunStart, SearchQuery, SearchText, Timestamp, ToolId, ToolSelection, Used,
 };
 
 use crate::database;
@@ -23,6 +24,8 @@ struct Drawn<'a> {
     principal: &'a Principal,
     tools: Vec<ToolId>,
     agents: Vec<AgentId>,
+    /// The time of the last run.
+    now: Timestamp,
     rng: Rng,
 }
 
@@ -32,7 +35,7 @@ impl Drawn<'_> {
     }
 
     async fn record(&mut self, world: &World) {
-        world.clock.advance(std::time::Duration::from_secs(1));
+        world.clock.advance(Duration::from_hours(self.rng.u64(..20)));
         let start = self.start(world);
         let outcome = if self.rng.bool() { succeeded("needle") } else { failure("needle") };
         let mut run = finished(&start, outcome);
@@ -94,6 +97,14 @@ impl Drawn<'_> {
             filter.effects.push(Effect { kind, name });
         }
         filter.succeeded = [None, Some(true), Some(false)][self.rng.usize(..3)];
+        let ago = |hours: u64| Some(self.now.before(Duration::from_hours(hours)));
+        (filter.created_after, filter.created_before) = match self.rng.u8(..6) {
+            0 => (ago(self.rng.u64(..600)), None),
+            1 => (None, ago(self.rng.u64(..600))),
+            2 => (ago(200 + self.rng.u64(..400)), ago(self.rng.u64(..200))),
+            3 => (ago(self.rng.u64(..48)), ago(0)),
+            _ => (None, None),
+        };
         filter
     }
 }
@@ -132,12 +143,13 @@ async fn searches_with_filters_find_what_lists_with_them_have() {
     let (acme, globex) = (world.organization("acme").await, world.organization("globex").await);
     let tools = [world.tool(&acme, "one").await, world.tool(&acme, "two").await].to_vec();
     let agents = [AgentId::new(&world.clock), AgentId::new(&world.clock)].to_vec();
-    let mut drawn = Drawn { principal: &acme, tools, agents, rng: Rng::with_seed(7) };
+    let mut drawn = Drawn { principal: &acme, tools, agents, now: world.clock.now(), rng: Rng::with_seed(7) };
     for _ in 0..60 {
         drawn.record(&world).await;
     }
+    drawn.now = world.clock.now();
     world.answered(&globex, "needle").await;
-    let mut filters: Vec<_> = (0..150).map(|_| drawn.filter()).collect();
+    let mut filters: Vec<_> = (0..250).map(|_| drawn.filter()).collect();
     // More alternatives than a search has facets for.
     let users = (0..40).map(|number| format!("user {number}")).chain([USERS[2].to_owned()]);
     filters.push(InvocationFilter { user_ids: users.collect(), ..InvocationFilter::default() });

@@ -30,7 +30,7 @@ impl Store {
         page: Page,
     ) -> Result<Slice<Record>> {
         let last = self.last_found(organization, page)?;
-        let Some(search) = text_search(organization, query) else {
+        let Some(search) = text_search(organization, query, self.0.clock.now()) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
         let mut listing = self.listing(organization).await?;

@@ -3,8 +3,10 @@
 //! share: the filter decides which of the found runs match.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::row::{get, json};
+use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
@@ -20,20 +22,28 @@ const DIGITS: usize = 8;
 /// The columns of the start `s` that [`start_facets`] reads.
 macro_rules! start_columns {
     () => {
-        "s.tool, {field s.source user_id} AS user_id, s.agent, s.client, s.native_tool"
+        "s.tool, {field s.source user_id} AS user_id, s.agent, s.client, s.native_tool, s.started_at"
     };
 }
 pub(super) use start_columns;
 
 const TOOL: &str = "tool";
 const USER: &str = "user";
+const DAY: &str = "day";
+/// The kind of spans of 32 days, for filters by longer times.
+const DAYS: &str = "days";
+const DAY_LENGTH: Duration = Duration::from_hours(24);
+const DAY_MS: i64 = 24 * 3_600_000;
+/// The days of a span, as a power of two.
+const SPAN: u32 = 5;
 
 /// The facets of a run.
 pub(crate) type Facets = BTreeSet<String>;
 
 /// Returns the facets that are known when a run starts.
 pub(super) fn start_facets(row: &Row) -> Result<Facets> {
-    let mut facets = Facets::new();
+    let day = get::<i64>(row, "started_at")?.div_euclid(DAY_MS);
+    let mut facets = Facets::from([number_facet(DAY, day), number_facet(DAYS, day >> SPAN)]);
     let kinds = [EffectKind::Agent, EffectKind::Client, EffectKind::NativeTool].map(EffectKind::as_str);
     for (kind, column) in [(TOOL, "tool"), (USER, "user_id")].into_iter().chain(kinds.map(|kind| (kind, kind))) {
         facets.extend(get::<Option<&str>>(row, column)?.map(|name| facet(kind, name)));
@@ -61,7 +71,7 @@ pub(super) fn record_facets(row: &Row) -> Result<Facets> {
 }
 
 /// Returns the facets that a filter asks for: one of each inner list.
-pub(super) fn wanted(filter: &InvocationFilter) -> Vec<Vec<String>> {
+pub(super) fn wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<String>> {
     let failed = (filter.succeeded == Some(false)).then(Effect::failed);
     let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| facet(TOOL, tool.as_str()));
     let users = filter.user_ids.iter().map(|user| facet(USER, user));
@@ -69,8 +79,30 @@ pub(super) fn wanted(filter: &InvocationFilter) -> Vec<Vec<String>> {
     let kinds: BTreeSet<_> = filter.effects.iter().map(|effect| effect.kind).collect();
     let of_kind = |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(facet_of).collect();
     wanted.extend(kinds.into_iter().map(of_kind));
+    // Clocks of servers differ by less than a day.
+    let last = filter.created_before.unwrap_or_else(|| now.after(DAY_LENGTH));
+    wanted.extend(filter.created_after.map(|first| times(first, last)));
     wanted.retain(|names| (1..=ALTERNATIVES_MAX).contains(&names.len()));
     wanted.into_iter().map(|names| names.into_iter().collect()).collect()
+}
+
+/// Returns the facets of the days from a time to another one, or of longer spans.
+fn times(first: Timestamp, last: Timestamp) -> Facets {
+    let [first, last] = [first, last].map(|time| time.as_milliseconds().div_euclid(DAY_MS));
+    let (kind, first, last) = match last.saturating_sub(first) {
+        0..16 => (DAY, first, last),
+        _ => (DAYS, first >> SPAN, last >> SPAN),
+    };
+    let count = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
+    if count > ALTERNATIVES_MAX {
+        Facets::new()
+    } else {
+        (first..=last).map(|number| number_facet(kind, number)).collect()
+    }
+}
+
+fn number_facet(kind: &str, number: i64) -> String {
+    facet(kind, &number.to_string())
 }
 
 /// Returns the facet of an effect. A turn has few runs, so that its id would be a word for almost every run.

@@ -32,7 +32,7 @@ pub(in crate::store) const INDEXED_RECORDS: &str = concat!(
 );
 
 pub(in crate::store) const INDEXED_COLUMNS: &str = "rowid, organization, succeeded, output, exception_message, exception_type, exception_stack_trace, ledger, \
-    refused_at, input, tool, user_id, agent, client, native_tool";
+    refused_at, input, tool, user_id, agent, client, native_tool, started_at";
 
 /// Records in one transaction while an index is filled: some megabytes.
 const BATCH_RECORDS: u64 = 1_000;

@@ -6,13 +6,18 @@ use super::search_columns::scope;
 use super::search_facets::wanted;
 use super::words::words;
 use crate::account::OrganizationId;
+use crate::clock::Timestamp;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
 use crate::store::database::{Phrase, TextSearch};
 
 /// Returns what a query searches for; `None` for a text without words. Terms without words are ignored.
-pub(in crate::store) fn text_search(organization: &OrganizationId, query: &SearchQuery) -> Option<TextSearch> {
+pub(in crate::store) fn text_search(
+    organization: &OrganizationId,
+    query: &SearchQuery,
+    now: Timestamp,
+) -> Option<TextSearch> {
     let phrases: Vec<_> = query.text.terms().iter().filter_map(phrase).collect();
-    let (columns, facets) = (columns(&query.fields), wanted(&query.filter));
+    let (columns, facets) = (columns(&query.fields), wanted(&query.filter, now));
     (!phrases.is_empty()).then(|| TextSearch { scope: scope(organization), columns, phrases, facets })
 }
 

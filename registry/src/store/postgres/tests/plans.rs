@@ -139,7 +139,7 @@ impl World {
             fields: Vec::new(),
             filter: InvocationFilter::default(),
         };
-        let found = text_search(&acme(), &query).unwrap();
+        let found = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
         let mut statement: Statement = search::beginning(&*self.store.0.database, &acme(), (&found, window));
         statement.push(HAS_ENDED);
         statement.push(" ORDER BY t.rowid DESC LIMIT 51");

@@ -2,7 +2,7 @@
 
 use super::{Sqlite, migrated};
 use crate::account::OrganizationId;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
@@ -116,7 +116,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
         fields: Vec::new(),
         filter: InvocationFilter::default(),
     };
-    let search_text = text_search(&acme(), &query).unwrap();
+    let search_text = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
     let window = Window { blocks: Vec::new(), before: 5, rows: 4 };
     let database = Sqlite::new("unused".into(), None);
     let mut statement: Statement = search::beginning(&database, &acme(), (&search_text, &window));
