@@ -14,13 +14,13 @@ BRANCH = f"releases/{ORGANIZATION}"
 class Server:
     """A server with an organisation, whose user is logged in."""
 
-    def __init__(self, lathe, home):
+    def __init__(self, lathe, home, *options):
         self.lathe, self.home = os.path.abspath(lathe), pathlib.Path(home)
         self.environment = {**os.environ, "HOME": str(home), "LATHE_CONFIG_DIR": str(home)}
         data = str(self.home / "data")
         key = self.json("org", "create", ORGANIZATION, "--user", USER, "--data", data)
         self.process = subprocess.Popen(
-            [self.lathe, "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "off", "--data", data],
+            [self.lathe, "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "off", "--data", data, *options],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment, cwd=home, text=True,
         )
         self.address = self._listening()

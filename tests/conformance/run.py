@@ -1,7 +1,7 @@
 """Runs the MCP conformance suite against a server of its own: python3 run.py LATHE CONFORMANCE...
 
 LATHE is the program; CONFORMANCE the command of the suite. The fixture tools are published on the server and assigned to a gateway.
-The suite runs once for each era. Scenarios in expected-failures.yml may fail, and only they.
+The suite runs once for each era, and once for the authorization server. Scenarios in expected-failures.yml may fail, and only they.
 """
 
 import pathlib
@@ -12,6 +12,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "clients"))
 
+import authorization
 import fixtures
 import proxy
 from mcp_server import Server
@@ -23,11 +24,13 @@ GATEWAY = "suite"
 
 def main():
     lathe, *suite = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as home, Server(lathe, home) as server:
+    with tempfile.TemporaryDirectory() as home, Server(lathe, home, "--oauth-registration") as server:
         publish_fixtures(server)
         change = ToolChange(server, GATEWAY, fixtures.CHANGED)
         url = proxy.start(server.address, server.mcp_path(GATEWAY), server.key, {fixtures.CHANGING: change})
         failed = [era for era in ERAS if not passes(suite, url, era)]
+        print("\n== authorization", flush=True)
+        failed += [] if authorization.passes(suite, server, GATEWAY) else ["authorization"]
     if failed:
         raise SystemExit(f"unexpected results for {', '.join(failed)}")
 
