@@ -82,7 +82,8 @@ mod tests {
         for (result, expected) in [
             (r#"{"action":"accept","content":{"confirmed":true}}"#, "ok"),
             (r#"{"action":"accept","content":{"confirmed":false}}"#, "confirmation_refused"),
-            (r#"{"action":"accept","content":{}}"#, "confirmation_refused"),
+            (r#"{"action":"accept","content":{}}"#, "input_required"),
+            (r#"{"action":"accept","content":{"confirmed":"yes"}}"#, "input_required"),
             (r#"{"action":"decline"}"#, "confirmation_refused"),
             (r#"{"action":"cancel","content":{"confirmed":true}}"#, "confirmation_refused"),
         ] {
