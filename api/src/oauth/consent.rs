@@ -18,7 +18,7 @@ pub(crate) struct Consent<'a> {
     is_allowed: bool,
 }
 
-/// What becomes of an authorisation.
+/// The result of a user's decision on an authorisation.
 pub(crate) enum Decision {
     /// The code for the client.
     Allowed(String),

@@ -23,7 +23,7 @@ const END: &str = "</body>\n</html>\n";
 pub(crate) struct Page<'a> {
     pub asked: &'a Authorization,
     pub parameters: &'a Parameters,
-    /// What was wrong about the last attempt.
+    /// The message about the last attempt, which failed.
     pub problem: Option<String>,
 }
 

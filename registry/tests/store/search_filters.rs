@@ -19,7 +19,7 @@ const SECRETS: [&str; 2] = ["TOKEN", "KEY"];
 const CLIENTS: [&str; 2] = ["claude-code", "cursor"];
 const STEPS: [InvokeStep; 2] = [InvokeStep::Permit, InvokeStep::Policy];
 
-/// What runs and filters are drawn from.
+/// The tools, agents and random numbers from which runs and filters are made.
 struct Drawn<'a> {
     principal: &'a Principal,
     tools: Vec<ToolId>,

@@ -185,7 +185,7 @@ pub const QUERIES: &[(&str, bool)] = &[
 pub fn long_documents() -> Vec<Document> {
     let filled = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
     let numbered = |first: u32| (first..first + 30_000).map(|number| format!("w{number} ")).collect::<String>();
-    // As many different words as fit a field.
+    // A field full of different words.
     let short =
         |number: u32| [46_656, 1_296, 36, 1].map(|place| char::from_digit(number / place % 36, 36).unwrap_or('0'));
     let different = (0..51_000).map(|number| format!("{} ", String::from_iter(short(number)))).collect::<String>();

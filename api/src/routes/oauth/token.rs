@@ -55,7 +55,7 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
     }
 }
 
-/// What a client exchanges.
+/// The code or the refresh token that a client exchanges for tokens.
 enum Grant<'a> {
     Code { code: &'a str, terms: AuthorizationTerms },
     Refresh(Refresh<'a>),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// A search that has words. Each phrase must be in one of the columns.
 pub(in crate::store) struct TextSearch {
-    /// What stands before the words of the organisation.
+    /// The prefix of the organisation's words in the index.
     pub scope: String,
     pub columns: BTreeSet<&'static str>,
     pub phrases: Vec<Phrase>,

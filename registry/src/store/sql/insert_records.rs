@@ -83,7 +83,7 @@ struct AcceptedEnd<'a> {
     start: RunningRun,
 }
 
-/// What the search index has of the start of a run.
+/// The part of a run's start that the search index stores.
 struct RunningRun {
     /// The recorded input.
     input: String,
