@@ -79,6 +79,27 @@ async fn no_call_fails_after_an_outage_without_calls() {
     world.answered(&acme, "after").await;
 }
 
+/// Connections that were just given back, and whose answer does not come, are neither lost to their pool nor waited for at the
+/// end. The test has one thread: the host vanishes before the pool can ask.
+#[tokio::test]
+async fn connections_given_back_to_a_host_that_is_gone_are_replaced() {
+    if is_server() {
+        return;
+    }
+    let Some(Behind { relay, world, acme, before, _cluster }) = Behind::start().await else { return };
+    let used = 2 * Config::for_tests().reader_connections;
+    for _ in 0..used {
+        assert!(world.store.get_invocation(&acme.organization, &before).await.expect("a read").is_some());
+        relay.vanish();
+        relay.return_on_another_path();
+    }
+    let read = timeout(PATIENCE, world.store.get_invocation(&acme.organization, &before)).await;
+    assert!(read.expect("an answer in time").expect("a read").is_some());
+    assert!(world.store.get_invocation(&acme.organization, &before).await.expect("a read").is_some());
+    relay.vanish();
+    timeout(PATIENCE, world.store.close()).await.expect("the end of the store");
+}
+
 /// Notices of other servers arrive again, also without an end of the connection that received them.
 #[tokio::test(flavor = "multi_thread")]
 async fn notices_arrive_again_over_another_path() {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::errors::{connection_failure, failure, not_connected};
 use super::fragments::fragment;
 use super::row::Found;
-use super::settings::CONNECT_TIME_MAX;
+use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX};
 use crate::error::Error;
 use crate::store::database::{Connection, Connections, Failure, Query, Row, Running, Session, Value, expanded};
 use crate::store::deadline::Deadline;
@@ -28,13 +28,13 @@ pub(super) async fn connected(options: &PgConnectOptions) -> Result<PgConnection
 }
 
 /// A connection of its own or of a pool.
-pub(super) struct Open<C> {
+pub(super) struct Open<C: End> {
     /// `None` after its end.
     connection: Option<C>,
     answer_time_max: Duration,
 }
 
-impl<C> Open<C> {
+impl<C: End> Open<C> {
     pub const fn new(connection: C, answer_time_max: Duration) -> Self {
         Self { connection: Some(connection), answer_time_max }
     }
@@ -65,9 +65,12 @@ impl Connections for Reading {
 }
 
 /// Ways to end the use of a connection.
-pub(super) trait End {
+pub(super) trait End: Sized {
     /// Closes a connection of its own, or gives one back to its pool.
     fn end(self) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
+    /// Ends the use without waiting.
+    fn release(self);
 
     /// Closes the connection without a word, whatever it is doing.
     fn cut(self);
@@ -78,16 +81,33 @@ impl End for Box<PgConnection> {
         (*self).close()
     }
 
+    fn release(self) {}
+
     fn cut(self) {}
 }
 
+/// The pool keeps a connection that answers, and opens another one in the place of any other. By itself it waits for ever for the
+/// answer of a host that is gone: until then it has a connection less, and cannot be closed.
 impl End for PoolConnection<Postgres> {
-    async fn end(self) -> Result<(), sqlx::Error> {
-        Ok(())
+    async fn end(mut self) -> Result<(), sqlx::Error> {
+        let late = |_| std::io::Error::from(std::io::ErrorKind::TimedOut).into();
+        timeout(PING_TIME_MAX, self.return_to_pool()).await.map_err(late)
+    }
+
+    fn release(self) {
+        tokio::spawn(self.end());
     }
 
     fn cut(self) {
         drop(self.detach());
+    }
+}
+
+impl<C: End> Drop for Open<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.release();
+        }
     }
 }
 
