@@ -7,6 +7,7 @@ use registry::OrganizationId;
 use runner::{Admission, Admitted, Bounds, QueueFull};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TrackedFuture;
 use tracing::Instrument;
 
 use crate::error::Error;
@@ -42,6 +43,14 @@ impl Tasks {
             return Err(Error::ShuttingDown);
         }
         Ok(self.tracker.spawn(work.in_current_span()))
+    }
+
+    /// Work of a task that goes on by itself when its request ends early; refused as by [`Tasks::spawn`].
+    pub(crate) fn track<F: Future>(&self, work: F) -> Result<TrackedFuture<F>, Error> {
+        if self.tracker.is_closed() {
+            return Err(Error::ShuttingDown);
+        }
+        Ok(self.tracker.track_future(work))
     }
 
     /// Admits an asynchronous operation.

@@ -2,9 +2,11 @@
 
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
+use std::pin::pin;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
+use futures_util::future::join;
 use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationMode, InvocationSource, Principal};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
@@ -13,7 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, Catalogue, Depth, EventSender, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal,
+    Call, CallOrigin, Catalogue, Depth, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal,
     ResultPersistence, RunResult, Subject,
 };
 use tokio_util::sync::CancellationToken;
@@ -110,7 +112,7 @@ impl Calling {
         }
     }
 
-    /// Runs the tool once, from its start.
+    /// Runs the tool once, from its start. The task of the request carries the run to its end, also when the client goes away.
     async fn attempt(
         &self,
         call: Call,
@@ -118,19 +120,24 @@ impl Calling {
         relay: &mut EventRelay,
     ) -> Result<Ended, ErrorData> {
         let cancelled = call.cancelled.clone();
-        let (sender, mut events) = EventSender::channel();
-        let invoker = self.invoker.clone();
-        let running = self.tasks.spawn(async move { invoker.try_invoke(call, sender).await });
-        let mut running = running.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        let ended = loop {
-            tokio::select! {
-                biased;
-                Some(event) = events.recv() => relay.send(event).await,
-                ended = &mut running => break ended,
-                () = context.ct.cancelled(), if !cancelled.is_cancelled() => cancelled.cancel(),
+        let (sender, events) = relay.channel();
+        let running = self.tasks.track(Box::pin(self.invoker.try_invoke(call, sender)));
+        let running = running.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let has_ended = CancellationToken::new();
+        let running = async {
+            let ended = running.await;
+            has_ended.cancel();
+            ended
+        };
+        let mut ending = pin!(join(running, relay.send_until(&has_ended, events)));
+        let (ended, ()) = tokio::select! {
+            ended = &mut ending => ended,
+            () = context.ct.cancelled() => {
+                cancelled.cancel();
+                ending.await
             }
         };
-        match ended.map_err(|error| ErrorData::internal_error(error.to_string(), None))? {
+        match ended {
             Ok(mut results) => {
                 results.pop().map(Ok).ok_or_else(|| ErrorData::internal_error("the call has no result", None))
             }

@@ -1,5 +1,6 @@
 //! Changes of the tools that a client sees: by a publication, a deprecation, a deployment, or a change of rights.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use registry::{AgentReference, Digest, Store};
@@ -17,21 +18,21 @@ const CHECK_EVERY: Duration = Duration::from_secs(30);
 pub(super) struct Watched {
     pub store: Store,
     pub invoker: Invoker,
-    pub scope: Scope,
+    pub scope: Arc<Scope>,
 }
 
 impl Watched {
     /// Returns the digest of the tools that the client sees now; `None` when its user has no rights any more, or the agent is gone.
-    pub async fn digest(&mut self) -> Option<Digest> {
-        self.scope.principal = self.scope.rights.check().await.ok()?;
+    pub async fn digest(&self) -> Option<Digest> {
+        let principal = self.scope.rights.check().await.ok()?;
         let reference = AgentReference::from(&self.scope.running.agent.id);
-        let running = self.store.running_agent(&self.scope.principal, &reference).await.ok()??;
-        let catalogue = self.invoker.catalogue(&self.scope.principal, running).await.ok()?;
+        let running = self.store.running_agent(&principal, &reference).await.ok()??;
+        let catalogue = self.invoker.catalogue(&principal, running).await.ok()?;
         Some(catalogue.digest())
     }
 
     /// Waits until the client would see other tools than those of `last`.
-    pub async fn changed(&mut self, last: Option<Digest>) -> Option<Digest> {
+    pub async fn changed(&self, last: Option<Digest>) -> Option<Digest> {
         let mut generation = self.store.generation();
         loop {
             let now = self.digest().await;

@@ -10,7 +10,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
 use registry::{AgentReference, Principal, RunningAgent, Store};
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -39,9 +40,16 @@ pub(crate) struct McpEndpoint {
     store: Store,
     calling: Calling,
     sessions: Sessions,
-    config: StreamableHttpServerConfig,
+    service: Arc<StreamableHttpService<Gateway, LocalSessionManager>>,
     /// Ends subscriptions.
     stopping: CancellationToken,
+    /// Ends sessions.
+    ending: CancellationToken,
+}
+
+tokio::task_local! {
+    /// The gateway of the request that a task serves. The SDK asks for it by a function without arguments.
+    static GATEWAY: Gateway;
 }
 
 /// An authenticated request of a client.
@@ -53,14 +61,17 @@ pub(crate) struct McpRequest {
 
 impl McpEndpoint {
     pub fn new(store: Store, calling: Calling, public: Option<&PublicUrl>) -> Self {
+        let (sessions, ending) = (Sessions::default(), CancellationToken::new());
         let config = accepting(public).with_max_request_body_bytes(BODY_BYTES_MAX);
-        let config = config.with_cancellation_token(CancellationToken::new());
-        Self { store, calling, sessions: Sessions::default(), config, stopping: CancellationToken::new() }
+        let config = config.with_cancellation_token(ending.clone());
+        let gateway = || GATEWAY.try_with(Gateway::clone).map_err(std::io::Error::other);
+        let service = Arc::new(StreamableHttpService::new(gateway, sessions.manager.clone(), config));
+        Self { store, calling, sessions, service, stopping: CancellationToken::new(), ending }
     }
 
     /// Ends the subscriptions after a delay, and all sessions some seconds later, so that calls can end before.
     pub fn stop(&self, delay: Duration) {
-        let (subscriptions, sessions) = (self.stopping.clone(), self.config.cancellation_token.clone());
+        let (subscriptions, sessions) = (self.stopping.clone(), self.ending.clone());
         tokio::spawn(async move {
             sleep(delay).await;
             subscriptions.cancel();
@@ -75,16 +86,16 @@ impl McpEndpoint {
         let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
-        let headers = request.headers().clone();
-        let catalogue = self.catalogue(&principal, &running, &headers).await?;
-        let scope = Scope { principal, running, rights, catalogue };
-        if !self.sessions.admits(&headers, &scope) {
+        let catalogue = self.catalogue(&principal, &running, request.headers()).await?;
+        let scope = Arc::new(Scope { principal, running, rights, catalogue });
+        if !self.sessions.admits(request.headers(), &scope) {
             return Err(Error::NotFound);
         }
-        if request.method() == Method::POST && may_begin_session(&headers) && !self.sessions.has_room(&scope).await {
+        let may_begin = request.method() == Method::POST && may_begin_session(request.headers());
+        if may_begin && !self.sessions.has_room(&scope).await {
             return Err(Error::TooManyConnections);
         }
-        let ends = request.method() == Method::DELETE;
+        let ending = (request.method() == Method::DELETE).then(|| request.headers().clone());
         let gateway = self.gateway(&scope);
         request.extensions_mut().insert(scope.clone());
         let (mut parts, body) = request.into_parts();
@@ -94,14 +105,12 @@ impl McpEndpoint {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         let request = Request::from_parts(parts, Full::new(body.clone()));
-        let factory = move || Ok(gateway.clone());
-        let service = StreamableHttpService::new(factory, self.sessions.manager.clone(), self.config.clone());
-        let response = Box::pin(service.handle(request)).await;
+        let response = GATEWAY.scope(gateway, Box::pin(self.service.handle(request))).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return Ok(transport_refusal::unreadable(&body));
         }
         self.sessions.bind(response.headers(), &scope);
-        if ends && response.status().is_success() {
+        if let Some(headers) = ending.filter(|_| response.status().is_success()) {
             self.sessions.forget(&headers);
             // The SDK answers 202, which clients report as a failure: nothing is left to do.
             return Ok(StatusCode::NO_CONTENT.into_response());

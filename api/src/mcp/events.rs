@@ -5,8 +5,10 @@
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
-use runner::{LogEvent, RunEvent, StatusEvent};
+use runner::{EventSender, LogEvent, RunEvent, StatusEvent};
 use serde_json::json;
+use tokio::sync::mpsc::Receiver;
+use tokio_util::sync::CancellationToken;
 
 /// Sends the events of one call, as far as its request asks for them.
 pub(super) struct EventRelay {
@@ -28,8 +30,34 @@ impl EventRelay {
         Self { peer: context.peer.clone(), progress, level: context.meta.log_level().or(session) }
     }
 
+    /// The sender of the run's events, and the receiver if the request asks for any.
+    pub fn channel(&self) -> (EventSender, Option<Receiver<RunEvent>>) {
+        match (&self.progress, self.level) {
+            (None, None) => (EventSender::none(), None),
+            _ => {
+                let (sender, receiver) = EventSender::channel();
+                (sender, Some(receiver))
+            }
+        }
+    }
+
+    /// Sends the events of a run until it has ended, and those that wait then.
+    pub async fn send_until(&mut self, ended: &CancellationToken, events: Option<Receiver<RunEvent>>) {
+        let Some(mut events) = events else { return };
+        loop {
+            tokio::select! {
+                biased;
+                event = events.recv() => match event {
+                    Some(event) => self.send(event).await,
+                    None => return,
+                },
+                () = ended.cancelled() => return,
+            }
+        }
+    }
+
     /// Sends one event. A client that has gone away cancels its call, which ends the events.
-    pub async fn send(&mut self, event: RunEvent) {
+    async fn send(&mut self, event: RunEvent) {
         match event {
             RunEvent::Status(event) => {
                 if let Some(progress) = &mut self.progress {

@@ -8,7 +8,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObjec
 use runner::{Catalogue, ListedSource, ListedTool, search_tools};
 use serde_json::{Value, json};
 
-use super::listing::{native, rendered};
+use super::listing::{native, object, rendered};
 
 const SEARCH: &str = "search_tools";
 const RUN: &str = "run_tool";
@@ -36,10 +36,13 @@ impl Exposed<'_> {
         Ok((tools.into_iter().skip(start).take(count).collect(), 2))
     }
 
-    /// Returns the definition of a tool that is listed.
-    pub fn definition(&self, name: &str) -> Option<Tool> {
+    /// Returns the name and the input schema of a tool that is listed, with which the headers of a call are compared.
+    pub fn headed(&self, name: &str) -> Option<Tool> {
         match (self.exposure(), name) {
-            (ToolExposure::Full, name) => self.0.find(name).map(rendered),
+            (ToolExposure::Full, name) => {
+                let schema = object(self.0.find(name)?.input_schema());
+                Some(Tool::new_with_raw(name.to_owned(), None, schema))
+            }
             (ToolExposure::Search, RUN) => Some(run_tool()),
             (ToolExposure::Search, SEARCH) => self.search().ok().map(|tool| native(SEARCH, &tool)),
             (ToolExposure::Search, _) => None,

@@ -70,7 +70,7 @@ impl Gateway {
 
     /// Tells a subscription of changes, until it ends.
     async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut watched = self.watched(Scope::of(&context.request_context().extensions)?);
+        let watched = self.watched(Scope::of(&context.request_context().extensions)?);
         let mut last = watched.digest().await;
         loop {
             tokio::select! {
@@ -85,7 +85,7 @@ impl Gateway {
         }
     }
 
-    fn watched(&self, scope: &Scope) -> Watched {
+    fn watched(&self, scope: &Arc<Scope>) -> Watched {
         Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone() }
     }
 }
@@ -132,9 +132,9 @@ impl ServerHandler for Gateway {
         Ok(())
     }
 
-    /// The definition with which headers of a call are compared.
+    /// What the headers of a call are compared with.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Exposed(self.catalogue.as_ref()?).definition(name)
+        Exposed(self.catalogue.as_ref()?).headed(name)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -149,7 +149,7 @@ impl ServerHandler for Gateway {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(scope) = Scope::of(&context.extensions) else { return };
-        let mut watched = self.watched(scope);
+        let watched = self.watched(scope);
         let peer = context.peer;
         tokio::spawn(async move {
             let mut last = watched.digest().await;

@@ -8,7 +8,7 @@ use crate::public_url::PublicUrl;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// Returns settings that accept requests to the public URL and to loopback addresses, from browsers only by pages of the public
-/// URL.
+/// URL. A request with nothing before its response gets one JSON object, and no stream of events.
 pub(super) fn accepting(public: Option<&PublicUrl>) -> StreamableHttpServerConfig {
     let loopback = LOOPBACK.map(str::to_owned);
     let hosts = public.map(|url| url.authority().to_owned()).into_iter().chain(loopback);
@@ -19,6 +19,7 @@ pub(super) fn accepting(public: Option<&PublicUrl>) -> StreamableHttpServerConfi
         .with_allowed_hosts(hosts.collect::<Vec<_>>())
         .with_allowed_origins(origins)
         .enforce_origin_validation()
+        .with_json_response(true)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub(super) fn is_of_object(schema: &Value) -> bool {
     schema["type"] == "object"
 }
 
-fn object(schema: &Value) -> Arc<JsonObject> {
+pub(super) fn object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 

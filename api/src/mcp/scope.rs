@@ -11,7 +11,6 @@ use runner::Catalogue;
 use crate::auth::Rights;
 
 /// The user and the agent of a request, checked at its beginning. Each request of a session has a scope of its own.
-#[derive(Clone)]
 pub(super) struct Scope {
     pub principal: Principal,
     pub running: Arc<RunningAgent>,
@@ -22,8 +21,8 @@ pub(super) struct Scope {
 
 impl Scope {
     /// Finds the scope that the endpoint added to the request.
-    pub fn of(extensions: &Extensions) -> Result<&Self, ErrorData> {
-        let scope = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Self>());
+    pub fn of(extensions: &Extensions) -> Result<&Arc<Self>, ErrorData> {
+        let scope = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Arc<Self>>());
         scope.ok_or_else(|| ErrorData::internal_error("the request has no scope", None))
     }
 }

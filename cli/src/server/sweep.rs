@@ -1,5 +1,5 @@
 //! Hourly deletion of expired recordings of runs, of runs whose time is over, of expired recorded responses, of expired authorisations of clients, of the temporary files of killed
-//! publications, of old counts of requests, and of git objects that no ref reaches; and preparation of the next months.
+//! publications, of old counts of requests, and of git objects that no ref reaches; and preparation of the next months and of statistics.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
     loop {
         hours.tick().await;
         if let Err(error) = store.prepare().await {
-            tracing::error!(%error, "the database cannot be prepared for the next months");
+            tracing::error!(%error, "the database cannot be prepared for the time to come");
         }
         log_sweep("tapes", recordings.delete_expired().await);
         log_sweep("bodies of recordings", recordings.delete_unused_bodies().await);

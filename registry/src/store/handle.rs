@@ -65,7 +65,7 @@ impl Store {
         &self.0.boot
     }
 
-    /// Prepares the database for the next months.
+    /// Prepares the database for the next months, and the statistics of its planner.
     pub async fn prepare(&self) -> Result<()> {
         self.0.database.prepare(&self.0.clock).await
     }

@@ -6,7 +6,7 @@ use registry::{Config, DatabaseLocation, SecretValue};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
-use crate::database::is_server;
+use crate::database::{execute, is_server, number};
 use crate::fixtures::World;
 
 /// Tests of the file in the data directory.
@@ -65,4 +65,28 @@ async fn a_store_survives_the_crash_of_its_server() {
     for run in [before, after] {
         assert!(world.store.get_invocation(&acme.organization, &run).await.unwrap().is_some());
     }
+}
+
+/// Postgres analyses partitions by itself, but not the tables that have them.
+#[tokio::test]
+async fn the_planner_gets_statistics_of_the_partitioned_tables() {
+    if is_server() {
+        return;
+    }
+    let Some(cluster) = Cluster::start() else { return };
+    let database = DatabaseLocation::Url(SecretValue::new(cluster.url("postgres")));
+    let world = World::in_database(TempDir::new().unwrap(), Config::for_tests(), database).await.unwrap();
+    let acme = world.organization("acme").await;
+    for number in 0..60 {
+        world.answered(&acme, &number.to_string()).await;
+    }
+    let analyzed = "SELECT count(DISTINCT tablename) FROM pg_stats WHERE inherited AND tablename IN ('inv_started', 'inv_finished')";
+    world.store.prepare().await.unwrap();
+    assert_eq!(number(&world, analyzed).await, 0, "nothing tells yet that the partitions have grown");
+    for table in ["inv_started", "inv_finished"] {
+        let analyze = format!("ANALYZE {table}_2026_09");
+        execute(&world, &analyze).await.unwrap();
+    }
+    world.store.prepare().await.unwrap();
+    assert_eq!(number(&world, analyzed).await, 2);
 }

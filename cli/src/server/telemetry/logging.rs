@@ -85,6 +85,9 @@ pub fn log_for_demo() -> anyhow::Result<Telemetry> {
     Telemetry::start(&directives, LogFormat::Human, None)
 }
 
+/// The MCP SDK. It logs several messages for each request, which the log has only when a directive names it.
+const MCP_SDK: &str = "rmcp";
+
 fn exported<S>(traces: &SdkTracerProvider) -> impl Layer<S> + use<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -95,12 +98,14 @@ where
 }
 
 fn filter(directives: &str) -> anyhow::Result<Targets> {
-    directives.parse().map_err(|error| {
+    let targets: Targets = directives.parse().map_err(|error| {
         Failure::usage(
             format!("`{directives}` is not a log directive: {error}"),
             "give a level such as info, or api=debug,info",
         )
-    })
+    })?;
+    let names_sdk = targets.iter().any(|(target, _)| target.starts_with(MCP_SDK));
+    Ok(if names_sdk { targets } else { targets.with_target(MCP_SDK, LevelFilter::ERROR) })
 }
 
 fn log(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {

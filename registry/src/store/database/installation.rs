@@ -19,7 +19,7 @@ pub(in crate::store) trait Database: Send + Sync {
     /// Creates the schema, or applies missing migrations. Returns the connection that did it.
     fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection>;
 
-    /// Prepares the schema for the next months.
+    /// Prepares the schema for the next months, and the statistics of the planner.
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()>;
 
     /// Returns the connection that writes to an existing schema. It may be opened by its first transaction.

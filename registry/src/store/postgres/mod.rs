@@ -10,6 +10,7 @@ mod requirements;
 mod row;
 mod search;
 mod settings;
+mod statistics;
 mod writing;
 
 pub(super) use months::create_month_of;

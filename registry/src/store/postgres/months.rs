@@ -11,7 +11,7 @@ use crate::store::database::{Connection, Query};
 const AHEAD: i32 = 3;
 
 /// Tables that are partitioned.
-const TABLES: [&str; 2] = ["inv_started", "inv_finished"];
+pub(super) const TABLES: [&str; 2] = ["inv_started", "inv_finished"];
 
 /// Locks the tables in the order in which the writer does. A partition needs both, because of the foreign key between them.
 const LOCK: &str = "LOCK TABLE inv_started, inv_finished IN ACCESS EXCLUSIVE MODE";

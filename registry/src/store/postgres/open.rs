@@ -13,6 +13,7 @@ use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
 use super::search;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parsed, reading, writing};
+use super::statistics::analyze;
 use super::writing::writing_with;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -56,7 +57,11 @@ impl Database for Postgres {
             let mut connection = alone(connected(&options).await?, answer_time_max);
             let created = create_months(&mut connection, clock.now()).await;
             connection.close().await;
-            created
+            created?;
+            let mut connection = self.connect().await?;
+            let analyzed = analyze(&mut connection).await;
+            connection.close().await;
+            analyzed
         })
     }
 
