@@ -35,7 +35,8 @@ impl Store {
         };
         let mut listing = self.listing(organization).await?;
         let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
-        let mut windows = Windows::before(last, &*self.0.database, &mut listing).await?;
+        let runs = (organization, query.filter.created_before);
+        let mut windows = Windows::before(last, (&*self.0.database, &mut listing), runs).await?;
         let mut found: Vec<Found> = Vec::new();
         let wanted = page.limit as usize + 1;
         while let Some(window) = windows.read_next() {

@@ -2,9 +2,12 @@
 //!
 //! They are for an index that finds the rows with a word in no order: without them, a search would read all rows with a
 //! frequent word to find the last fifty. The index has the blocks that a row is in, one of each size, and a window is a few blocks
-//! of one size. It is as large as the rest of the page needs if records go on to match as often as so far.
+//! of one size. It is as large as the rest of the page needs if records go on to match as often as so far. In a search for runs
+//! before a time, few of the later records match: these are read in the largest windows, and then it begins with a small one.
 
 use super::row::get;
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::store::database::{Block, Database, Query, Window};
 use crate::store::sql::listing::Listing;
@@ -23,6 +26,11 @@ const ROWS_MAX: i64 = BLOCKS_MAX << bits(SIZES - 1);
 /// How many times larger a window may be than the one before it.
 const GROWTH_MAX: i64 = 64;
 
+/// The end of the last run that began before a time. Runs that began earlier can have ended later.
+const LAST_BEFORE: &str = "SELECT f.sequence FROM (SELECT s.invocation FROM inv_started s
+        WHERE s.organization = $1 AND s.started_at < $2 ORDER BY s.started_at DESC LIMIT 1) last
+    JOIN inv_finished f ON f.invocation = last.invocation";
+
 const NEWEST: &str = "SELECT rowid AS newest FROM inv_text ORDER BY rowid DESC LIMIT 1";
 
 /// The windows that are still to be read.
@@ -31,33 +39,60 @@ pub(in crate::store) struct Windows {
     before: i64,
     /// The rows of the next window; `None` for an index that is read at once.
     rows: Option<i64>,
+    /// The row from which on few records match.
+    few_from: i64,
     read: i64,
     found: i64,
 }
 
 impl Windows {
-    /// Returns the windows of the rows before a position.
-    pub async fn before(position: i64, database: &dyn Database, listing: &mut Listing) -> Result<Self> {
+    /// Returns the windows of the rows before a position, for runs of an organisation that began before a time.
+    pub async fn before(
+        position: i64,
+        (database, listing): (&dyn Database, &mut Listing),
+        (organization, time): (&OrganizationId, Option<Timestamp>),
+    ) -> Result<Self> {
         if database.finds_in_order() {
-            return Ok(Self { before: position, rows: None, read: 0, found: 0 });
+            return Ok(Self { before: position, rows: None, few_from: i64::MAX, read: 0, found: 0 });
         }
         let newest = listing.row(Query::new(NEWEST)).await?.map_or(Ok(0), |row| get::<i64>(&row, "newest"))?;
-        Ok(Self::below(position.min(newest.saturating_add(1))))
+        let windows = Self::below(position.min(newest.saturating_add(1)));
+        let Some(time) = time else { return Ok(windows) };
+        let last = Query::new(LAST_BEFORE).bind(organization.as_str()).bind(time.as_milliseconds());
+        let few_from = match listing.row(last).await? {
+            Some(row) => get::<i64>(&row, "sequence")?.saturating_add(1),
+            None => i64::MAX,
+        };
+        Ok(Self { few_from, ..windows })
     }
 
     const fn below(before: i64) -> Self {
-        Self { before, rows: Some(ROWS_MIN), read: 0, found: 0 }
+        Self { before, rows: Some(ROWS_MIN), few_from: i64::MAX, read: 0, found: 0 }
     }
 
     /// Returns the next window, until all rows are read.
     pub fn read_next(&mut self) -> Option<Window> {
         let before = self.before;
-        let window = (before > 0).then(|| self.blocks());
+        let window = (before > 0).then(|| self.blocks_of_few().unwrap_or_else(|| self.blocks()));
         window.map(|(blocks, after)| {
             let rows = before - after;
-            (self.before, self.read) = (after, self.read + rows);
+            self.before = after;
+            // Rows of which few match tell nothing of the others.
+            self.read += if after >= self.few_from { 0 } else { rows };
             Window { blocks, before, rows }
         })
+    }
+
+    /// Returns the blocks of the largest window of rows of which few match, and its first row. `None` when a block would have others.
+    fn blocks_of_few(&self) -> Option<(Vec<Block>, i64)> {
+        let blocks = |size: u32| {
+            let last = (self.before - 1) >> bits(size);
+            let first = ((self.few_from + (1 << bits(size)) - 1) >> bits(size)).max(last - BLOCKS_MAX);
+            (first <= last)
+                .then(|| ((first..=last).map(|number| Block { size, number }).collect(), first << bits(size)))
+        };
+        let has_few = self.rows.is_some() && self.few_from < self.before;
+        has_few.then(|| (0..SIZES).rev().find_map(blocks)).flatten()
     }
 
     /// Returns the blocks of the next window, and its first row.
@@ -70,6 +105,9 @@ impl Windows {
 
     /// Chooses the size of the next window: the last one had some of the records, and others are left to find.
     pub fn adapt(&mut self, found: usize, left: usize) {
+        if self.read == 0 {
+            return;
+        }
         let [found, left] = [found, left].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         self.found = self.found.saturating_add(found);
         let expected = self.read.saturating_mul(left).checked_div(self.found).unwrap_or(ROWS_MAX);
@@ -96,8 +134,11 @@ mod tests {
     }
 
     /// Reads windows below a row, which have so many of the wanted records each.
-    fn windows(before: i64, mut found: impl FnMut() -> usize) -> Vec<Window> {
-        let mut windows = Windows::below(before);
+    fn windows(before: i64, found: impl FnMut() -> usize) -> Vec<Window> {
+        all(Windows::below(before), found)
+    }
+
+    fn all(mut windows: Windows, mut found: impl FnMut() -> usize) -> Vec<Window> {
         let mut read = Vec::new();
         while let Some(window) = windows.read_next() {
             read.push(window);
@@ -121,11 +162,19 @@ mod tests {
         assert_eq!(windows(1 << 30, || 0).len(), 7);
     }
 
+    #[test]
+    fn rows_of_which_few_match_are_read_in_large_windows() {
+        let before_a_time = Windows { few_from: 6_000_000, ..Windows::below(10_000_001) };
+        let starts = starts(&all(before_a_time, || 50));
+        assert_eq!(starts[..6], [10_000_001, 6_291_456, 6_029_312, 6_000_640, 6_000_128, 5_996_032]);
+    }
+
     proptest! {
         #[test]
-        fn each_row_is_in_one_window(before in 1..1_i64 << 28, row in 0..1_i64 << 28, seed: u64) {
+        fn each_row_is_in_one_window(before in 1..1_i64 << 28, row in 0..1_i64 << 28, few: Option<u32>, seed: u64) {
             let mut rng = fastrand::Rng::with_seed(seed);
-            let windows = windows(before, || rng.usize(..50));
+            let few_from = few.map_or(i64::MAX, |few| i64::from(few >> 4));
+            let windows = all(Windows { few_from, ..Windows::below(before) }, || rng.usize(..50));
             let found = windows.iter()
                 .filter(|window| row < window.before && blocks_of(row).iter().any(|block| window.blocks.contains(block)));
             prop_assert_eq!(found.count(), usize::from(row < before));

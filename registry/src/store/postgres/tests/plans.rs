@@ -129,7 +129,8 @@ impl World {
     /// The windows of a search that finds nothing.
     async fn windows(&self) -> [Window; 2] {
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        let mut windows = Windows::before(5_500, &*self.store.0.database, &mut listing).await.unwrap();
+        let database = (&*self.store.0.database, &mut listing);
+        let mut windows = Windows::before(5_500, database, (&acme(), None)).await.unwrap();
         [(); 2].map(|()| windows.read_next().expect("two windows"))
     }
 
