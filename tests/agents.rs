@@ -40,7 +40,7 @@ fn edits_do_not_change_the_running_revision() {
     let shown = lathe.json(&["agent", "show", &id]);
     assert_eq!(
         shown["draft"],
-        json!({"system_prompt": "Be brief.", "tool_exposure": "full", "assignments": [], "states": []})
+        json!({"system_prompt": "Be brief.", "tool_exposure": "full", "builtInTools": {"disabled": [], "allowedFamilies": null}, "assignments": [], "states": []})
     );
     assert_eq!((&shown["running_revision"], &shown["name"]), (&json!(1), &json!("Helpdesk")));
     assert_eq!(lathe.json(&["agent", "revisions", "support", "1"]), deployed);

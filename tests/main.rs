@@ -18,6 +18,7 @@
 //! | `hostile` | tools that attack the host, one per attack |
 //! | `processes` | runner processes: their confinement, and their deaths |
 //! | `javascript` | tools in JavaScript and TypeScript, on machines with esbuild |
+//! | `library` | the tools of the Library |
 //! | `load` | latency and throughput |
 //! | `mcp` | agents for MCP clients, in both eras of the protocol |
 //! | `nodes` | several servers on one Postgres database and one bucket |
@@ -46,6 +47,7 @@ mod hostile;
 mod identity;
 mod javascript;
 mod kill;
+mod library;
 mod load;
 mod mcp;
 mod nodes;

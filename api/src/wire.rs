@@ -25,7 +25,7 @@ mod turn;
 mod verification;
 mod version;
 
-pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, CreatedAgent, Deployment};
+pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, BuiltInTools, CreatedAgent, Deployment};
 pub use agent_call::AgentCall;
 pub use agent_state::{AgentState, AgentStateList};
 pub use api_key::{ApiKey, CreatedApiKey};

@@ -74,6 +74,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 31, "0031_answered_attempts"),
         migration!("sqlite", 32, "0032_search_facets"),
         migration!("sqlite", 33, "0033_oauth"),
+        migration!("sqlite", 34, "0034_library"),
     ],
 };
 
@@ -99,6 +100,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 31, "0031_answered_attempts"),
         migration!("postgres", 32, "0032_search_facets"),
         migration!("postgres", 33, "0033_oauth"),
+        migration!("postgres", 34, "0034_library"),
     ],
 };
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::{OrganizationId, UserId};
 use crate::agent_state::AgentState;
 use crate::assignment::Assignment;
+use crate::built_in_tools::BuiltInTools;
 use crate::clock::Timestamp;
 use crate::ids::AgentId;
 use crate::invalid_value::InvalidValue;
@@ -163,6 +164,7 @@ pub struct NewAgent {
     pub scope: AgentScope,
     pub system_prompt: SystemPrompt,
     pub tool_exposure: ToolExposure,
+    pub built_in_tools: BuiltInTools,
 }
 
 /// A stored agent, without its draft.
@@ -188,6 +190,7 @@ pub struct Agent {
 pub struct AgentDraft {
     pub system_prompt: SystemPrompt,
     pub tool_exposure: ToolExposure,
+    pub built_in_tools: BuiltInTools,
     /// In the order of the tools' ids, each tool once.
     pub assignments: Vec<Assignment>,
     /// In the order of their names. Turns of an agent without states present its assignments.
@@ -204,6 +207,7 @@ pub struct AgentChanges {
     pub scope: Option<AgentScope>,
     pub system_prompt: Option<SystemPrompt>,
     pub tool_exposure: Option<ToolExposure>,
+    pub built_in_tools: Option<BuiltInTools>,
 }
 
 /// A deployment of a draft.

@@ -18,6 +18,7 @@
 //! | `history_retention` | time for which ended runs stay in the history, unless a legal hold keeps them | for ever |
 //! | `holds_max` | legal holds of one organisation, with those that are released | 10,000 |
 //! | `agents_max` | agents of one organisation | 1,000 |
+//! | `library_items_max` | items in the Library of one organisation, with those that were deleted in the last 30 days | 1,000,000 |
 //! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
 //! | `copied_rows_max` | rows in one transaction of a copy to a database server | 2,000 |
 //! | `database_bytes_max` | size of the database above which writes are refused | none |
@@ -42,6 +43,7 @@ pub struct Config {
     pub history_retention: Option<Duration>,
     pub holds_max: u32,
     pub agents_max: u32,
+    pub library_items_max: u64,
     pub recorded_answers_max: u32,
     pub copied_rows_max: u32,
     pub database_bytes_max: Option<u64>,
@@ -66,6 +68,7 @@ impl Default for Config {
             history_retention: None,
             holds_max: 10_000,
             agents_max: 1_000,
+            library_items_max: 1_000_000,
             recorded_answers_max: 1_000,
             copied_rows_max: 2_000,
             database_bytes_max: None,
@@ -93,6 +96,7 @@ impl Config {
             history_retention: Some(Duration::from_hours(24)),
             holds_max: 10,
             agents_max: 20,
+            library_items_max: 60,
             recorded_answers_max: 40,
             copied_rows_max: 50,
             database_bytes_max: None,

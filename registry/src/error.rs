@@ -82,6 +82,8 @@ pub enum Error {
     RoleInUse { name: RoleName, users: u64 },
     #[error("no user with Organization:Admin and a valid key would be left; give another user both first")]
     LastAdministrator,
+    #[error("the {what} was changed meanwhile; read it again, and repeat the change if it still applies")]
+    Changed { what: &'static str },
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },
     #[error("storage is full or failing: {detail}")]
@@ -179,7 +181,7 @@ impl Error {
             Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
             Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
             Self::AssignmentUnusable { .. } | Self::StateUnusable { .. } => ErrorKind::Invalid,
-            Self::ConversationEnded => ErrorKind::Conflict,
+            Self::ConversationEnded | Self::Changed { .. } => ErrorKind::Conflict,
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
@@ -226,6 +228,7 @@ impl Error {
             Self::VariablesMissing { .. } => "variables_missing",
             Self::AssignmentUnusable { .. } => "assignment_unusable",
             Self::StateUnusable { .. } => "state_unusable",
+            Self::Changed { .. } => "changed_meanwhile",
             Self::ConversationEnded => "conversation_ended",
             Self::UserUnknown { .. } => "user_unknown",
             Self::RoleUnknown { .. } => "role_unknown",

@@ -78,6 +78,8 @@ hexadecimal_id! {
     InteractionId = "interaction id";
     /// The id of a turn of a conversation with an agent.
     TurnId = "turn id";
+    /// The id of an item of the Library.
+    LibraryItemId = "library item id";
     /// The id of a legal hold.
     HoldId = "hold id";
     /// The id of an asynchronous operation.

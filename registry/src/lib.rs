@@ -16,6 +16,7 @@ mod assignment;
 mod attestation;
 mod blocking;
 mod build;
+mod built_in_tools;
 mod callable;
 mod clock;
 mod condition;
@@ -42,6 +43,7 @@ mod invoke_step;
 mod language;
 mod lease;
 mod ledger;
+mod library;
 mod metrics;
 mod missing_variable;
 mod named_values;
@@ -96,6 +98,7 @@ pub use assignment::{
 };
 pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
 pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
+pub use built_in_tools::{BuiltInTools, FamilyName};
 pub use callable::Callable;
 pub use clock::{Clock, Timestamp};
 pub use condition::Condition;
@@ -120,7 +123,8 @@ pub use history::{
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
 pub use ids::{
-    AgentId, BuildId, ConversationId, HoldId, InteractionId, InvocationId, OperationId, ToolId, TurnId, VersionId,
+    AgentId, BuildId, ConversationId, HoldId, InteractionId, InvocationId, LibraryItemId, OperationId, ToolId, TurnId,
+    VersionId,
 };
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
@@ -129,6 +133,10 @@ pub use invoke_step::InvokeStep;
 pub use language::Language;
 pub use lease::{Busy, Lease};
 pub use ledger::{CallUse, Cost, Denied, Granted, HttpUse, Ledger, TreeUse, Used};
+pub use library::{
+    CallerName, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, LibraryShelf,
+    Provenance,
+};
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, NativeToolName, ToolName};

@@ -74,7 +74,7 @@ pub use invoke::{
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;
-pub use native::{NativeTool, NativeToolRefused, NativeTools, ToolEffect};
+pub use native::{NativeTool, NativeToolRefused, NativeTools, ToolEffect, library_failure};
 pub use outcome::Outcome;
 pub use ports::{
     EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,

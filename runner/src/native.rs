@@ -1,6 +1,6 @@
 //! Native tools: tools that the server itself provides, in Rust.
 //!
-//! [`NATIVE`] lists them. A tool is one file with its texts, its permission, its schemas and its handler. The server does
+//! [`NATIVE`] lists them, beside the tools of the Library. A tool is one file with its texts, its permission, its schemas and its handler. The server does
 //! not start while one of these is missing ([`NativeTools::check`]).
 
 mod catalogue;
@@ -8,6 +8,7 @@ mod conversation_runs;
 mod effect;
 mod forward_call;
 mod get_tool_call_status;
+mod library;
 mod reach;
 mod refused;
 mod spec;
@@ -17,6 +18,7 @@ mod whoami;
 pub use catalogue::NativeTools;
 pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
+pub use library::{Library, library_failure};
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
 pub(crate) use spec::{NativeToolSpec, schema_of};
@@ -38,6 +40,6 @@ impl NativeTools {
     /// # Errors
     /// The first tool that lacks something.
     pub fn start() -> Result<Self, NativeToolRefused> {
-        Self::check(NATIVE)
+        Self::check(NATIVE.iter().chain(library::FAMILIES.iter().copied().flatten()))
     }
 }

@@ -38,6 +38,12 @@ fn agents_under_load() {
     invoke.print("rust tool over HTTP");
     call.print("rust tool by tools/call");
     println!("tools/call: {:.2} times an invoke", call.p50() / invoke.p50());
+    let desk = Gateway::of_type(&team, "desk", "agent").with(&[]);
+    desk.call("preference_set", json!({"key": "tone", "value": "formal"}));
+    let wish = json!({"name": "preference_get", "arguments": {"key": "tone"}});
+    let kept = one(time, || Client::sending(&server, mcp(&desk, "tools/call", wish.clone())));
+    kept.print("preference_get by tools/call");
+    println!("a call of the library: {:.2} times that of a published tool", kept.p50() / call.p50());
     println!("{CLIENTS} clients, calls a second");
     let (invokes, calls) = (together(time, CLIENTS, &direct), together(time, CLIENTS, &called));
     println!("{invokes:.0} over HTTP, {calls:.0} by tools/call: {:.2} times the time of an invoke", invokes / calls);

@@ -29,18 +29,17 @@ impl<'a> Gateway<'a> {
     }
 
     pub fn of_scope(team: &'a Team, slug: &str, scope: &str) -> Self {
-        let lathe = team.lathe();
-        let created = lathe.json(&[
-            "agent",
-            "create",
-            slug,
-            "--type",
-            "mcp_gateway",
-            "--description",
-            "Tools of the team.",
-            "--scope",
-            scope,
-        ]);
+        Self::created(team, slug, &["--type", "mcp_gateway", "--scope", scope])
+    }
+
+    /// An agent of another type, which is not deployed.
+    pub fn of_type(team: &'a Team, slug: &str, agent_type: &str) -> Self {
+        Self::created(team, slug, &["--type", agent_type, "--scope", "organization"])
+    }
+
+    fn created(team: &'a Team, slug: &str, options: &[&str]) -> Self {
+        let command = [&["agent", "create", slug, "--description", "Tools of the team."], options].concat();
+        let created = team.lathe().json(&command);
         Self { team, slug: slug.to_owned(), id: created["id"].as_str().expect("an id").to_owned() }
     }
 

@@ -108,7 +108,7 @@ impl Calling {
         match self.attempt(call, &context, &mut EventRelay::of(&context, level)).await? {
             Ok(result) => Ok(of_run(result, form)),
             Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
-            Err(refusal) => Ok(of_refusal(&refusal)),
+            Err(refusal) => Ok(of_refusal(&refusal, form)),
         }
     }
 
@@ -169,7 +169,7 @@ fn rendered(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<Call
             }
             Ok(of_run(result, output_form(listed)).into())
         }
-        Err(refusal) => Ok(of_refusal(&refusal).into()),
+        Err(refusal) => Ok(of_refusal(&refusal, output_form(listed)).into()),
     }
 }
 
@@ -257,6 +257,7 @@ pub(super) fn pinned(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorDa
 
 fn output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
+        ListedSource::Native(tool) if tool.has_envelope() => return OutputForm::Envelope,
         ListedSource::Native(_) => true,
         ListedSource::Published { callable, .. } => {
             callable.version.settings.output_schema.as_ref().is_some_and(is_of_object)

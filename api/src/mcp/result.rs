@@ -2,7 +2,7 @@
 
 use registry::{Outcome, Trust};
 use rmcp::model::{CallToolResult, ContentBlock};
-use runner::{Refusal, RunResult};
+use runner::{Refusal, RunResult, SchemaViolation, library_failure};
 use serde_json::{Value, json};
 
 use super::listing::meta;
@@ -19,6 +19,8 @@ const EMPTY: &str = "(empty)";
 pub(super) enum OutputForm {
     Described,
     Free,
+    /// An object that tells success from failure.
+    Envelope,
 }
 
 /// Renders the result of a run: the output as text, and as structured content when it is a JSON object.
@@ -27,6 +29,9 @@ pub(super) fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
     let mut fields = vec![(INVOCATION, json!(invocation_id)), (TRUSTED, json!(trust == Trust::Trusted))];
     let mut rendered = match outcome {
         Outcome::Succeeded { output } => succeeded(output, form),
+        Outcome::Failed { exception_type, exception_message, .. } if form == OutputForm::Envelope => {
+            enveloped(library_failure(&exception_type, &exception_message, None))
+        }
         Outcome::Failed { exception_type, exception_message, .. } => {
             let text = format!("{exception_type}: {exception_message}");
             fields.push((ERROR, json!({"type": exception_type, "message": exception_message})));
@@ -56,15 +61,31 @@ pub(super) fn of_failure(code: &str, message: &str) -> CallToolResult {
     rendered
 }
 
+fn enveloped(failure: Value) -> CallToolResult {
+    let mut rendered = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
+    rendered.structured_content = Some(failure);
+    rendered
+}
+
 /// Renders a refused call as a failure of the tool, which models can read and mend.
-pub(super) fn of_refusal(refusal: &Refusal) -> CallToolResult {
+pub(super) fn of_refusal(refusal: &Refusal, form: OutputForm) -> CallToolResult {
     let (code, message) = (refusal.error.code(), refusal_text(&refusal.error));
-    let mut rendered = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
+    let mut rendered = match form {
+        OutputForm::Envelope => enveloped(library_failure(code, &message, details(&refusal.error))),
+        _ => CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]),
+    };
     let error = json!({"type": code, "message": message, "refused_at": refusal.step});
     let mut fields = vec![(ERROR, error)];
     fields.extend(refusal.records.first().map(|record| (INVOCATION, json!(record))));
     rendered.meta = Some(meta(&fields));
     rendered
+}
+
+/// The fields of an invalid input.
+fn details(error: &runner::Error) -> Option<Value> {
+    let runner::Error::InvalidInput { violations } = error else { return None };
+    let field = |violation: &SchemaViolation| json!({"field": violation.pointer, "message": violation.message});
+    Some(violations.iter().map(field).collect())
 }
 
 /// The text of an error. The only input of a call has no number.
@@ -83,7 +104,7 @@ fn refusal_text(error: &runner::Error) -> String {
 
 fn succeeded(output: String, form: OutputForm) -> CallToolResult {
     let parsed: Option<Value> = serde_json::from_str(&output).ok();
-    let structured = parsed.filter(|value| form == OutputForm::Described || value.is_object());
+    let structured = parsed.filter(|value| form != OutputForm::Free || value.is_object());
     let text = if output.trim().is_empty() { EMPTY.to_owned() } else { output };
     let mut rendered = CallToolResult::success(vec![ContentBlock::text(text)]);
     rendered.structured_content = structured;

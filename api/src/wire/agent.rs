@@ -47,10 +47,22 @@ pub struct AgentDraft {
     pub system_prompt: String,
     /// `full` or `search`.
     pub tool_exposure: String,
+    #[serde(rename = "builtInTools", default)]
+    pub built_in_tools: BuiltInTools,
     pub assignments: Vec<Assignment>,
     /// In the order of their names.
     #[serde(default)]
     pub states: Vec<AgentState>,
+}
+
+/// The families of the Library that an agent has.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BuiltInTools {
+    /// Families that the agent does not have.
+    pub disabled: Vec<String>,
+    /// The only families that the agent has, apart from those that are disabled. Null for all.
+    pub allowed_families: Option<Vec<String>>,
 }
 
 /// The response to the creation of an agent.
@@ -78,6 +90,9 @@ pub struct AgentRevision {
     pub deployment: Deployment,
     #[serde(flatten)]
     pub content: AgentDraft,
+    /// What a deployment found that may be a mistake. Empty otherwise.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// An example of an agent, for the OpenAPI document.
@@ -118,7 +133,15 @@ impl From<registry::AgentDraft> for AgentDraft {
         let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
         let tool_exposure = draft.tool_exposure.as_str().to_owned();
         let states = draft.states.into_iter().map(AgentState::from).collect();
-        Self { system_prompt: draft.system_prompt.into(), tool_exposure, assignments, states }
+        let built_in_tools = draft.built_in_tools.into();
+        Self { system_prompt: draft.system_prompt.into(), tool_exposure, built_in_tools, assignments, states }
+    }
+}
+
+impl From<registry::BuiltInTools> for BuiltInTools {
+    fn from(tools: registry::BuiltInTools) -> Self {
+        let names = |names: Vec<registry::FamilyName>| names.into_iter().map(String::from).collect();
+        Self { disabled: names(tools.disabled), allowed_families: tools.allowed_families.map(names) }
     }
 }
 
@@ -134,6 +157,6 @@ impl From<registry::Deployment> for Deployment {
 
 impl From<registry::AgentRevision> for AgentRevision {
     fn from(revision: registry::AgentRevision) -> Self {
-        Self { deployment: revision.deployment.into(), content: revision.content.into() }
+        Self { deployment: revision.deployment.into(), content: revision.content.into(), warnings: Vec::new() }
     }
 }

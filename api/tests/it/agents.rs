@@ -21,7 +21,10 @@ async fn fields_that_are_not_sent_have_defaults() {
     let path = created(&app, "support").await;
     let shown = app.get(&path).await.json();
     assert_eq!((&shown["scope"], &shown["running_revision"]), (&json!("personal"), &Value::Null));
-    assert_eq!(shown["draft"], json!({"system_prompt": "", "tool_exposure": "full", "assignments": [], "states": []}));
+    assert_eq!(
+        shown["draft"],
+        json!({"system_prompt": "", "tool_exposure": "full", "builtInTools": {"disabled": [], "allowedFamilies": null}, "assignments": [], "states": []})
+    );
     let tool = app.tool("search").await;
     let minimal = json!({"tool_id": tool, "version_constraint": "==1.*"});
     assert_eq!(app.post(&format!("{path}/assignment"), &minimal).await.status, StatusCode::NO_CONTENT);

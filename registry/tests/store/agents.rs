@@ -17,6 +17,7 @@ pub fn new_agent(slug: &str) -> NewAgent {
         scope: AgentScope::Organization,
         system_prompt: SystemPrompt::parse("Help.").unwrap(),
         tool_exposure: ToolExposure::Full,
+        built_in_tools: registry::BuiltInTools::default(),
     }
 }
 

@@ -27,6 +27,7 @@ mod history;
 mod insert_only;
 mod isolation;
 mod leases;
+mod library;
 mod lists;
 #[path = "../../../tests/harness/need.rs"]
 mod need;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use registry::{Assignment, Callable, Digest, Permission, Principal, RunningAgent};
+use registry::{AgentType, Assignment, Callable, Digest, Permission, Principal, RunningAgent};
 use serde_json::Value;
 
 use super::invoker::Invoker;
@@ -49,7 +49,7 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read.
     pub async fn catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
-        let natives = self.native_tools().iter().filter(|tool| tool.reach == Reach::Everywhere);
+        let natives = self.native_tools().iter().filter(|tool| has(&running, tool));
         let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
         let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
         sources.extend(self.published(principal, running.revision.content.assignments.iter()).await?);
@@ -142,6 +142,17 @@ impl ListedSource {
         match self {
             Self::Native(tool) => (tool.family, &tool.name),
             Self::Published { callable, .. } => (PUBLISHED, callable.tool.name.as_str()),
+        }
+    }
+}
+
+/// Whether an agent has a native tool. Gateways have no families of their own.
+fn has(running: &RunningAgent, tool: &NativeTool) -> bool {
+    match tool.reach {
+        Reach::Everywhere => true,
+        Reach::Turns => false,
+        Reach::Library(family) => {
+            running.agent.agent_type != AgentType::McpGateway && running.revision.content.built_in_tools.allows(family)
         }
     }
 }

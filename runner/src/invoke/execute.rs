@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{InvocationId, NewAnswers, UserId};
+use registry::{InvocationId, LibraryScope, NewAnswers, Principal, Provenance, UserId};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::executed::Executed;
 use crate::execution::{Execution, RunDocuments, group_of};
 use crate::input_documents::InputDocuments;
-use crate::native::{NativeCall, NativeTool};
+use crate::native::{Library, NativeCall, NativeTool};
 use crate::outcome::wall_timeout;
 use crate::ports::{EventDocument, EventSink, LogDocument, Ports, StatusDocument};
 use crate::redact::Redactors;
@@ -81,19 +81,32 @@ impl Run<'_> {
     }
 
     async fn execute_native(&self, tool: &NativeTool, pending: PendingRun) -> Result<ExecutedRun, Error> {
-        let PendingRun { documents, mut cancellation, .. } = pending;
+        let PendingRun { id, documents, mut cancellation, .. } = pending;
         let arguments = serde_json::from_str(&documents.tool_input)
             .map_err(|error| Error::internal(format!("an input cannot be read back: {error}")))?;
         let (principal, agent_call) = (self.caller.principal.clone(), self.caller.agent_call.clone());
-        let runs = self.conversation_runs();
+        let (runs, library) = (self.conversation_runs(), self.library(id));
+        let call = NativeCall { principal, agent_call, runs, library, arguments };
         let began = Instant::now();
         let executed = tokio::select! {
-            outcome = timeout(NATIVE_WALL, tool.call(NativeCall { principal, agent_call, runs, arguments })) => {
+            outcome = timeout(NATIVE_WALL, tool.call(call)) => {
                 Executed::ended(outcome.unwrap_or_else(|_| wall_timeout(NATIVE_WALL)))
             }
             by = self.cancel_requested(&mut cancellation) => cancelled(&by, Duration::ZERO),
         };
         Ok(ExecutedRun::without_execution(Executed { duration: began.elapsed(), ..executed }))
+    }
+
+    /// The Library of the user, for a run that may write to it.
+    fn library(&self, run: InvocationId) -> Library {
+        let Principal { organization, user, .. } = &self.caller.principal;
+        let agent = self.caller.agent_call.as_ref().map(|call| call.agent.clone());
+        let is_trusted = agent.is_none();
+        Library {
+            store: self.services.store.clone(),
+            scope: LibraryScope { organization: organization.clone(), user: user.clone(), app: None },
+            provenance: Provenance { invocation: Some(run), agent, workflow: None, is_trusted },
+        }
     }
 
     async fn execute_component(

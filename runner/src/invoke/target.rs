@@ -5,10 +5,12 @@ use std::sync::Arc;
 use registry::{Digest, Granted, Intervention, Language, NativeToolName, OrganizationId, SecretValue, ToolId, Version};
 
 use super::resolved::Resolved;
-use crate::limits::Limits;
 use crate::native::NativeTool;
 use crate::output::OutputCheck;
 use crate::schema::{InputSchema, SchemaMatcher};
+
+/// Characters of the longest output of a native tool.
+const NATIVE_OUTPUT_CHARACTERS: usize = 1024 * 1024;
 
 /// The resolved subject of a call.
 pub(super) enum Target {
@@ -135,7 +137,7 @@ impl Target {
     pub fn output_characters(&self) -> usize {
         match self {
             Self::Component(resolved) => resolved.limits.output_characters,
-            Self::Native(_) => Limits::DEFAULT.output_characters,
+            Self::Native(_) => NATIVE_OUTPUT_CHARACTERS,
         }
     }
 

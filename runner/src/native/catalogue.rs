@@ -18,8 +18,8 @@ pub struct NativeTools(Arc<[Arc<NativeTool>]>);
 
 impl NativeTools {
     /// Checks declarations: each tool has its texts, a permission, schemas and a handler, and a name of its own.
-    pub(super) fn check(specs: &[NativeToolSpec]) -> Result<Self, NativeToolRefused> {
-        let mut tools = specs.iter().map(NativeToolSpec::complete).collect::<Result<Vec<_>, _>>()?;
+    pub(super) fn check<'s>(specs: impl IntoIterator<Item = &'s NativeToolSpec>) -> Result<Self, NativeToolRefused> {
+        let mut tools = specs.into_iter().map(NativeToolSpec::complete).collect::<Result<Vec<_>, _>>()?;
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         if let Some(pair) = tools.windows(2).find(|pair| pair[0].name == pair[1].name) {
             return Err(NativeToolRefused::Twice { name: pair[0].name.clone() });
@@ -35,10 +35,7 @@ impl NativeTools {
 
 impl NativeToolSpec {
     pub(crate) fn complete(&self) -> Result<NativeTool, NativeToolRefused> {
-        let name = match self.family {
-            "" => self.name.to_owned(),
-            family => format!("{family}__{}", self.name),
-        };
+        let name = self.name.to_owned();
         let text = |text: Option<&'static str>, part| {
             text.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(&name, part))
         };
@@ -49,7 +46,7 @@ impl NativeToolSpec {
         let input_schema = self.input_schema.ok_or_else(|| missing(&name, "input schema"))?();
         let output_schema = self.output_schema.ok_or_else(|| missing(&name, "output schema"))?();
         if self.name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.bytes().all(is_of_a_name) {
-            let problem = "the name must have 1 to 64 characters of a-z 0-9 _ with its family".to_owned();
+            let problem = "the name must have 1 to 64 characters of a-z 0-9 _".to_owned();
             return Err(NativeToolRefused::Invalid { name, problem });
         }
         let input = compiled(&name, &input_schema)?;
@@ -107,7 +104,7 @@ mod tests {
             input_schema: Some(|| json!({"type": "object"})),
             output_schema: Some(|| json!({"type": "object"})),
             handler: Some(|_| Box::pin(async { Outcome::Succeeded { output: "{}".to_owned() } })),
-            ..NativeToolSpec::new("lathe", "count")
+            ..NativeToolSpec::new("lathe", "lathe__count")
         }
     }
 
@@ -135,10 +132,10 @@ mod tests {
 
     #[test]
     fn a_name_or_a_schema_that_clients_refuse_stops_the_start() {
-        let long = "a".repeat(60);
+        let long = "a".repeat(65);
         for name in ["", "Count", "co-unt", long.leak()] {
             let refused = refused(NativeToolSpec { name, ..spec() });
-            assert!(refused.ends_with("characters of a-z 0-9 _ with its family"), "{refused}");
+            assert!(refused.ends_with("characters of a-z 0-9 _"), "{refused}");
         }
         let refused = refused(NativeToolSpec { input_schema: Some(|| json!({"type": "string"})), ..spec() });
         assert!(refused.ends_with("does not describe an object"), "{refused}");

@@ -1,6 +1,7 @@
 //! The declaration of a native tool.
 
 use registry::Permission;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::effect::ToolEffect;
@@ -9,8 +10,8 @@ use super::tool::Handler;
 
 /// A native tool as its file declares it. Fields that are `None` are missing.
 pub struct NativeToolSpec {
+    /// The name for models.
     pub name: &'static str,
-    /// The family, which is the prefix of the name for models. Without a family, the name stands alone.
     pub family: &'static str,
     pub title: Option<&'static str>,
     /// The description for models.
@@ -42,9 +43,10 @@ impl NativeToolSpec {
     }
 }
 
-/// The JSON Schema of a type, without the header of a document.
+/// The JSON Schema of a type, without the header of a document and without references.
 pub fn schema_of<T: schemars::JsonSchema>() -> Value {
-    let mut schema = schemars::schema_for!(T).to_value();
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(schema) = schema.as_object_mut() {
         schema.remove("$schema");
         schema.remove("title");

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::conversation_runs::ConversationRuns;
 use super::effect::ToolEffect;
+use super::library::Library;
 use super::reach::Reach;
 use crate::outcome::Outcome;
 use crate::schema::InputSchema;
@@ -25,6 +26,7 @@ pub struct NativeCall {
     pub agent_call: Option<AgentCall>,
     /// `None` outside of a turn.
     pub runs: Option<ConversationRuns>,
+    pub library: Library,
     pub arguments: Map<String, Value>,
 }
 
@@ -59,6 +61,12 @@ impl NativeTool {
             Box::pin(async move { outcome })
         });
         Self { handler, ..self }
+    }
+
+    /// Whether the result is an object that tells success from failure, also for a failure.
+    #[must_use]
+    pub const fn has_envelope(&self) -> bool {
+        matches!(self.reach, Reach::Library(_))
     }
 
     /// Whether the user may call the tool.

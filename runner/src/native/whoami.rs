@@ -21,7 +21,7 @@ pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
     input_schema: Some(schema_of::<Arguments>),
     output_schema: Some(schema_of::<Identity>),
     handler: Some(handle),
-    ..NativeToolSpec::new("lathe", "whoami")
+    ..NativeToolSpec::new("lathe", "lathe__whoami")
 };
 
 #[derive(JsonSchema)]

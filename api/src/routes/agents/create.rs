@@ -6,10 +6,13 @@ use axum::http::StatusCode;
 use registry::{AgentScope, NewAgent, Store, SystemPrompt, ToolExposure};
 use serde_json::{Value, json};
 
-use super::fields::{AGENT_NAME, AGENT_TYPE, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION};
+use super::fields::{
+    AGENT_NAME, AGENT_TYPE, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE,
+    TOOL_EXPOSURE_DESCRIPTION, built_in_tools,
+};
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody};
+use crate::extract::{Body, Decoder as _, Fields, FromBody, Object};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::DESCRIPTION;
 use crate::wire::CreatedAgent;
@@ -62,6 +65,8 @@ impl FromBody for Request {
         let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT.with_default(""));
         let exposure = TOOL_EXPOSURE.with_default(ToolExposure::Full.as_str());
         let tool_exposure = fields.optional("tool_exposure", exposure.described(TOOL_EXPOSURE_DESCRIPTION));
+        let built_in_tools =
+            fields.optional("builtInTools", Object(built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
         Some(Self(NewAgent {
             agent_type: agent_type?,
             name: name?,
@@ -70,6 +75,7 @@ impl FromBody for Request {
             scope: scope.unwrap_or(AgentScope::Personal),
             system_prompt: system_prompt.or_else(|| SystemPrompt::parse("").ok())?,
             tool_exposure: tool_exposure.unwrap_or(ToolExposure::Full),
+            built_in_tools: built_in_tools.unwrap_or_default(),
         }))
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, Store};
+use registry::{AgentId, BuiltInTools, Store};
 
 use super::revision;
 use crate::auth::Caller;
@@ -16,7 +16,7 @@ pub(crate) fn operation() -> OperationDoc {
         .description(
             "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
             assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \
-            deployment returns the running revision again.",
+            deployment returns the running revision again. Names in `builtInTools` that are no family are warned of.",
         )
         .returns::<AgentRevision>(200, "The running revision.", revision::example())
         .errors(400, &["assignment_unusable", "too_many"])
@@ -27,5 +27,12 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentRevision>, Error> {
-    Ok(Json(store.deploy_agent(&principal, &agent).await?.into()))
+    let revision = store.deploy_agent(&principal, &agent).await?;
+    let warnings = warnings(&revision.content.built_in_tools);
+    Ok(Json(AgentRevision { warnings, ..revision.into() }))
+}
+
+fn warnings(tools: &BuiltInTools) -> Vec<String> {
+    let unknown = tools.unknown().into_iter();
+    unknown.map(|name| format!("builtInTools names the family {name}, which does not exist")).collect()
 }

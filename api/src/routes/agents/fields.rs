@@ -1,9 +1,11 @@
 //! Decoders of the fields of agents.
 
-use registry::{AgentName, AgentScope, AgentSlug, AgentType, StateType, SystemPrompt, ToolExposure};
+use registry::{
+    AgentName, AgentScope, AgentSlug, AgentType, BuiltInTools, FamilyName, StateType, SystemPrompt, ToolExposure,
+};
 use serde_json::{Value, json};
 
-use crate::extract::{OneOf, Text};
+use crate::extract::{Decoder as _, Fields, List, OneOf, Text};
 
 pub(super) const AGENT_NAME: Text<AgentName> = Text::trimmed(|| line(AgentName::BYTES_MAX));
 
@@ -37,6 +39,21 @@ pub(super) const TOOL_EXPOSURE: OneOf<ToolExposure> =
 
 pub(super) const TOOL_EXPOSURE_DESCRIPTION: &str = "`full`: the model sees every tool. `search`: it sees a search for tools, \
     and the tools that it finds.";
+
+pub(super) const BUILT_IN_TOOLS_DESCRIPTION: &str = "The families of the Library that the agent has: `memory`, `rules`, \
+    `skills`, `tasks`, `prompts`, `artifacts`, `preferences`. Gateways have none.";
+
+/// Asks for the lists of families.
+pub(super) fn built_in_tools(fields: &mut Fields) -> Option<BuiltInTools> {
+    let names = || List { items: FAMILY_NAME, length: 0..=BuiltInTools::NAMES_MAX };
+    let disabled = fields.optional("disabled", names().described("Families that the agent does not have."));
+    let allowed = "The only families that the agent has, apart from those that are disabled. Null for all.";
+    let allowed_families = fields.optional("allowedFamilies", names().described(allowed));
+    Some(BuiltInTools { disabled: disabled.unwrap_or_default(), allowed_families })
+}
+
+const FAMILY_NAME: Text<FamilyName> =
+    Text::of_type(|| json!({"type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[a-z0-9_-]+$"}));
 
 /// A text that can be empty.
 pub(super) fn text(bytes_max: usize) -> Value {

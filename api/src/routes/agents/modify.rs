@@ -5,10 +5,13 @@ use axum::http::StatusCode;
 use registry::{AgentChanges, AgentId, Store};
 use serde_json::{Value, json};
 
-use super::fields::{AGENT_NAME, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION};
+use super::fields::{
+    AGENT_NAME, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION,
+    built_in_tools,
+};
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath};
+use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, Object};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::DESCRIPTION;
 
@@ -17,7 +20,7 @@ pub(crate) struct Request(AgentChanges);
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("modify-agent", Tag::Agents, "Change an agent")
         .description(
-            "A field that is absent or null stays unchanged. `system_prompt` and `tool_exposure` change the draft, and the \
+            "A field that is absent or null stays unchanged. `system_prompt`, `tool_exposure` and `builtInTools` change the draft, and the \
             running revision stays as it is until the next deployment. All other fields take effect at once.",
         )
         .returns_nothing(204, "Changed.")
@@ -48,6 +51,8 @@ impl FromBody for Request {
         let scope = fields.optional("scope", SCOPE);
         let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT);
         let tool_exposure = fields.optional("tool_exposure", TOOL_EXPOSURE.described(TOOL_EXPOSURE_DESCRIPTION));
-        Some(Self(AgentChanges { name, slug, description, scope, system_prompt, tool_exposure }))
+        let built_in_tools =
+            fields.optional("builtInTools", Object(built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
+        Some(Self(AgentChanges { name, slug, description, scope, system_prompt, tool_exposure, built_in_tools }))
     }
 }

@@ -21,6 +21,8 @@ pub(super) fn example() -> Value {
     let mut example = deployment_example();
     example["system_prompt"] = json!("You help customers with their orders.");
     example["tool_exposure"] = json!("full");
+    example["builtInTools"] = json!({"disabled": [], "allowedFamilies": null});
+    example["warnings"] = json!([]);
     example["assignments"] = json!([assignment_example()]);
     example["states"] = json!([state_example()]);
     example

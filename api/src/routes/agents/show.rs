@@ -14,7 +14,7 @@ use crate::wire::{AgentDetail, agent_example, assignment_example, state_example}
 pub(crate) fn operation() -> OperationDoc {
     let mut example = agent_example();
     let prompt = "You help customers with their orders.";
-    example["draft"] = json!({"system_prompt": prompt, "tool_exposure": "full", "assignments": [assignment_example()], "states": [state_example()]});
+    example["draft"] = json!({"system_prompt": prompt, "tool_exposure": "full", "builtInTools": {"disabled": [], "allowedFamilies": null}, "assignments": [assignment_example()], "states": [state_example()]});
     OperationDoc::new("get-agent", Tag::Agents, "Show an agent")
         .description("One agent with its draft. `running_revision` is the number of the revision that runs.")
         .returns::<AgentDetail>(200, "The agent.", example)

@@ -1,6 +1,6 @@
 //! The content of drafts and revisions, as text.
 
-use api::wire::{AgentDraft, AgentState, Assignment};
+use api::wire::{AgentDraft, AgentState, Assignment, BuiltInTools};
 
 use crate::client::Client;
 use crate::output::table;
@@ -10,7 +10,7 @@ const DIGEST_CHARACTERS: usize = "sha256:".len() + 12;
 
 /// Returns the system prompt, the tool exposure and a table of the assigned tools.
 pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<String> {
-    let AgentDraft { system_prompt, tool_exposure, assignments, states } = content;
+    let AgentDraft { system_prompt, tool_exposure, built_in_tools, assignments, states } = content;
     let names = client.tool_names(assignments.iter().map(|assignment| assignment.tool_id.as_str())).await?;
     let name = |assignment: &Assignment| {
         let id = &assignment.tool_id;
@@ -31,7 +31,20 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
         [] => String::new(),
         some => format!("\n\n{}", table(["state", "type", "tools"], some.iter().map(state_row))),
     };
-    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\n\n{tools}{states}"))
+    let families = families(built_in_tools);
+    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\nfamilies: {families}\n\n{tools}{states}"))
+}
+
+fn families(tools: &BuiltInTools) -> String {
+    let allowed = match tools.allowed_families.as_deref() {
+        None => "all".to_owned(),
+        Some([]) => "none".to_owned(),
+        Some(names) => names.join(", "),
+    };
+    match &tools.disabled[..] {
+        [] => allowed,
+        disabled => format!("{allowed}, without {}", disabled.join(", ")),
+    }
 }
 
 /// Returns the name, the type and the number of tools of a state.

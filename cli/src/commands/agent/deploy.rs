@@ -7,6 +7,9 @@ use crate::output::Screen;
 pub async fn run(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
     let revision = client.deploy_agent(&agent.id).await?;
+    for warning in &revision.body.warnings {
+        screen.note(format!("warning: {warning}"));
+    }
     screen.answer(&revision.document, || {
         let number = revision.body.deployment.number;
         match agent.running_revision {

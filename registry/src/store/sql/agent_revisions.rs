@@ -36,8 +36,9 @@ const LIST: &str = concat!(
 );
 
 const INSERT: &str = "INSERT INTO agent_revisions
-        (organization, agent, revision, system_prompt, tool_exposure, assignments, states, deployed_by, deployed_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        (organization, agent, revision, system_prompt, tool_exposure, built_in_tools, assignments, states, deployed_by,
+        deployed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 const RUN: &str = "UPDATE agents SET running_revision = $3, updated_by = $4, updated_at = $5
     WHERE organization = $1 AND agent = $2";
@@ -169,7 +170,7 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentR
     let AgentRevision { deployment, content } = revision;
     let (number, user) = (deployment.number.get(), deployment.deployed_by.as_str());
     let query = edit.of(INSERT).bind(number).bind(content.system_prompt.as_str());
-    let query = query.bind(content.tool_exposure.as_str());
+    let query = query.bind(content.tool_exposure.as_str()).bind(to_json(&content.built_in_tools)?);
     let query = query.bind(to_json(&content.assignments)?).bind(to_json(&content.states)?);
     let query = query.bind(user).bind(deployment.deployed_at.as_milliseconds());
     query.execute(&mut *connection).await?;
@@ -182,6 +183,7 @@ pub(super) fn read(row: &Row) -> Result<AgentRevision> {
     let content = AgentDraft {
         system_prompt: parsed(row, "system_prompt")?,
         tool_exposure: parsed(row, "tool_exposure")?,
+        built_in_tools: json(row, "built_in_tools")?,
         assignments: json(row, "assignments")?,
         states: json(row, "states")?,
     };

@@ -4,7 +4,7 @@ use super::agent_assignments;
 use super::agent_edit::{AgentEdit, is_visible, seen};
 use super::agent_states;
 use super::counts::require_within;
-use super::row::{damaged, get, parsed, timestamp};
+use super::row::{damaged, get, json, parsed, timestamp, to_json};
 use crate::agent::{Agent, AgentChanges, AgentDraft, NewAgent, RevisionNumber};
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
@@ -16,15 +16,15 @@ const GET: &str = concat!("SELECT * FROM agents WHERE ", is_visible!("agents"));
 
 const INSERT: &str =
     "INSERT INTO agents (organization, agent, agent_type, name, slug, description, scope, system_prompt,
-        tool_exposure, author, updated_by, created_at, updated_at, sequence)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $11, coalesce(max(sequence), 0) + 1
+        tool_exposure, built_in_tools, author, updated_by, created_at, updated_at, sequence)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $12, coalesce(max(sequence), 0) + 1
     FROM agents WHERE organization = $1";
 
 const COUNT: &str = "SELECT count(*) AS agents FROM agents WHERE organization = $1 AND deleted_at IS NULL";
 
 const MODIFY: &str = "UPDATE agents SET name = coalesce($3, name), slug = coalesce($4, slug),
         description = coalesce($5, description), scope = coalesce($6, scope), system_prompt = coalesce($7, system_prompt),
-        tool_exposure = coalesce($8, tool_exposure)
+        tool_exposure = coalesce($8, tool_exposure), built_in_tools = coalesce($9, built_in_tools)
     WHERE organization = $1 AND agent = $2";
 
 const DELETE: &str = "UPDATE agents SET deleted_by = $3, deleted_at = $4 WHERE organization = $1 AND agent = $2";
@@ -94,7 +94,7 @@ async fn draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Resu
     let assignments = agent_assignments::of(&mut *connection, edit).await?;
     let states = agent_states::of(connection, edit).await?;
     let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
-    Ok(AgentDraft { system_prompt, tool_exposure, assignments, states })
+    Ok(AgentDraft { system_prompt, tool_exposure, built_in_tools: json(row, "built_in_tools")?, assignments, states })
 }
 
 pub(super) fn read(row: &Row) -> Result<Agent> {
@@ -124,7 +124,7 @@ pub(super) fn revision_number(number: i64) -> Result<RevisionNumber> {
 async fn insert(connection: &mut Connection, edit: &AgentEdit, new: &NewAgent) -> Result<()> {
     let query = edit.of(INSERT).bind(new.agent_type.as_str()).bind(new.name.as_str()).bind(new.slug.as_str());
     let query = query.bind(new.description.as_str()).bind(new.scope.as_str()).bind(new.system_prompt.as_str());
-    let query = query.bind(new.tool_exposure.as_str());
+    let query = query.bind(new.tool_exposure.as_str()).bind(to_json(&new.built_in_tools)?);
     let query = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
     named(query.execute(connection).await, Some(new.slug.as_str()))
 }
@@ -136,6 +136,7 @@ async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentCh
     let query = query.bind(changes.scope.map(|scope| scope.as_str()));
     let query = query.bind(changes.system_prompt.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tool_exposure.map(|exposure| exposure.as_str()));
+    let query = query.bind(changes.built_in_tools.as_ref().map(to_json).transpose()?);
     named(query.execute(connection).await, slug)
 }
 

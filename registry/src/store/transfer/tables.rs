@@ -11,7 +11,7 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 39] = [
+pub(super) const TABLES: [Table; 42] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
@@ -51,6 +51,9 @@ pub(super) const TABLES: [Table; 39] = [
     Table { name: "tape_bodies", key: &["organization", "digest"] },
     Table { name: "tape_body_uses", key: &["organization", "digest", "invocation"] },
     TEXT_INDEX,
+    Table { name: "library_items", key: &["organization", "item"] },
+    Table { name: "library_shares", key: &["organization", "user_id", "item"] },
+    Table { name: "library_counts", key: &["organization"] },
 ];
 
 #[cfg(test)]

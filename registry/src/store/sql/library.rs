@@ -1,0 +1,224 @@
+//! Creating, reading, changing, sharing and deleting items of the Library.
+
+use super::counts::{require_changed, require_within};
+use super::row::{get, json, parsed, parsed_option, timestamp, to_json, unsigned};
+use crate::account::UserId;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::ids::LibraryItemId;
+use crate::library::{LibraryContent, LibraryItem, LibraryScope, LibraryShelf, Provenance};
+use crate::store::database::{Connection, Query, Row};
+use crate::store::handle::Store;
+
+/// The condition that an item is of the scope. [`of`] binds its values.
+macro_rules! is_of_shelf {
+    () => {
+        "organization = $1 AND family = $2 AND owner = $3 AND app = $4 AND deleted_at IS NULL"
+    };
+}
+
+const GET: &str = "SELECT * FROM library_items i
+    WHERE organization = $1 AND family = $2 AND item = $5 AND deleted_at IS NULL AND (owner = $3 AND app = $4
+        OR EXISTS (SELECT 1 FROM library_shares s WHERE s.organization = $1 AND s.user_id = $3 AND s.item = i.item))";
+
+const FIND: &str = concat!("SELECT * FROM library_items WHERE ", is_of_shelf!(), " AND key = $5");
+
+const INSERT: &str =
+    "INSERT INTO library_items (organization, family, owner, app, item, key, label, tags, body, revision,
+        invocation, agent, workflow, is_trusted, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, $14, $14)";
+
+const COUNT: &str = "INSERT INTO library_counts (organization, items) VALUES ($1, 1)
+    ON CONFLICT (organization) DO UPDATE SET items = library_counts.items + 1";
+
+const COUNTED: &str = "SELECT items FROM library_counts WHERE organization = $1";
+
+const UPDATE: &str = concat!(
+    "UPDATE library_items SET key = $6, label = $7, tags = $8, body = $9, invocation = $10, agent = $11, workflow = $12,
+        is_trusted = $13, updated_at = $14, revision = revision + 1 WHERE ",
+    is_of_shelf!(),
+    " AND item = $5 AND revision = $15"
+);
+
+const DELETE: &str = concat!("UPDATE library_items SET deleted_at = $6 WHERE ", is_of_shelf!(), " AND item = $5");
+
+const SHARE: &str = concat!(
+    "INSERT INTO library_shares (organization, item, user_id)
+    SELECT organization, item, $6 FROM library_items WHERE ",
+    is_of_shelf!(),
+    " AND item = $5 ON CONFLICT DO NOTHING"
+);
+
+const IS_OWN: &str = concat!("SELECT 1 AS found FROM library_items WHERE ", is_of_shelf!(), " AND item = $5");
+
+const IS_MEMBER: &str = "SELECT 1 AS found FROM members WHERE organization = $1 AND user_id = $2";
+
+/// A revision of an item that is to be written.
+struct Write {
+    shelf: LibraryShelf,
+    item: LibraryItemId,
+    content: LibraryContent,
+    provenance: Provenance,
+    now: Timestamp,
+}
+
+impl Store {
+    /// Creates an item. [`Error::Exists`] when another live item of the family has the key.
+    pub async fn create_library_item(
+        &self,
+        shelf: &LibraryShelf,
+        content: LibraryContent,
+        provenance: Provenance,
+    ) -> Result<LibraryItem> {
+        let write = self.library_write(shelf, LibraryItemId::new(&self.0.clock), (content, provenance));
+        let items_max = self.0.config.library_items_max;
+        self.write(move |connection| {
+            Box::pin(async move {
+                write.require_free_key(connection).await?;
+                write.query(INSERT)?.execute(&mut *connection).await?;
+                let organization = write.shelf.scope.organization.as_str();
+                Query::new(COUNT).bind(organization).execute(&mut *connection).await?;
+                let items = Query::new(COUNTED).bind(organization).fetch_column("items", &mut *connection).await?;
+                require_within(items_max, items, "items in the library of an organization")?;
+                write.stored(connection).await
+            })
+        })
+        .await
+    }
+
+    /// Finds an item that the user owns or that was shared with the user.
+    pub async fn get_library_item(&self, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
+        let query = of(GET, shelf).bind(item.as_str());
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Finds the item of the user with a key.
+    pub async fn find_library_item(&self, shelf: &LibraryShelf, key: &str) -> Result<Option<LibraryItem>> {
+        let query = of(FIND, shelf).bind(key);
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Writes the next revision of an item of the user. [`Error::Changed`] when `revision` is not the present one,
+    /// [`Error::Exists`] when another live item of the family has the key.
+    pub async fn update_library_item(
+        &self,
+        shelf: &LibraryShelf,
+        (item, revision): (&LibraryItemId, u64),
+        content: LibraryContent,
+        provenance: Provenance,
+    ) -> Result<LibraryItem> {
+        let write = self.library_write(shelf, item.clone(), (content, provenance));
+        self.write(move |connection| {
+            Box::pin(async move {
+                write.require_own(connection).await?;
+                write.require_free_key(connection).await?;
+                let query = write.query(UPDATE)?.bind(i64::try_from(revision).unwrap_or(i64::MAX));
+                if query.execute(&mut *connection).await? == 0 {
+                    return Err(Error::Changed { what: "item" });
+                }
+                write.stored(connection).await
+            })
+        })
+        .await
+    }
+
+    /// Deletes an item of the user, and frees its key. [`Error::NotFound`] when the user has no such item.
+    pub async fn delete_library_item(&self, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<()> {
+        let query = of(DELETE, shelf).bind(item.as_str()).bind(self.0.clock.now().as_milliseconds());
+        self.write(move |connection| Box::pin(async move { require_changed(query.execute(connection).await?, "item") }))
+            .await
+    }
+
+    /// Lets another user of the organisation read an item of the user.
+    pub async fn share_library_item(&self, shelf: &LibraryShelf, item: &LibraryItemId, with: &UserId) -> Result<()> {
+        let (shelf, item, with) = (shelf.clone(), item.clone(), with.clone());
+        self.write(move |connection| {
+            Box::pin(async move {
+                require_own(connection, &shelf, &item).await?;
+                let member = Query::new(IS_MEMBER).bind(shelf.scope.organization.as_str()).bind(with.as_str());
+                if member.fetch_optional(&mut *connection).await?.is_none() {
+                    return Err(Error::UserUnknown { user: with });
+                }
+                of(SHARE, &shelf).bind(item.as_str()).bind(with.as_str()).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    fn library_write(
+        &self,
+        shelf: &LibraryShelf,
+        item: LibraryItemId,
+        (content, provenance): (LibraryContent, Provenance),
+    ) -> Write {
+        Write { shelf: shelf.clone(), item, content, provenance, now: self.0.clock.now() }
+    }
+}
+
+impl Write {
+    /// Binds everything that [`INSERT`] and [`UPDATE`] write.
+    fn query(&self, statement: &'static str) -> Result<Query> {
+        let Self { shelf, item, content, provenance, now } = self;
+        let query = of(statement, shelf).bind(item.as_str());
+        let query = query.bind(content.key.clone()).bind(content.label.clone());
+        let query = query.bind(to_json(&content.tags)?).bind(to_json(&content.body)?);
+        let query = query.bind(provenance.invocation.as_ref().map(ToString::to_string));
+        let query = query.bind(provenance.agent.as_ref().map(ToString::to_string));
+        let query = query.bind(provenance.workflow.as_ref().map(ToString::to_string));
+        Ok(query.bind(provenance.is_trusted).bind(now.as_milliseconds()))
+    }
+
+    async fn require_own(&self, connection: &mut Connection) -> Result<()> {
+        require_own(connection, &self.shelf, &self.item).await
+    }
+
+    async fn require_free_key(&self, connection: &mut Connection) -> Result<()> {
+        let Some(key) = &self.content.key else { return Ok(()) };
+        let found = of(FIND, &self.shelf).bind(key.as_str()).fetch_optional(connection).await?;
+        let other = found.as_ref().map(read).transpose()?.is_some_and(|found| found.id != self.item);
+        if other { Err(Error::Exists { what: self.shelf.family.as_str(), name: key.clone() }) } else { Ok(()) }
+    }
+
+    async fn stored(&self, connection: &mut Connection) -> Result<LibraryItem> {
+        let row = of(GET, &self.shelf).bind(self.item.as_str()).fetch_optional(connection).await?;
+        row.as_ref().map(read).transpose()?.ok_or(Error::NotFound { what: "item" })
+    }
+}
+
+async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<()> {
+    let found = of(IS_OWN, shelf).bind(item.as_str()).fetch_optional(connection).await?;
+    found.map(drop).ok_or(Error::NotFound { what: "item" })
+}
+
+/// Binds the values of [`is_of_shelf`].
+pub(super) fn of(statement: &'static str, shelf: &LibraryShelf) -> Query {
+    let LibraryShelf { scope, family } = shelf;
+    let query = Query::new(statement).bind(scope.organization.as_str()).bind(family.as_str());
+    query.bind(scope.user.as_str()).bind(app(scope))
+}
+
+/// The application as it is stored.
+pub(super) fn app(scope: &LibraryScope) -> String {
+    scope.app.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+pub(super) fn read(row: &Row) -> Result<LibraryItem> {
+    let app: &str = get(row, "app")?;
+    Ok(LibraryItem {
+        id: parsed(row, "item")?,
+        family: parsed(row, "family")?,
+        owner: parsed(row, "owner")?,
+        app: if app.is_empty() { None } else { Some(parsed(row, "app")?) },
+        body: json(row, "body")?,
+        revision: unsigned(row, "revision")?,
+        provenance: Provenance {
+            invocation: parsed_option(row, "invocation")?,
+            agent: parsed_option(row, "agent")?,
+            workflow: parsed_option(row, "workflow")?,
+            is_trusted: get(row, "is_trusted")?,
+        },
+        created_at: timestamp(row, "created_at")?,
+        updated_at: timestamp(row, "updated_at")?,
+    })
+}

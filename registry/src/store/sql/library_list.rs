@@ -1,0 +1,43 @@
+//! Listing items of the Library, newest first: those of the user, and those that others share with the user.
+
+use super::library::{of, read};
+use super::row::to_json;
+use crate::error::Result;
+use crate::library::{LibraryFilter, LibraryItem, LibraryRange, LibraryShelf};
+use crate::store::handle::Store;
+
+/// The conditions of a filter, and the items that a page needs: no others are read. Ids begin with the age of their items.
+macro_rules! newest {
+    () => {
+        " AND i.deleted_at IS NULL AND (CAST($5 AS TEXT) IS NULL OR i.label = $5)
+        AND NOT EXISTS (SELECT 1 FROM {members $6} wanted
+            WHERE wanted.value NOT IN (SELECT value FROM {members i.tags} present))
+        ORDER BY i.item DESC LIMIT CAST($7 AS BIGINT) + CAST($8 AS BIGINT)"
+    };
+}
+
+const LIST: &str = concat!(
+    "SELECT * FROM (SELECT i.* FROM library_items i
+        WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4",
+    newest!(),
+    ") own UNION ALL SELECT * FROM (SELECT i.* FROM library_shares s
+        JOIN library_items i ON i.organization = s.organization AND i.item = s.item
+        WHERE s.organization = $1 AND s.user_id = $3 AND i.family = $2 AND i.owner <> $3",
+    newest!(),
+    ") shared ORDER BY item DESC LIMIT $7 OFFSET $8"
+);
+
+impl Store {
+    /// Lists the items of a family that the user owns or that others share with the user.
+    pub async fn list_library_items(
+        &self,
+        shelf: &LibraryShelf,
+        filter: &LibraryFilter,
+        range: LibraryRange,
+    ) -> Result<Vec<LibraryItem>> {
+        let mut listing = self.listing(&shelf.scope.organization).await?;
+        let query = of(LIST, shelf).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
+        let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;
+        rows.iter().map(read).collect()
+    }
+}

@@ -1,0 +1,34 @@
+//! The tools of the Library: seven families of items that users and their agents keep.
+//!
+//! A family is a type with the fields of its items ([`Record`]). Its tools are the same functions for every such type, and what they
+//! accept and return is derived from it.
+
+mod access;
+mod answer;
+mod artifacts;
+mod create;
+mod delete;
+mod fields;
+mod get;
+mod item;
+mod list;
+mod memory;
+mod preferences;
+mod prompts;
+mod record;
+mod rules;
+mod schemas;
+mod share;
+mod skills;
+mod tools;
+mod update;
+mod variables;
+
+pub use access::Library;
+pub use answer::library_failure;
+
+use super::spec::NativeToolSpec;
+
+/// The tools of all families.
+pub(super) const FAMILIES: &[&[NativeToolSpec]] =
+    &[memory::TOOLS, rules::TOOLS, skills::TOOLS, prompts::TOOLS, artifacts::TOOLS, preferences::TOOLS];

@@ -1,0 +1,92 @@
+//! The results of the Library's tools: a JSON object that tells success from failure.
+
+use registry::{ErrorKind, Outcome};
+use serde_json::{Value, json};
+
+use crate::outcome::failed;
+
+/// Why a tool failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    code: &'static str,
+    message: String,
+}
+
+impl Failure {
+    /// A fault of the server. Its cause is only logged.
+    pub fn internal(error: impl std::fmt::Display) -> Self {
+        tracing::error!(%error, "a tool of the library failed");
+        Self { code: "internal", message: "the server failed".to_owned() }
+    }
+}
+
+impl From<registry::Error> for Failure {
+    fn from(error: registry::Error) -> Self {
+        let code = match (&error, error.kind()) {
+            (registry::Error::TooMany { .. }, _) => "too_many",
+            (_, ErrorKind::NotFound) => "not_found",
+            (_, ErrorKind::Conflict) => "conflict",
+            (_, ErrorKind::Invalid) => "invalid_value",
+            (_, ErrorKind::Unavailable) => "unavailable",
+            (_, ErrorKind::Corrupt | ErrorKind::Internal) => return Self::internal(error),
+        };
+        Self { code, message: error.to_string() }
+    }
+}
+
+pub(super) fn invalid(message: impl Into<String>) -> Failure {
+    Failure { code: "invalid_value", message: message.into() }
+}
+
+pub(super) fn not_found(what: &str) -> Failure {
+    Failure { code: "not_found", message: format!("{what} not found") }
+}
+
+/// The outcome of a tool. Whoever shows a failure puts it into the same form.
+pub(super) fn outcome(answered: Result<Value, Failure>) -> Outcome {
+    match answered {
+        Ok(data) => Outcome::Succeeded { output: json!({"success": true, "data": data}).to_string() },
+        Err(Failure { code, message }) => failed(code, message),
+    }
+}
+
+/// A failure as the tools of the Library show it.
+#[must_use]
+pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Value {
+    let mut error = json!({"code": code, "status": status(code), "message": message});
+    if let Some(details) = details {
+        error["details"] = details;
+    }
+    json!({"success": false, "error": error})
+}
+
+/// The status of HTTP for a code.
+fn status(code: &str) -> u16 {
+    match code {
+        "invalid_value" | "input_schema" | "too_many" => 400,
+        "forbidden" => 403,
+        "not_found" => 404,
+        "conflict" => 409,
+        "too_many_runs" => 429,
+        "unavailable" | "overloaded" => 503,
+        "timeout_wall" => 504,
+        _ => 500,
+    }
+}
+
+/// The schema of a result with these data.
+pub(super) fn enveloped(data: &Value) -> Value {
+    let of = |success: bool, name: &str, schema: &Value| {
+        json!({
+            "type": "object", "properties": {"success": {"const": success}, name: schema}, "required": ["success", name],
+            "additionalProperties": false,
+        })
+    };
+    let error = json!({
+        "type": "object", "required": ["code", "status", "message"],
+        "properties": {
+            "code": {"type": "string"}, "status": {"type": "integer"}, "message": {"type": "string"}, "details": {},
+        },
+    });
+    json!({"type": "object", "oneOf": [of(true, "data", data), of(false, "error", &error)]})
+}

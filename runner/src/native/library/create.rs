@@ -1,0 +1,20 @@
+//! Creating items.
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::super::tool::NativeCall;
+use super::answer::{Failure, outcome};
+use super::item::shown;
+use super::record::{Record, content_of};
+use crate::outcome::Outcome;
+
+pub(super) fn create<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(created::<R>(call).await) })
+}
+
+async fn created<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    let content = content_of::<R>(arguments)?;
+    let item = library.store.create_library_item(&library.shelf(R::FAMILY), content, library.provenance).await?;
+    Ok(shown::<R>(item))
+}

@@ -1,0 +1,35 @@
+//! Items as the tools return them.
+
+use registry::LibraryItem;
+use serde_json::{Map, Value, json};
+
+use super::record::Record;
+
+/// An item with all of its fields.
+pub(super) fn shown<R: Record>(item: LibraryItem) -> Value {
+    let LibraryItem { id, owner, app, body, revision, provenance, created_at, updated_at, .. } = item;
+    let mut shown = Map::from_iter([(R::ID.to_owned(), json!(id))]);
+    shown.extend(body);
+    let provenance = json!({
+        "invocation_id": provenance.invocation, "agent_id": provenance.agent, "workflow_id": provenance.workflow,
+        "trusted": provenance.is_trusted,
+    });
+    let rest = [
+        ("owner", json!(owner)),
+        ("app_id", json!(app)),
+        ("revision", json!(revision)),
+        ("created_at", json!(created_at.to_string())),
+        ("updated_at", json!(updated_at.to_string())),
+        ("provenance", provenance),
+    ];
+    shown.extend(rest.map(|(name, value)| (name.to_owned(), value)));
+    Value::Object(shown)
+}
+
+/// An item in a list: a large field is left out.
+pub(super) fn listed<R: Record>(mut item: LibraryItem) -> Value {
+    if let Some(content) = R::CONTENT {
+        item.body.remove(content);
+    }
+    shown::<R>(item)
+}

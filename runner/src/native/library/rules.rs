@@ -1,0 +1,91 @@
+//! Rules: what an agent must, must not or should do.
+
+use registry::LibraryFamily;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::spec::NativeToolSpec;
+use super::record::Record;
+use super::tools::{creates, deletes, gets, lists, updates};
+
+/// A rule.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    #[schemars(length(min = 1, max = 2000))]
+    description: String,
+    /// The rule itself, as the agent reads it.
+    #[schemars(length(min = 1, max = 65536))]
+    content: String,
+    category: Category,
+    severity: Severity,
+    /// What the rule does: `inject` adds it to the instructions, `gate` refuses calls of tools, `both` does both.
+    #[serde(default)]
+    enforcement_mode: EnforcementMode,
+    #[serde(default = "enabled")]
+    enabled: bool,
+    /// When the rule applies. Without triggers, it always does.
+    triggers: Option<Triggers>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Category {
+    Must,
+    MustNot,
+    Should,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Severity {
+    Critical,
+    High,
+    Medium,
+    Low,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "lowercase")]
+enum EnforcementMode {
+    #[default]
+    Inject,
+    Gate,
+    Both,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Triggers {
+    #[schemars(length(max = 32), inner(length(min = 1, max = 64)))]
+    #[serde(default)]
+    keywords: Vec<String>,
+    #[schemars(length(min = 1, max = 64))]
+    tool_name: Option<String>,
+    #[serde(default)]
+    always: bool,
+}
+
+const fn enabled() -> bool {
+    true
+}
+
+impl Record for Rule {
+    const FAMILY: LibraryFamily = LibraryFamily::Rules;
+    const ID: &'static str = "rule_id";
+    const LABEL: Option<&'static str> = Some("category");
+    const HAS_TAGS: bool = false;
+    const SWITCH: Option<(&'static str, &'static str)> = Some(("enabled_only", "enabled"));
+}
+
+pub(super) const TOOLS: &[NativeToolSpec] = &[
+    creates::<Rule>([
+        "rule_create",
+        "Create a rule",
+        "Stores a rule that the agent follows from then on. Use it when the user states a lasting requirement or a ban.",
+    ]),
+    lists::<Rule>(["rule_list", "List rules", "Lists rules, newest first."]),
+    gets::<Rule>(["rule_get", "Get a rule", "Returns one rule."]),
+    updates::<Rule>(["rule_update", "Change a rule", "Changes a rule. Fields that are left out stay as they are."]),
+    deletes::<Rule>(["rule_delete", "Delete a rule", "Deletes a rule."]),
+];

@@ -1,0 +1,109 @@
+//! The schemas of the Library's tools, derived from the fields of a family.
+
+use serde_json::{Map, Value, json};
+
+use super::super::spec::schema_of;
+use super::answer::enveloped;
+use super::fields::{LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX};
+use super::record::Record;
+
+/// The fields of a new item.
+pub(super) fn new<R: Record>() -> Value {
+    schema_of::<R>()
+}
+
+/// The fields of an item, each of which may be absent, with its id.
+pub(super) fn changes<R: Record>() -> Value {
+    let mut schema = schema_of::<R>();
+    schema["required"] = json!([R::ID]);
+    schema["properties"][R::ID] = id();
+    let revision = "The revision that the change is for. A change of another revision is refused.";
+    schema["properties"]["revision"] = json!({"type": ["integer", "null"], "minimum": 1, "description": revision});
+    schema
+}
+
+/// The id of an item.
+pub(super) fn one<R: Record>() -> Value {
+    object(&[(R::ID, id())], &[R::ID])
+}
+
+/// The id of an item, and the user with whom it is shared.
+pub(super) fn one_and_user<R: Record>() -> Value {
+    let user =
+        json!({"type": "string", "description": "A user of the organisation, who can read the item from then on."});
+    object(&[(R::ID, id()), ("user_id", user)], &[R::ID, "user_id"])
+}
+
+/// The filters and the bounds of a list.
+pub(super) fn page<R: Record>() -> Value {
+    let mut properties = vec![
+        ("limit", json!({"type": ["integer", "null"], "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT})),
+        ("offset", json!({"type": ["integer", "null"], "minimum": 0, "maximum": OFFSET_MAX, "default": 0})),
+    ];
+    properties.extend(R::LABEL.map(|label| (label, json!({"type": ["string", "null"], "description": "Only these."}))));
+    let tags = json!({"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 32, "description": "Only items with all of these tags."});
+    let switch = json!({"type": ["boolean", "null"], "default": false});
+    properties.extend(R::SWITCH.map(|(parameter, _)| (parameter, switch)));
+    properties.extend(R::HAS_TAGS.then_some(("tags", tags)));
+    object(&properties, &[])
+}
+
+/// The result that is an item.
+pub(super) fn item<R: Record>() -> Value {
+    enveloped(&item_schema::<R>(true))
+}
+
+/// The result that is a page of items.
+pub(super) fn items<R: Record>() -> Value {
+    let items = json!({"type": "array", "items": item_schema::<R>(false)});
+    enveloped(&open_object(&[("items", items), ("has_more", json!({"type": "boolean"}))]))
+}
+
+/// The result of a deletion.
+pub(super) fn deleted<R: Record>() -> Value {
+    enveloped(&open_object(&[(R::ID, json!({"type": "string"})), ("deleted", json!({"const": true}))]))
+}
+
+/// The result of sharing.
+pub(super) fn shared<R: Record>() -> Value {
+    enveloped(&open_object(&[(R::ID, json!({"type": "string"})), ("shared_with", json!({"type": "string"}))]))
+}
+
+/// The fields of an item and what the server adds. Lists leave a large field out.
+fn item_schema<R: Record>(is_whole: bool) -> Value {
+    let mut schema = schema_of::<R>();
+    let dropped = R::CONTENT.filter(|_| !is_whole);
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.retain(|name| dropped.is_none_or(|dropped| name != dropped));
+        required.push(json!(R::ID));
+    }
+    schema["properties"][R::ID] = json!({"type": "string"});
+    schema["properties"]["revision"] = json!({"type": "integer"});
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("additionalProperties");
+    }
+    schema
+}
+
+fn id() -> Value {
+    json!({"type": "string", "description": "The id of the item."})
+}
+
+fn object(properties: &[(&str, Value)], required: &[&str]) -> Value {
+    let properties: Map<_, _> = properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn open_object(properties: &[(&str, Value)]) -> Value {
+    let required: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
+    let mut schema = object(properties, &required);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("additionalProperties");
+    }
+    schema
+}
+
+/// The key of an item.
+pub(super) fn keyed() -> Value {
+    object(&[("key", json!({"type": "string", "minLength": 1, "maxLength": 128}))], &["key"])
+}

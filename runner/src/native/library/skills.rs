@@ -1,0 +1,57 @@
+//! Skills: instructions in Markdown that are used again.
+
+use registry::LibraryFamily;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::spec::NativeToolSpec;
+use super::record::Record;
+use super::tools::{creates, deletes, gets, lists, updates};
+use super::variables::variables;
+
+/// A skill.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Skill {
+    /// Unique among the skills of a user.
+    #[schemars(length(min = 1, max = 64), regex(pattern = r"^[a-z0-9]+(-[a-z0-9]+)*$"))]
+    name: String,
+    /// When to use the skill, and for what.
+    #[schemars(length(min = 1, max = 1024))]
+    description: Option<String>,
+    /// The instructions, in Markdown.
+    #[schemars(length(min = 1, max = 131_072))]
+    content: String,
+    #[schemars(length(max = 32), inner(length(min = 1, max = 64)))]
+    tags: Option<Vec<String>>,
+    /// The tools that the skill needs.
+    #[schemars(length(max = 64), inner(length(min = 1, max = 64)))]
+    mcp_tools: Option<Vec<String>>,
+    /// The names between `{{` and `}}` in the content. The server sets them.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    variables: Vec<String>,
+}
+
+impl Record for Skill {
+    const FAMILY: LibraryFamily = LibraryFamily::Skills;
+    const ID: &'static str = "skill_id";
+    const KEY: Option<&'static str> = Some("name");
+    const CONTENT: Option<&'static str> = Some("content");
+
+    fn complete(&mut self) {
+        self.variables = variables(&self.content);
+    }
+}
+
+pub(super) const TOOLS: &[NativeToolSpec] = &[
+    creates::<Skill>([
+        "skill_create",
+        "Create a skill",
+        "Stores instructions in Markdown that can be followed again later, under a name. Use it for a procedure that worked.",
+    ]),
+    lists::<Skill>(["skill_list", "List skills", "Lists skills without their instructions, newest first."]),
+    gets::<Skill>(["skill_get", "Get a skill", "Returns one skill with its instructions."]),
+    updates::<Skill>(["skill_update", "Change a skill", "Changes a skill. Fields that are left out stay as they are."]),
+    deletes::<Skill>(["skill_delete", "Delete a skill", "Deletes a skill."]),
+];

@@ -1,0 +1,88 @@
+//! The declarations of the tools that every family has.
+
+use registry::Permission;
+
+use super::super::effect::ToolEffect;
+use super::super::reach::Reach;
+use super::super::spec::NativeToolSpec;
+use super::create::create;
+use super::delete::delete;
+use super::get::get;
+use super::list::list;
+use super::record::Record;
+use super::schemas;
+use super::share::share;
+use super::update::update;
+
+/// Name, title and description of a tool.
+pub(super) type Texts = [&'static str; 3];
+
+pub(super) const fn creates<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::Adds),
+        input_schema: Some(schemas::new::<R>),
+        output_schema: Some(schemas::item::<R>),
+        handler: Some(create::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn lists<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::ReadOnly),
+        input_schema: Some(schemas::page::<R>),
+        output_schema: Some(schemas::items::<R>),
+        handler: Some(list::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn gets<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::ReadOnly),
+        input_schema: Some(schemas::one::<R>),
+        output_schema: Some(schemas::item::<R>),
+        handler: Some(get::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn updates<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::Idempotent),
+        input_schema: Some(schemas::changes::<R>),
+        output_schema: Some(schemas::item::<R>),
+        handler: Some(update::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn deletes<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::Destroys),
+        input_schema: Some(schemas::one::<R>),
+        output_schema: Some(schemas::deleted::<R>),
+        handler: Some(delete::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn shares<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::Idempotent),
+        input_schema: Some(schemas::one_and_user::<R>),
+        output_schema: Some(schemas::shared::<R>),
+        handler: Some(share::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn of<R: Record>([name, title, description]: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        title: Some(title),
+        description: Some(description),
+        permission: Some(Permission::OwnAccount),
+        reach: Reach::Library(R::FAMILY),
+        ..NativeToolSpec::new(R::FAMILY.as_str(), name)
+    }
+}

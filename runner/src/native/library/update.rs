@@ -1,0 +1,30 @@
+//! Changing items.
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::super::tool::NativeCall;
+use super::answer::{Failure, not_found, outcome};
+use super::fields::take_id;
+use super::item::shown;
+use super::record::{Record, content_of};
+use crate::outcome::Outcome;
+
+pub(super) fn update<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(updated::<R>(call).await) })
+}
+
+/// Fields that are absent stay as they are. Of two changes to one revision, the second one is refused.
+async fn updated<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    let id = take_id::<R>(&mut arguments)?;
+    let expected = arguments.remove("revision").as_ref().and_then(Value::as_u64);
+    let shelf = library.shelf(R::FAMILY);
+    let present = library.store.get_library_item(&shelf, &id).await?;
+    let present = present.ok_or_else(|| not_found(R::FAMILY.as_str()))?;
+    let mut fields = present.body;
+    fields.extend(arguments);
+    let revision = expected.unwrap_or(present.revision);
+    let content = content_of::<R>(fields)?;
+    let item = library.store.update_library_item(&shelf, (&id, revision), content, library.provenance).await?;
+    Ok(shown::<R>(item))
+}

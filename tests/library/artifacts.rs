@@ -1,0 +1,76 @@
+//! Artifacts.
+
+use serde_json::{Value, json};
+
+use super::agent::{Agent, rows};
+
+fn artifact(fields: Value) -> Value {
+    let mut artifact =
+        json!({"title": "Sales", "artifact_type": "report", "content": "# Sales", "content_type": "text/markdown"});
+    artifact.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+    artifact
+}
+
+#[track_caller]
+fn requires(agent: &Agent, field: &str) {
+    let mut artifact = artifact(json!({}));
+    artifact.as_object_mut().expect("an object").remove(field);
+    assert_eq!(agent.refused("artifact_save", artifact), ("input_schema".into(), 400));
+}
+
+#[track_caller]
+fn keeps(agent: &Agent, field: &str, value: Value) {
+    let id = agent.data("artifact_save", artifact(json!({field: value})))["artifact_id"].clone();
+    assert_eq!(agent.data("artifact_get", json!({"artifact_id": id}))[field], value);
+}
+
+rows! {
+    s0_091_artifact_save_title: |agent| requires(agent, "title");
+    s0_092_artifact_save_type: |agent| {
+        requires(agent, "artifact_type");
+        for of_type in ["report", "dashboard", "plan"] {
+            keeps(agent, "artifact_type", json!(of_type));
+        }
+    };
+    s0_093_artifact_save_content: |agent| {
+        requires(agent, "content");
+        keeps(agent, "content", json!("x".repeat(300_000)));
+        let too_long = artifact(json!({"content": "x".repeat(790_000)}));
+        assert_eq!(agent.refused("artifact_save", too_long), ("input_schema".into(), 400));
+    };
+    s0_094_artifact_save_content_type: |agent| {
+        requires(agent, "content_type");
+        keeps(agent, "content_type", json!("text/html; charset=utf-8"));
+        let refused = agent.refused("artifact_save", artifact(json!({"content_type": "html"})));
+        assert_eq!(refused, ("input_schema".into(), 400));
+    };
+    s0_095_artifact_save_summary: |agent| keeps(agent, "summary", json!("The sales of May."));
+    s0_096_artifact_save_tags: |agent| keeps(agent, "tags", json!(["sales", "may"]));
+    s0_097_artifact_list_type_filters: |agent| {
+        agent.data("artifact_save", artifact(json!({"artifact_type": "s0_097"})));
+        let page = agent.data("artifact_list", json!({"artifact_type": "s0_097"}));
+        let items = page["items"].as_array().expect("items");
+        assert_eq!((items.len(), &items[0]["title"], &items[0]["content"]), (1, &json!("Sales"), &json!(null)));
+    };
+    s0_098_artifact_list_limit: |agent| {
+        for title in ["one", "two"] {
+            agent.data("artifact_save", artifact(json!({"artifact_type": "s0_098", "title": title})));
+        }
+        assert_eq!(agent.listed("artifact_list", json!({"artifact_type": "s0_098", "limit": 1}), "title"), ["two"]);
+    };
+    s0_099_artifact_list_offset: |agent| {
+        for title in ["one", "two"] {
+            agent.data("artifact_save", artifact(json!({"artifact_type": "s0_099", "title": title})));
+        }
+        assert_eq!(agent.listed("artifact_list", json!({"artifact_type": "s0_099", "offset": 1}), "title"), ["one"]);
+    };
+    s0_100_artifact_get: |agent| {
+        let saved = agent.data("artifact_save", artifact(json!({})));
+        assert_eq!(agent.data("artifact_get", json!({"artifact_id": saved["artifact_id"]})), saved);
+    };
+    s0_103_artifact_delete: |agent| {
+        let id = agent.data("artifact_save", artifact(json!({})))["artifact_id"].clone();
+        agent.data("artifact_delete", json!({"artifact_id": id}));
+        assert_eq!(agent.refused("artifact_get", json!({"artifact_id": id})), ("not_found".into(), 404));
+    };
+}

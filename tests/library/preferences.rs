@@ -1,0 +1,67 @@
+//! Preferences.
+
+use serde_json::json;
+
+use super::agent::rows;
+
+rows! {
+    s0_104_preference_set_key: |agent| {
+        assert_eq!(agent.refused("preference_set", json!({"value": 1})), ("input_schema".into(), 400));
+    };
+    s0_105_preference_set_value: |agent| {
+        assert_eq!(agent.refused("preference_set", json!({"key": "s0_105"})), ("input_schema".into(), 400));
+        for value in [json!("UTC"), json!(1.5), json!(null), json!({"a": [true]})] {
+            assert_eq!(agent.data("preference_set", json!({"key": "s0_105", "value": value}))["value"], value);
+        }
+    };
+    s0_106_preference_set_source: |agent| {
+        assert_eq!(agent.data("preference_set", json!({"key": "s0_106", "value": 1}))["source"], "explicit");
+        for source in ["explicit", "learned", "inferred", "imported", "manual"] {
+            let set = json!({"key": "s0_106", "value": 1, "source": source});
+            assert_eq!(agent.data("preference_set", set)["source"], source);
+        }
+        let refused = agent.refused("preference_set", json!({"key": "s0_106", "value": 1, "source": "guessed"}));
+        assert_eq!(refused, ("input_schema".into(), 400));
+    };
+    s0_107_preference_set_description: |agent| {
+        let set = json!({"key": "s0_107", "value": "formal", "description": "The tone of letters."});
+        assert_eq!(agent.data("preference_set", set)["description"], "The tone of letters.");
+    };
+    s0_108_preference_set_twice_is_one_preference: |agent| {
+        let first = agent.data("preference_set", json!({"key": "s0_108", "value": "a"}));
+        let second = agent.data("preference_set", json!({"key": "s0_108", "value": "b"}));
+        assert_eq!((&second["preference_id"], &second["revision"]), (&first["preference_id"], &json!(2)));
+        let keys = agent.listed("preference_list", json!({"limit": 200}), "key");
+        assert_eq!(keys.iter().filter(|key| *key == "s0_108").count(), 1);
+        let same = agent.data("preference_set", json!({"key": "s0_108", "value": "b"}));
+        assert_eq!(same, second, "the same value changes nothing");
+    };
+    s0_109_preference_get: |agent| {
+        let set = agent.data("preference_set", json!({"key": "s0_109", "value": "UTC"}));
+        assert_eq!(agent.data("preference_get", json!({"key": "s0_109"})), set);
+        assert_eq!(agent.refused("preference_get", json!({"key": "s0_109 not"})), ("not_found".into(), 404));
+    };
+    s0_110_preference_list_source_filters: |agent| {
+        agent.data("preference_set", json!({"key": "s0_110", "value": 1, "source": "imported"}));
+        let sources = agent.listed("preference_list", json!({"source": "imported", "limit": 200}), "source");
+        assert!(!sources.is_empty() && sources.iter().all(|source| source == "imported"), "{sources:?}");
+    };
+    s0_111_preference_list_limit: |agent| {
+        agent.data("preference_set", json!({"key": "s0_111", "value": 1}));
+        assert_eq!(agent.listed("preference_list", json!({"limit": 1}), "key").len(), 1);
+    };
+    s0_112_preference_list_offset: |agent| {
+        agent.data("preference_set", json!({"key": "s0_112", "value": 1, "source": "manual"}));
+        let all = agent.listed("preference_list", json!({"source": "manual"}), "key").len();
+        let rest = agent.listed("preference_list", json!({"source": "manual", "offset": all}), "key");
+        assert!(rest.len() < all, "{rest:?}");
+    };
+    s0_113_preference_forget: |agent| {
+        agent.data("preference_set", json!({"key": "s0_113", "value": 1}));
+        agent.data("preference_forget", json!({"key": "s0_113"}));
+        for tool in ["preference_get", "preference_forget"] {
+            assert_eq!(agent.refused(tool, json!({"key": "s0_113"})), ("not_found".into(), 404), "{tool}");
+        }
+        assert_eq!(agent.data("preference_set", json!({"key": "s0_113", "value": 1}))["revision"], 1);
+    };
+}

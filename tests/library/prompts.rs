@@ -1,0 +1,65 @@
+//! Prompts.
+
+use serde_json::{Value, json};
+
+use super::agent::{Agent, rows};
+
+fn prompt(name: &str, fields: Value) -> Value {
+    let mut prompt = json!({"name": name, "content": "Write to {{customer}}."});
+    prompt.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+    prompt
+}
+
+#[track_caller]
+fn keeps(agent: &Agent, name: &str, (field, value): (&str, Value)) {
+    assert_eq!(agent.data("prompt_create", prompt(name, json!({field: value})))[field], value);
+}
+
+rows! {
+    s0_080_prompt_get: |agent| {
+        let created = agent.data("prompt_create", prompt("s0_080", json!({})));
+        let found = agent.data("prompt_get", json!({"prompt_id": created["prompt_id"]}));
+        assert_eq!((&found["content"], &found), (&json!("Write to {{customer}}."), &created));
+    };
+    s0_081_prompt_list_type_filters: |agent| {
+        agent.data("prompt_create", prompt("s0_081", json!({"type": "template"})));
+        let listed = agent.listed("prompt_list", json!({"type": "template", "limit": 200}), "type");
+        assert!(!listed.is_empty() && listed.iter().all(|of_type| of_type == "template"), "{listed:?}");
+    };
+    s0_082_prompt_list_limit: |agent| {
+        agent.data("prompt_create", prompt("s0_082 a", json!({"tags": ["s0_082"]})));
+        agent.data("prompt_create", prompt("s0_082 b", json!({"tags": ["s0_082"]})));
+        assert_eq!(agent.listed("prompt_list", json!({"tags": ["s0_082"], "limit": 1}), "name"), ["s0_082 b"]);
+    };
+    s0_083_prompt_list_offset: |agent| {
+        agent.data("prompt_create", prompt("s0_083 a", json!({"tags": ["s0_083"]})));
+        agent.data("prompt_create", prompt("s0_083 b", json!({"tags": ["s0_083"]})));
+        assert_eq!(agent.listed("prompt_list", json!({"tags": ["s0_083"], "offset": 1}), "name"), ["s0_083 a"]);
+    };
+    s0_084_prompt_create_name: |agent| {
+        assert_eq!(agent.refused("prompt_create", json!({"content": "x"})), ("input_schema".into(), 400));
+    };
+    s0_085_prompt_create_content: |agent| {
+        assert_eq!(agent.refused("prompt_create", json!({"name": "s0_085"})), ("input_schema".into(), 400));
+    };
+    s0_086_prompt_create_type: |agent| {
+        assert_eq!(agent.data("prompt_create", prompt("s0_086", json!({})))["type"], "user-prompt");
+        keeps(agent, "s0_086 of the system", ("type", json!("system-prompt")));
+        let refused = agent.refused("prompt_create", prompt("s0_086 other", json!({"type": "poem"})));
+        assert_eq!(refused, ("input_schema".into(), 400));
+    };
+    s0_087_prompt_create_description: |agent| keeps(agent, "s0_087", ("description", json!("For letters.")));
+    s0_088_prompt_create_tags: |agent| keeps(agent, "s0_088", ("tags", json!(["letters"])));
+    s0_089_prompt_update: |agent| {
+        let described = json!({"variables": [{"name": "customer", "description": "The name", "required": true}]});
+        let id = agent.data("prompt_create", prompt("s0_089", described))["prompt_id"].clone();
+        let changed = agent.data("prompt_update", json!({"prompt_id": id, "content": "{{customer}}: {{order}}"}));
+        let names = changed["variables"].as_array().expect("a list").iter().map(|one| one["name"].clone());
+        assert_eq!((names.collect::<Value>(), &changed["revision"]), (json!(["customer", "order"]), &json!(2)));
+        assert_eq!(changed["variables"][0]["description"], "The name");
+    };
+    s0_090_no_tool_deletes_prompts: |agent| {
+        let names = agent.0.names();
+        assert!(names.contains(&"prompt_get".to_owned()) && !names.contains(&"prompt_delete".to_owned()), "{names:?}");
+    };
+}

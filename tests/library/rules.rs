@@ -1,0 +1,85 @@
+//! Rules.
+
+use serde_json::{Value, json};
+
+use super::agent::{Agent, rows};
+
+fn rule(fields: Value) -> Value {
+    let mut rule = json!({
+        "description": "No discounts", "content": "Never grant a discount.", "category": "must-not", "severity": "high",
+    });
+    rule.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+    rule
+}
+
+/// Asserts that a rule without a field is refused, with the name of the field.
+#[track_caller]
+fn requires(agent: &Agent, field: &str) {
+    let mut rule = rule(json!({}));
+    rule.as_object_mut().expect("an object").remove(field);
+    let error = agent.error("rule_create", rule);
+    assert_eq!(
+        (&error["code"], error["details"].to_string().contains(field)),
+        (&json!("input_schema"), true),
+        "{error}"
+    );
+}
+
+rows! {
+    s0_049_rule_create_description: |agent| requires(agent, "description");
+    s0_050_rule_create_content: |agent| requires(agent, "content");
+    s0_051_rule_create_category: |agent| {
+        requires(agent, "category");
+        for category in ["must", "must-not", "should"] {
+            assert_eq!(agent.data("rule_create", rule(json!({"category": category})))["category"], category);
+        }
+        let refused = agent.refused("rule_create", rule(json!({"category": "may"})));
+        assert_eq!(refused, ("input_schema".into(), 400));
+    };
+    s0_052_rule_create_severity: |agent| {
+        requires(agent, "severity");
+        for severity in ["critical", "high", "medium", "low"] {
+            assert_eq!(agent.data("rule_create", rule(json!({"severity": severity})))["severity"], severity);
+        }
+    };
+    s0_053_rule_create_enforcement_mode: |agent| {
+        assert_eq!(agent.data("rule_create", rule(json!({})))["enforcement_mode"], "inject");
+        for mode in ["inject", "gate", "both"] {
+            assert_eq!(agent.data("rule_create", rule(json!({"enforcement_mode": mode})))["enforcement_mode"], mode);
+        }
+    };
+    s0_054_rule_list_limit: |agent| {
+        for _ in 0..2 {
+            agent.data("rule_create", rule(json!({})));
+        }
+        assert_eq!(agent.listed("rule_list", json!({"limit": 1}), "rule_id").len(), 1);
+    };
+    s0_055_rule_list_category_filters: |agent| {
+        agent.data("rule_create", rule(json!({"category": "should"})));
+        agent.data("rule_create", rule(json!({"category": "must"})));
+        let listed = agent.listed("rule_list", json!({"category": "should", "limit": 200}), "category");
+        assert!(!listed.is_empty() && listed.iter().all(|category| category == "should"), "{listed:?}");
+    };
+    s0_056_rule_list_enabled_only_filters: |agent| {
+        let off = agent.data("rule_create", rule(json!({"enabled": false})))["rule_id"].clone();
+        let on = agent.data("rule_create", rule(json!({})))["rule_id"].clone();
+        let all = agent.listed("rule_list", json!({"limit": 200}), "rule_id");
+        assert!(all.contains(&on) && all.contains(&off));
+        let enabled = agent.listed("rule_list", json!({"enabled_only": true, "limit": 200}), "rule_id");
+        assert!(enabled.contains(&on) && !enabled.contains(&off));
+    };
+    s0_057_rule_get: |agent| {
+        let created = agent.data("rule_create", rule(json!({})));
+        assert_eq!(agent.data("rule_get", json!({"rule_id": created["rule_id"]})), created);
+    };
+    s0_058_rule_update: |agent| {
+        let id = agent.data("rule_create", rule(json!({})))["rule_id"].clone();
+        let changed = agent.data("rule_update", json!({"rule_id": id, "severity": "low", "enabled": false}));
+        assert_eq!((&changed["severity"], &changed["enabled"], &changed["category"]), (&json!("low"), &json!(false), &json!("must-not")));
+    };
+    s0_059_rule_delete: |agent| {
+        let id = agent.data("rule_create", rule(json!({})))["rule_id"].clone();
+        agent.data("rule_delete", json!({"rule_id": id}));
+        assert_eq!(agent.refused("rule_get", json!({"rule_id": id})), ("not_found".into(), 404));
+    };
+}

@@ -1,0 +1,44 @@
+//! Skills.
+
+use serde_json::{Value, json};
+
+use super::agent::rows;
+
+fn skill(name: &str) -> Value {
+    json!({"name": name, "content": "# Refunds\n\nAsk for the order of {{customer}}.", "description": "Refunds orders."})
+}
+
+rows! {
+    s0_060_skill_create: |agent| {
+        let created = agent.data("skill_create", skill("s0-060"));
+        assert_eq!((&created["name"], &created["revision"]), (&json!("s0-060"), &json!(1)));
+        assert_eq!(agent.refused("skill_create", skill("s0-060")), ("conflict".into(), 409));
+    };
+    s0_061_skill_list: |agent| {
+        agent.data("skill_create", skill("s0-061"));
+        let page = agent.data("skill_list", json!({"limit": 200}));
+        let listed = page["items"].as_array().expect("items").iter().find(|item| item["name"] == "s0-061");
+        assert_eq!(listed.expect("the skill")["content"], json!(null), "lists have no instructions");
+    };
+    s0_062_skill_get: |agent| {
+        let created = agent.data("skill_create", skill("s0-062"));
+        assert_eq!(agent.data("skill_get", json!({"skill_id": created["skill_id"]})), created);
+    };
+    s0_063_skill_update: |agent| {
+        let id = agent.data("skill_create", skill("s0-063"))["skill_id"].clone();
+        let changed = agent.data("skill_update", json!({"skill_id": id, "content": "Ask {{manager}}."}));
+        assert_eq!((&changed["variables"], &changed["revision"]), (&json!(["manager"]), &json!(2)));
+        assert_eq!(changed["description"], "Refunds orders.");
+    };
+    s0_064_skill_delete: |agent| {
+        let id = agent.data("skill_create", skill("s0-064"))["skill_id"].clone();
+        agent.data("skill_delete", json!({"skill_id": id}));
+        assert_eq!(agent.refused("skill_get", json!({"skill_id": id})), ("not_found".into(), 404));
+        agent.data("skill_create", skill("s0-064"));
+    };
+    s0_065_skill_content_is_markdown: |agent| {
+        let created = agent.data("skill_create", skill("s0-065"));
+        assert_eq!(created["content"], "# Refunds\n\nAsk for the order of {{customer}}.");
+        assert_eq!(created["variables"], json!(["customer"]));
+    };
+}
