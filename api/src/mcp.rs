@@ -5,6 +5,7 @@
 
 mod abilities;
 mod accept;
+mod caller_names;
 mod calling;
 mod challenge;
 mod changes;

@@ -134,7 +134,7 @@ pub use language::Language;
 pub use lease::{Busy, Lease};
 pub use ledger::{CallUse, Cost, Denied, Granted, HttpUse, Ledger, TreeUse, Used};
 pub use library::{
-    CallerName, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, LibraryShelf,
+    CallerName, CallerNames, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope,
     Provenance,
 };
 pub use metrics::describe_metrics;
@@ -167,8 +167,8 @@ pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
-    ComparedTable, CountedRequest, DatabaseLocation, RequestedCancellation, Store, StoreOptions, TableCount, Transfer,
-    TransferObserver, TransferProgress, TransferStep,
+    ComparedTable, CountedRequest, DatabaseLocation, Library, RequestedCancellation, Store, StoreOptions, TableCount,
+    Transfer, TransferObserver, TransferProgress, TransferStep,
 };
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

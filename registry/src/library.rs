@@ -34,19 +34,19 @@ text_type! {
     };
 }
 
+/// The application and the workflow in whose names a call is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallerNames {
+    pub app: Option<CallerName>,
+    pub workflow: Option<CallerName>,
+}
+
 /// Whose items a call reads and writes: those of a user within one application, or those outside of all applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryScope {
     pub organization: OrganizationId,
     pub user: UserId,
     pub app: Option<CallerName>,
-}
-
-/// The items of a family in a scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LibraryShelf {
-    pub scope: LibraryScope,
-    pub family: LibraryFamily,
 }
 
 /// What wrote a revision of an item.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
-    AgentCall, Constraint, ContentBlock, Digest, EnvvarName, InvocationId, InvocationSource, OperationId, Principal,
-    ToolId, TreeUse, Trust, Turn, UserVariables, Variables, Version, VersionSettings,
+    AgentCall, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, InvocationId, InvocationSource, OperationId,
+    Principal, ToolId, TreeUse, Trust, Turn, UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,6 +51,7 @@ pub struct Call {
     pub cancelled: CancellationToken,
     /// Questions that the runs may ask the client, and its answers.
     pub interaction: Interaction,
+    pub caller_names: CallerNames,
 }
 
 /// Where a call comes from.

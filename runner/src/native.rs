@@ -18,7 +18,7 @@ mod whoami;
 pub use catalogue::NativeTools;
 pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
-pub use library::{Library, library_failure};
+pub use library::library_failure;
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
 pub(crate) use spec::{NativeToolSpec, schema_of};

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::agent::Agent;
 use crate::harness::Team;
+use crate::mcp::client::message;
 
 #[test]
 fn s0_102_the_user_with_whom_an_artifact_is_shared_reads_it() {
@@ -18,7 +19,7 @@ fn s0_102_the_user_with_whom_an_artifact_is_shared_reads_it() {
 
     of_ada.data("artifact_share", json!({"artifact_id": id, "user_id": "bea"}));
     assert_eq!(of_bea.data("artifact_get", one.clone())["title"], "Sales");
-    assert_eq!(of_bea.listed("artifact_list", json!({}), "artifact_id"), [id.clone()]);
+    assert_eq!(json!(of_bea.listed("artifact_list", json!({}), "artifact_id")), json!([id]));
     assert_eq!(of_cy.refused("artifact_get", one.clone()), ("not_found".into(), 404));
     // Sharing gives no right to delete or to share.
     assert_eq!(of_bea.refused("artifact_delete", one), ("not_found".into(), 404));
@@ -26,6 +27,37 @@ fn s0_102_the_user_with_whom_an_artifact_is_shared_reads_it() {
     assert_eq!(of_bea.refused("artifact_share", with_cy), ("not_found".into(), 404));
     let nobody = json!({"artifact_id": id, "user_id": "nobody"});
     assert_eq!(of_ada.refused("artifact_share", nobody), ("invalid_value".into(), 400));
+}
+
+#[test]
+fn s0_124_125_and_128_applications_of_one_user_do_not_see_each_others_items() {
+    let team = Team::new();
+    let agent = Agent::of(&team, "apps");
+    let call = |header: (&str, &str), tool: &str, arguments: serde_json::Value| {
+        let request = agent.0.request("POST").header(header.0, header.1).header("x-agent-workflow-id", "nightly");
+        let request = agent.0.modern(request, "tools/call", json!({"name": tool, "arguments": arguments}));
+        message(&request.send_message())["result"]["structuredContent"].clone()
+    };
+    let (shop, desk) = (("x-app-id", "shop"), ("x-app-id", "desk"));
+    let created = call(shop, "memory_create", json!({"content": "of the shop"}));
+    let memory = &created["data"];
+    assert_eq!((&memory["app_id"], &memory["provenance"]["workflow_id"]), (&json!("shop"), &json!("nightly")));
+    let one = json!({"memory_id": memory["memory_id"]});
+    assert_eq!(call(("x-strongly-app-id", "shop"), "memory_get", one.clone())["data"], *memory);
+    assert_eq!(call(desk, "memory_get", one.clone())["error"]["code"], "not_found");
+    assert_eq!(call(desk, "memory_list", json!({}))["data"]["items"], json!([]));
+    assert_eq!(agent.refused("memory_get", one), ("not_found".into(), 404), "outside of all applications");
+}
+
+#[test]
+fn s0_129_headers_that_contradict_each_other_are_refused() {
+    let team = Team::new();
+    let agent = Agent::of(&team, "odd");
+    for (name, value) in [("x-app-id", "other"), ("x-app-id", "a b"), ("x-org-id", "another")] {
+        let request = agent.0.request("POST").header("x-strongly-app-id", "shop").header(name, value);
+        let answer = agent.0.modern(request, "tools/list", json!({})).send_message();
+        assert!(matches!(answer.status, 400 | 404), "{name}: {answer}");
+    }
 }
 
 #[test]

@@ -210,6 +210,7 @@ fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
         operation: None,
         cancelled,
         interaction,
+        caller_names: scope.names.clone(),
     })
 }
 

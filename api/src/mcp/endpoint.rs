@@ -16,6 +16,7 @@ use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::caller_names;
 use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::accepting;
@@ -86,8 +87,9 @@ impl McpEndpoint {
         let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
+        let names = caller_names::read(request.headers())?;
         let catalogue = self.catalogue(&principal, &running, request.headers()).await?;
-        let scope = Arc::new(Scope { principal, running, rights, catalogue });
+        let scope = Arc::new(Scope { principal, running, rights, names, catalogue });
         if !self.sessions.admits(request.headers(), &scope) {
             return Err(Error::NotFound);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use registry::{Principal, RunningAgent};
+use registry::{CallerNames, Principal, RunningAgent};
 use rmcp::ErrorData;
 use rmcp::model::Extensions;
 use runner::Catalogue;
@@ -15,6 +15,7 @@ pub(super) struct Scope {
     pub principal: Principal,
     pub running: Arc<RunningAgent>,
     pub rights: Rights,
+    pub names: CallerNames,
     /// The tools that the user sees, if the headers of the request were compared with them.
     pub catalogue: Option<Arc<Catalogue>>,
 }

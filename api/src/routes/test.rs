@@ -80,6 +80,7 @@ impl Test {
             source,
             agent_call: None,
             interaction: runner::Interaction::default(),
+            caller_names: registry::CallerNames::default(),
             pinned: Vec::new(),
             result_persistence: ResultPersistence::default(),
             conversation: None,

@@ -43,7 +43,7 @@ use postgres::Postgres;
 use retention::Retention;
 use sql::listing::ListPool;
 use sql::master_key::{require_master_key, require_master_key_of_copy};
-pub use sql::{CountedRequest, RequestedCancellation};
+pub use sql::{CountedRequest, Library, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{InvocationId, LibraryScope, NewAnswers, Principal, Provenance, UserId};
+use registry::{CallerNames, InvocationId, Library, LibraryScope, NewAnswers, Principal, Provenance, UserId};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::executed::Executed;
 use crate::execution::{Execution, RunDocuments, group_of};
 use crate::input_documents::InputDocuments;
-use crate::native::{Library, NativeCall, NativeTool};
+use crate::native::{NativeCall, NativeTool};
 use crate::outcome::wall_timeout;
 use crate::ports::{EventDocument, EventSink, LogDocument, Ports, StatusDocument};
 use crate::redact::Redactors;
@@ -101,12 +101,10 @@ impl Run<'_> {
     fn library(&self, run: InvocationId) -> Library {
         let Principal { organization, user, .. } = &self.caller.principal;
         let agent = self.caller.agent_call.as_ref().map(|call| call.agent.clone());
-        let is_trusted = agent.is_none();
-        Library {
-            store: self.services.store.clone(),
-            scope: LibraryScope { organization: organization.clone(), user: user.clone(), app: None },
-            provenance: Provenance { invocation: Some(run), agent, workflow: None, is_trusted },
-        }
+        let (is_trusted, CallerNames { app, workflow }) = (agent.is_none(), self.caller.names.clone());
+        let scope = LibraryScope { organization: organization.clone(), user: user.clone(), app };
+        let provenance = Provenance { invocation: Some(run), agent, workflow, is_trusted };
+        self.services.store.library(scope, provenance)
     }
 
     async fn execute_component(

@@ -206,7 +206,7 @@ impl CallingRun {
     }
 
     fn call(&self, subject: Subject, input: Input, cancelled: CancellationToken) -> Call {
-        let Caller { principal, source, agent_call, .. } = self.caller.clone();
+        let Caller { principal, source, agent_call, names, .. } = self.caller.clone();
         // The turn presented the calling tool. The log of its conversation has no other calls.
         let agent_call = agent_call.map(|call| AgentCall { turn: None, ..call });
         Call {
@@ -224,6 +224,7 @@ impl CallingRun {
             cancelled,
             // A client knows the tool that it called, and would not know which tool asks.
             interaction: Interaction::default(),
+            caller_names: names,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The runs of one call that was admitted. Each step of a run is in a file of its own.
 
-use registry::{AgentCall, InvocationId, InvocationSource, OperationId, Principal};
+use registry::{AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal};
 
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +42,7 @@ pub(super) struct Caller {
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
     pub interaction: Interaction,
+    pub names: CallerNames,
 }
 
 /// One input whose record has started.

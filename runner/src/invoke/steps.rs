@@ -161,6 +161,6 @@ impl RunningCall<'_> {
 }
 
 fn caller(call: Call) -> (Caller, Vec<Input>) {
-    let Call { principal, source, agent_call, operation, cancelled, interaction, inputs, .. } = call;
-    (Caller { principal, source, agent_call, operation, cancelled, interaction }, inputs)
+    let Call { principal, source, agent_call, operation, cancelled, interaction, caller_names, inputs, .. } = call;
+    (Caller { principal, source, agent_call, operation, cancelled, interaction, names: caller_names }, inputs)
 }

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use registry::{AgentProtocol, Assignment, ClientName, ConversationId, Digest, PresentedTool, Principal, Turn, TurnId};
+use registry::{
+    AgentProtocol, Assignment, CallerNames, ClientName, ConversationId, Digest, PresentedTool, Principal, Turn, TurnId,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -87,6 +89,7 @@ impl Invoker {
             operation: None,
             cancelled,
             interaction: Interaction::default(),
+            caller_names: CallerNames::default(),
         }
     }
 

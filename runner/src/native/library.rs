@@ -3,7 +3,6 @@
 //! A family is a type with the fields of its items ([`Record`]). Its tools are the same functions for every such type, and what they
 //! accept and return is derived from it.
 
-mod access;
 mod answer;
 mod artifacts;
 mod create;
@@ -24,7 +23,6 @@ mod tools;
 mod update;
 mod variables;
 
-pub use access::Library;
 pub use answer::library_failure;
 
 use super::spec::NativeToolSpec;

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use futures_util::future::BoxFuture;
-use registry::{AgentCall, Permission, Principal};
+use registry::{AgentCall, Library, Permission, Principal};
 use serde_json::{Map, Value};
 
 use super::conversation_runs::ConversationRuns;
 use super::effect::ToolEffect;
-use super::library::Library;
 use super::reach::Reach;
 use crate::outcome::Outcome;
 use crate::schema::InputSchema;

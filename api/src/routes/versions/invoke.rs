@@ -119,6 +119,7 @@ impl Invocation {
             source,
             agent_call: None,
             interaction: runner::Interaction::default(),
+            caller_names: registry::CallerNames::default(),
             pinned: pinned.into_iter().collect(),
             result_persistence,
             conversation,

@@ -1,14 +1,14 @@
 //! Creating, reading, changing, sharing and deleting items of the Library.
 
 use super::counts::{require_changed, require_within};
-use super::row::{get, json, parsed, parsed_option, timestamp, to_json, unsigned};
+use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, unsigned};
 use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::LibraryItemId;
-use crate::library::{LibraryContent, LibraryItem, LibraryScope, LibraryShelf, Provenance};
+use crate::library::{LibraryContent, LibraryFamily, LibraryItem, LibraryScope, Provenance};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
+use crate::store::handle::{Inner, Store};
 
 /// The condition that an item is of the scope. [`of`] binds its values.
 macro_rules! is_of_shelf {
@@ -53,6 +53,12 @@ const IS_OWN: &str = concat!("SELECT 1 AS found FROM library_items WHERE ", is_o
 
 const IS_MEMBER: &str = "SELECT 1 AS found FROM members WHERE organization = $1 AND user_id = $2";
 
+/// The items of a family in a scope.
+pub(super) struct LibraryShelf {
+    scope: LibraryScope,
+    family: LibraryFamily,
+}
+
 /// A revision of an item that is to be written.
 struct Write {
     shelf: LibraryShelf,
@@ -62,97 +68,112 @@ struct Write {
     now: Timestamp,
 }
 
+/// The Library as a user sees it, within one application. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Library {
+    pub(super) store: Store,
+    pub(super) scope: LibraryScope,
+    /// Of everything that is written.
+    provenance: Provenance,
+}
+
 impl Store {
+    pub fn library(&self, scope: LibraryScope, provenance: Provenance) -> Library {
+        Library { store: self.clone(), scope, provenance }
+    }
+}
+
+impl Library {
     /// Creates an item. [`Error::Exists`] when another live item of the family has the key.
-    pub async fn create_library_item(
-        &self,
-        shelf: &LibraryShelf,
-        content: LibraryContent,
-        provenance: Provenance,
-    ) -> Result<LibraryItem> {
-        let write = self.library_write(shelf, LibraryItemId::new(&self.0.clock), (content, provenance));
-        let items_max = self.0.config.library_items_max;
-        self.write(move |connection| {
-            Box::pin(async move {
-                write.require_free_key(connection).await?;
-                write.query(INSERT)?.execute(&mut *connection).await?;
-                let organization = write.shelf.scope.organization.as_str();
-                Query::new(COUNT).bind(organization).execute(&mut *connection).await?;
-                let items = Query::new(COUNTED).bind(organization).fetch_column("items", &mut *connection).await?;
-                require_within(items_max, items, "items in the library of an organization")?;
-                write.stored(connection).await
+    pub async fn create(&self, family: LibraryFamily, content: LibraryContent) -> Result<LibraryItem> {
+        let Inner { clock, config, .. } = &*self.store.0;
+        let write = self.revision(family, LibraryItemId::new(clock), content);
+        let items_max = config.library_items_max;
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    write.require_free_key(connection).await?;
+                    write.query(INSERT)?.execute(&mut *connection).await?;
+                    let organization = write.shelf.scope.organization.as_str();
+                    Query::new(COUNT).bind(organization).execute(&mut *connection).await?;
+                    let items = Query::new(COUNTED).bind(organization).fetch_column("items", &mut *connection).await?;
+                    require_within(items_max, items, "items in the library of an organization")?;
+                    write.stored(connection).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Finds an item that the user owns or that was shared with the user.
-    pub async fn get_library_item(&self, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
-        let query = of(GET, shelf).bind(item.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    pub async fn get(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
+        let query = of(GET, &self.shelf(family)).bind(item.as_str());
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Finds the item of the user with a key.
-    pub async fn find_library_item(&self, shelf: &LibraryShelf, key: &str) -> Result<Option<LibraryItem>> {
-        let query = of(FIND, shelf).bind(key);
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    pub async fn find(&self, family: LibraryFamily, key: &str) -> Result<Option<LibraryItem>> {
+        let query = of(FIND, &self.shelf(family)).bind(key);
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Writes the next revision of an item of the user. [`Error::Changed`] when `revision` is not the present one,
     /// [`Error::Exists`] when another live item of the family has the key.
-    pub async fn update_library_item(
+    pub async fn update(
         &self,
-        shelf: &LibraryShelf,
+        family: LibraryFamily,
         (item, revision): (&LibraryItemId, u64),
         content: LibraryContent,
-        provenance: Provenance,
     ) -> Result<LibraryItem> {
-        let write = self.library_write(shelf, item.clone(), (content, provenance));
-        self.write(move |connection| {
-            Box::pin(async move {
-                write.require_own(connection).await?;
-                write.require_free_key(connection).await?;
-                let query = write.query(UPDATE)?.bind(i64::try_from(revision).unwrap_or(i64::MAX));
-                if query.execute(&mut *connection).await? == 0 {
-                    return Err(Error::Changed { what: "item" });
-                }
-                write.stored(connection).await
+        let write = self.revision(family, item.clone(), content);
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_own(connection, &write.shelf, &write.item).await?;
+                    write.require_free_key(connection).await?;
+                    let query = write.query(UPDATE)?.bind(signed(revision));
+                    if query.execute(&mut *connection).await? == 0 {
+                        return Err(Error::Changed { what: "item" });
+                    }
+                    write.stored(connection).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Deletes an item of the user, and frees its key. [`Error::NotFound`] when the user has no such item.
-    pub async fn delete_library_item(&self, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<()> {
-        let query = of(DELETE, shelf).bind(item.as_str()).bind(self.0.clock.now().as_milliseconds());
-        self.write(move |connection| Box::pin(async move { require_changed(query.execute(connection).await?, "item") }))
+    pub async fn delete(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
+        let now = self.store.0.clock.now().as_milliseconds();
+        let query = of(DELETE, &self.shelf(family)).bind(item.as_str()).bind(now);
+        self.store
+            .write(move |connection| Box::pin(async move { require_changed(query.execute(connection).await?, "item") }))
             .await
     }
 
     /// Lets another user of the organisation read an item of the user.
-    pub async fn share_library_item(&self, shelf: &LibraryShelf, item: &LibraryItemId, with: &UserId) -> Result<()> {
-        let (shelf, item, with) = (shelf.clone(), item.clone(), with.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                require_own(connection, &shelf, &item).await?;
-                let member = Query::new(IS_MEMBER).bind(shelf.scope.organization.as_str()).bind(with.as_str());
-                if member.fetch_optional(&mut *connection).await?.is_none() {
-                    return Err(Error::UserUnknown { user: with });
-                }
-                of(SHARE, &shelf).bind(item.as_str()).bind(with.as_str()).execute(connection).await?;
-                Ok(())
+    pub async fn share(&self, family: LibraryFamily, item: &LibraryItemId, with: &UserId) -> Result<()> {
+        let (shelf, item, with) = (self.shelf(family), item.clone(), with.clone());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_own(connection, &shelf, &item).await?;
+                    let member = Query::new(IS_MEMBER).bind(shelf.scope.organization.as_str()).bind(with.as_str());
+                    if member.fetch_optional(&mut *connection).await?.is_none() {
+                        return Err(Error::UserUnknown { user: with });
+                    }
+                    of(SHARE, &shelf).bind(item.as_str()).bind(with.as_str()).execute(connection).await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 
-    fn library_write(
-        &self,
-        shelf: &LibraryShelf,
-        item: LibraryItemId,
-        (content, provenance): (LibraryContent, Provenance),
-    ) -> Write {
-        Write { shelf: shelf.clone(), item, content, provenance, now: self.0.clock.now() }
+    pub(super) fn shelf(&self, family: LibraryFamily) -> LibraryShelf {
+        LibraryShelf { scope: self.scope.clone(), family }
+    }
+
+    fn revision(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Write {
+        let (shelf, provenance) = (self.shelf(family), self.provenance.clone());
+        Write { shelf, item, content, provenance, now: self.store.0.clock.now() }
     }
 }
 
@@ -167,10 +188,6 @@ impl Write {
         let query = query.bind(provenance.agent.as_ref().map(ToString::to_string));
         let query = query.bind(provenance.workflow.as_ref().map(ToString::to_string));
         Ok(query.bind(provenance.is_trusted).bind(now.as_milliseconds()))
-    }
-
-    async fn require_own(&self, connection: &mut Connection) -> Result<()> {
-        require_own(connection, &self.shelf, &self.item).await
     }
 
     async fn require_free_key(&self, connection: &mut Connection) -> Result<()> {

@@ -1,10 +1,9 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
-use super::library::{of, read};
+use super::library::{Library, of, read};
 use super::row::to_json;
 use crate::error::Result;
-use crate::library::{LibraryFilter, LibraryItem, LibraryRange, LibraryShelf};
-use crate::store::handle::Store;
+use crate::library::{LibraryFamily, LibraryFilter, LibraryItem, LibraryRange};
 
 /// The conditions of a filter, and the items that a page needs: no others are read. Ids begin with the age of their items.
 macro_rules! newest {
@@ -27,16 +26,16 @@ const LIST: &str = concat!(
     ") shared ORDER BY item DESC LIMIT $7 OFFSET $8"
 );
 
-impl Store {
+impl Library {
     /// Lists the items of a family that the user owns or that others share with the user.
-    pub async fn list_library_items(
+    pub async fn list(
         &self,
-        shelf: &LibraryShelf,
+        family: LibraryFamily,
         filter: &LibraryFilter,
         range: LibraryRange,
     ) -> Result<Vec<LibraryItem>> {
-        let mut listing = self.listing(&shelf.scope.organization).await?;
-        let query = of(LIST, shelf).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
+        let mut listing = self.store.listing(&self.scope.organization).await?;
+        let query = of(LIST, &self.shelf(family)).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
         let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;
         rows.iter().map(read).collect()
     }

@@ -23,6 +23,7 @@ pub(super) mod taped_runs;
 pub(super) mod text_search;
 
 pub use cancellations::RequestedCancellation;
+pub use library::Library;
 pub use rate_limits::CountedRequest;
 
 mod administrators;

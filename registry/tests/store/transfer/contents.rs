@@ -5,14 +5,14 @@ use std::time::Duration;
 use registry::{
     AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationId,
     InvocationMetadata, InvocationSource, Ledger, LibraryFamily, NewOperation, NewUser, NewUserVariable, OperationId,
-    OperationKind, Principal, Provenance, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody,
-    ToolId, UnsealedTape, UserId, UserVariableName, Version,
+    OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody, ToolId,
+    UnsealedTape, UserId, UserVariableName, Version,
 };
 
 use crate::agent_states::decision;
 use crate::agents::assignment;
 use crate::fixtures::{World, agent_call, ends, finished, new_version, started, starts, succeeded, unlinked};
-use crate::library::{content, shelf};
+use crate::library::{content, library};
 use crate::oauth::allow_client;
 use crate::turns::new_turn;
 
@@ -40,7 +40,7 @@ pub async fn filled() -> World {
     agents(&world, &acme, &tool).await;
     operation(&world, &acme, &tool).await;
     answers(&world, &acme, &tool).await;
-    library(&world, &acme).await;
+    items(&world, &acme).await;
     world.started(&acme).await;
     world
 }
@@ -58,11 +58,10 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     assert!(world.store.answer_attempt(&answered, world.clock.now().after(Duration::from_hours(1))).await.unwrap());
 }
 
-async fn library(world: &World, acme: &Principal) {
-    let artifacts = shelf(acme, LibraryFamily::Artifacts);
-    let item = world.store.create_library_item(&artifacts, content("report"), Provenance::default()).await.unwrap();
-    let ben = UserId::parse("ben").unwrap();
-    world.store.share_library_item(&artifacts, &item.id, &ben).await.unwrap();
+async fn items(world: &World, acme: &Principal) {
+    let library = library(world, acme);
+    let item = library.create(LibraryFamily::Artifacts, content("report")).await.unwrap();
+    library.share(LibraryFamily::Artifacts, &item.id, &UserId::parse("ben").unwrap()).await.unwrap();
 }
 
 async fn people(world: &World, acme: &Principal) {

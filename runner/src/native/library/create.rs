@@ -15,6 +15,6 @@ pub(super) fn create<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
 
 async fn created<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let content = content_of::<R>(arguments)?;
-    let item = library.store.create_library_item(&library.shelf(R::FAMILY), content, library.provenance).await?;
+    let item = library.create(R::FAMILY, content).await?;
     Ok(shown::<R>(item))
 }

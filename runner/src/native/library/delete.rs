@@ -15,6 +15,6 @@ pub(super) fn delete<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
 
 async fn deleted<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
-    library.store.delete_library_item(&library.shelf(R::FAMILY), &id).await?;
+    library.delete(R::FAMILY, &id).await?;
     Ok(json!({R::ID: id, "deleted": true}))
 }

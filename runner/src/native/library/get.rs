@@ -16,6 +16,6 @@ pub(super) fn get<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
 
 async fn got<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
-    let found = library.store.get_library_item(&library.shelf(R::FAMILY), &id).await?;
+    let found = library.get(R::FAMILY, &id).await?;
     found.map(shown::<R>).ok_or_else(|| not_found(R::FAMILY.as_str()))
 }

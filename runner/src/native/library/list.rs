@@ -19,8 +19,7 @@ async fn page<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> R
     let (limit, offset) = (number(&arguments, "limit", LIMIT_DEFAULT), number(&arguments, "offset", 0));
     // One more, which tells whether there are more.
     let range = LibraryRange { limit: limit + 1, offset };
-    let mut items =
-        library.store.list_library_items(&library.shelf(R::FAMILY), &filter::<R>(&arguments), range).await?;
+    let mut items = library.list(R::FAMILY, &filter::<R>(&arguments), range).await?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = items.len() > limit;
     items.truncate(limit);

@@ -39,7 +39,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     creates::<Memory>([
         "memory_create",
         "Remember something",
-        "Stores a fact, an observation or a decision for later conversations. Store what will matter again, not what the \
+        "Stores a fact, an observation or a decision for later conversations. Keep what will matter again, not what the \
         conversation shows anyway.",
     ]),
     lists::<Memory>(["memory_list", "List memories", "Lists memories, newest first."]),

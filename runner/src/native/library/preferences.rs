@@ -1,7 +1,7 @@
 //! Preferences: wishes of a user, each under a key.
 
 use futures_util::future::BoxFuture;
-use registry::{LibraryFamily, LibraryItem};
+use registry::{Library, LibraryFamily, LibraryItem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use super::super::effect::ToolEffect;
 use super::super::spec::NativeToolSpec;
 use super::super::tool::NativeCall;
-use super::access::Library;
 use super::answer::{Failure, not_found, outcome};
 use super::item::shown;
 use super::record::{Record, content_of};
@@ -95,27 +94,24 @@ fn forget(call: NativeCall) -> BoxFuture<'static, Outcome> {
 
 /// Writes a preference unless it is the present one.
 async fn stored(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
-    let shelf = library.shelf(Preference::FAMILY);
     let content = content_of::<Preference>(arguments)?;
     let key = content.key.clone().unwrap_or_default();
-    let item = match library.store.find_library_item(&shelf, &key).await? {
+    let item = match library.find(Preference::FAMILY, &key).await? {
         Some(present) if present.body == content.body => present,
-        Some(LibraryItem { id, revision, .. }) => {
-            library.store.update_library_item(&shelf, (&id, revision), content, library.provenance).await?
-        }
-        None => library.store.create_library_item(&shelf, content, library.provenance).await?,
+        Some(LibraryItem { id, revision, .. }) => library.update(Preference::FAMILY, (&id, revision), content).await?,
+        None => library.create(Preference::FAMILY, content).await?,
     };
     Ok(shown::<Preference>(item))
 }
 
 async fn forgotten(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = found(&library, &arguments).await?.id;
-    library.store.delete_library_item(&library.shelf(Preference::FAMILY), &id).await?;
+    library.delete(Preference::FAMILY, &id).await?;
     Ok(json!({Preference::ID: id, "deleted": true}))
 }
 
 async fn found(library: &Library, arguments: &Map<String, Value>) -> Result<LibraryItem, Failure> {
     let key = arguments.get("key").and_then(Value::as_str).unwrap_or_default();
-    let found = library.store.find_library_item(&library.shelf(Preference::FAMILY), key).await?;
+    let found = library.find(Preference::FAMILY, key).await?;
     found.ok_or_else(|| not_found("preference"))
 }

@@ -18,6 +18,6 @@ async fn shared<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall
     let id = take_id::<R>(&mut arguments)?;
     let user = arguments.remove("user_id").unwrap_or_default();
     let user = UserId::parse(user.as_str().unwrap_or_default()).map_err(|error| invalid(error.to_string()))?;
-    library.store.share_library_item(&library.shelf(R::FAMILY), &id, &user).await?;
+    library.share(R::FAMILY, &id, &user).await?;
     Ok(json!({R::ID: id, "shared_with": user}))
 }

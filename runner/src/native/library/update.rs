@@ -18,13 +18,12 @@ pub(super) fn update<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
 async fn updated<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
     let expected = arguments.remove("revision").as_ref().and_then(Value::as_u64);
-    let shelf = library.shelf(R::FAMILY);
-    let present = library.store.get_library_item(&shelf, &id).await?;
+    let present = library.get(R::FAMILY, &id).await?;
     let present = present.ok_or_else(|| not_found(R::FAMILY.as_str()))?;
     let mut fields = present.body;
     fields.extend(arguments);
     let revision = expected.unwrap_or(present.revision);
     let content = content_of::<R>(fields)?;
-    let item = library.store.update_library_item(&shelf, (&id, revision), content, library.provenance).await?;
+    let item = library.update(R::FAMILY, (&id, revision), content).await?;
     Ok(shown::<R>(item))
 }

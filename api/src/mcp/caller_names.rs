@@ -1,0 +1,60 @@
+//! The application and the workflow in whose names a client calls.
+
+use axum::http::HeaderMap;
+use registry::{CallerName, CallerNames, InvalidValue};
+
+use crate::error::Error;
+
+/// The headers with the application, of which the second is what agents of other platforms send.
+const APP: [&str; 2] = ["x-app-id", "x-strongly-app-id"];
+const WORKFLOW: [&str; 1] = ["x-agent-workflow-id"];
+
+/// Reads the names. A request that contradicts itself is refused.
+pub(super) fn read(headers: &HeaderMap) -> Result<CallerNames, Error> {
+    Ok(CallerNames { app: one(headers, &APP)?, workflow: one(headers, &WORKFLOW)? })
+}
+
+fn one(headers: &HeaderMap, names: &[&str]) -> Result<Option<CallerName>, Error> {
+    let mut values = names.iter().flat_map(|name| headers.get_all(*name));
+    let Some(first) = values.next() else { return Ok(None) };
+    if values.any(|value| value != first) {
+        return Err(invalid(InvalidValue::new("header with an application or a workflow", "must have one value")));
+    }
+    let name = CallerName::parse(first.to_str().unwrap_or_default()).map_err(invalid)?;
+    Ok(Some(name))
+}
+
+fn invalid(error: InvalidValue) -> Error {
+    registry::Error::from(error).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::read;
+
+    fn headers(given: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pairs = given.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name, value);
+        }
+        headers
+    }
+
+    #[test]
+    fn a_header_names_one_application() {
+        let app = |given: &[_]| read(&headers(given)).map(|names| names.app.map(|app| app.to_string()));
+        assert_eq!(app(&[]).unwrap(), None);
+        for name in ["x-app-id", "x-strongly-app-id"] {
+            assert_eq!(app(&[(name, "shop")]).unwrap().as_deref(), Some("shop"));
+        }
+        assert_eq!(app(&[("x-app-id", "shop"), ("x-strongly-app-id", "shop")]).unwrap().as_deref(), Some("shop"));
+        for wrong in
+            [&[("x-app-id", "shop"), ("x-strongly-app-id", "desk")][..], &[("x-app-id", "")], &[("x-app-id", "a b")]]
+        {
+            assert!(app(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
