@@ -1,4 +1,4 @@
-//! Which of the server's own tools an agent has.
+//! The setting of an agent that selects among the server's own tools.
 
 use serde::{Deserialize, Serialize};
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, InvocationId, LibraryItemId};
+use crate::invalid_value::InvalidValue;
 use crate::named_values::named_values;
 use crate::text_type::{made_of, text_type};
 
@@ -13,7 +14,7 @@ named_values! {
     LibraryFamily = "library family", "must be memory, rules, skills, tasks, prompts, artifacts or preferences" {
         /// Facts, observations and decisions.
         Memory = "memory",
-        /// What an agent must, must not or should do.
+        /// Requirements and bans for agents.
         Rules = "rules",
         /// Instructions that are used again.
         Skills = "skills",
@@ -41,7 +42,7 @@ pub struct CallerNames {
     pub workflow: Option<CallerName>,
 }
 
-/// Whose items a call reads and writes: those of a user within one application, or those outside of all applications.
+/// The user whose items a call reads and writes, within one application or outside of all applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryScope {
     pub organization: OrganizationId,
@@ -49,7 +50,7 @@ pub struct LibraryScope {
     pub app: Option<CallerName>,
 }
 
-/// What wrote a revision of an item.
+/// The origin of a revision of an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
     pub invocation: Option<InvocationId>,
@@ -59,7 +60,7 @@ pub struct Provenance {
     pub is_trusted: bool,
 }
 
-/// What an item says.
+/// The content of an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LibraryContent {
     /// Unique among the live items of a family that an owner has in an application.
@@ -69,6 +70,19 @@ pub struct LibraryContent {
     pub tags: Vec<String>,
     /// The fields of the family, with those above.
     pub body: Map<String, Value>,
+}
+
+impl LibraryContent {
+    /// Refuses what some databases cannot store or compare.
+    pub(crate) fn require_storable(&self) -> Result<(), InvalidValue> {
+        require_no_nul(self.key.iter().chain(&self.label).chain(&self.tags))
+    }
+}
+
+/// Refuses texts with a NUL, which some databases refuse.
+pub(crate) fn require_no_nul<'t>(mut texts: impl Iterator<Item = &'t String>) -> Result<(), InvalidValue> {
+    let rule = InvalidValue::new("name, key, kind or tag", "must have no NUL");
+    if texts.any(|text| text.contains('\0')) { Err(rule) } else { Ok(()) }
 }
 
 /// An item of the Library.

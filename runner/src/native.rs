@@ -1,7 +1,7 @@
 //! Native tools: tools that the server itself provides, in Rust.
 //!
-//! [`NATIVE`] lists them, beside the tools of the Library. A tool is one file with its texts, its permission, its schemas and its handler. The server does
-//! not start while one of these is missing ([`NativeTools::check`]).
+//! [`NATIVE`] lists those of one file each, with its texts, its permission, its schemas and its handler; [`library::FAMILIES`] lists
+//! those of the Library. The server does not start while one of these parts is missing ([`NativeTools::check`]).
 
 mod catalogue;
 mod conversation_runs;

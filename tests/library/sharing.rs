@@ -1,4 +1,4 @@
-//! Whose items a user sees.
+//! The items that a user sees.
 
 use serde_json::json;
 

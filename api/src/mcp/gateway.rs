@@ -132,7 +132,7 @@ impl ServerHandler for Gateway {
         Ok(())
     }
 
-    /// What the headers of a call are compared with.
+    /// The definition with which the headers of a call are compared.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         Exposed(self.catalogue.as_ref()?).headed(name)
     }

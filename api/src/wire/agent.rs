@@ -90,7 +90,7 @@ pub struct AgentRevision {
     pub deployment: Deployment,
     #[serde(flatten)]
     pub content: AgentDraft,
-    /// What a deployment found that may be a mistake. Empty otherwise.
+    /// The warnings of a deployment, about settings that may be mistakes. Empty for a revision that is only shown.
     #[serde(default)]
     pub warnings: Vec<String>,
 }

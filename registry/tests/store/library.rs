@@ -139,3 +139,25 @@ async fn the_items_of_an_organization_are_bounded_and_deleted_ones_leave_after_a
     assert_eq!(world.store.delete_expired_library_items().await.unwrap(), 1);
     create().await.unwrap();
 }
+
+/// Postgres can store no NUL in a text, and compares no JSON with one.
+#[tokio::test]
+async fn a_nul_is_refused_where_lists_compare_it_and_kept_in_the_content() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let nul = || "a\0b".to_owned();
+    let refused = [
+        LibraryContent { key: Some(nul()), ..content("x") },
+        LibraryContent { label: Some(nul()), ..content("x") },
+        LibraryContent { tags: vec![nul()], ..content("x") },
+    ];
+    for content in refused {
+        assert!(matches!(library.create(MEMORY, content).await, Err(Error::Invalid(_))));
+    }
+    let created = library.create(MEMORY, content(&nul())).await.unwrap();
+    assert_eq!(library.get(MEMORY, &created.id).await.unwrap().unwrap().body["content"], nul());
+    assert_eq!(library.find(SKILLS, &nul()).await.unwrap(), None);
+    let filter = LibraryFilter { tags: vec![nul()], ..LibraryFilter::default() };
+    assert!(matches!(library.list(MEMORY, &filter, ALL).await, Err(Error::Invalid(_))));
+}

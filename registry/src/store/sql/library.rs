@@ -73,7 +73,7 @@ struct Write {
 pub struct Library {
     pub(super) store: Store,
     pub(super) scope: LibraryScope,
-    /// Of everything that is written.
+    /// The provenance of everything that is written.
     provenance: Provenance,
 }
 
@@ -87,7 +87,7 @@ impl Library {
     /// Creates an item. [`Error::Exists`] when another live item of the family has the key.
     pub async fn create(&self, family: LibraryFamily, content: LibraryContent) -> Result<LibraryItem> {
         let Inner { clock, config, .. } = &*self.store.0;
-        let write = self.revision(family, LibraryItemId::new(clock), content);
+        let write = self.revision(family, LibraryItemId::new(clock), content)?;
         let items_max = config.library_items_max;
         self.store
             .write(move |connection| {
@@ -112,6 +112,9 @@ impl Library {
 
     /// Finds the item of the user with a key.
     pub async fn find(&self, family: LibraryFamily, key: &str) -> Result<Option<LibraryItem>> {
+        if key.contains('\0') {
+            return Ok(None);
+        }
         let query = of(FIND, &self.shelf(family)).bind(key);
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
@@ -124,7 +127,7 @@ impl Library {
         (item, revision): (&LibraryItemId, u64),
         content: LibraryContent,
     ) -> Result<LibraryItem> {
-        let write = self.revision(family, item.clone(), content);
+        let write = self.revision(family, item.clone(), content)?;
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -171,9 +174,10 @@ impl Library {
         LibraryShelf { scope: self.scope.clone(), family }
     }
 
-    fn revision(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Write {
+    fn revision(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Result<Write> {
+        content.require_storable()?;
         let (shelf, provenance) = (self.shelf(family), self.provenance.clone());
-        Write { shelf, item, content, provenance, now: self.store.0.clock.now() }
+        Ok(Write { shelf, item, content, provenance, now: self.store.0.clock.now() })
     }
 }
 

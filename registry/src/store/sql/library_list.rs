@@ -3,7 +3,7 @@
 use super::library::{Library, of, read};
 use super::row::to_json;
 use crate::error::Result;
-use crate::library::{LibraryFamily, LibraryFilter, LibraryItem, LibraryRange};
+use crate::library::{LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, require_no_nul};
 
 /// The conditions of a filter, and the items that a page needs: no others are read. Ids begin with the age of their items.
 macro_rules! newest {
@@ -34,6 +34,7 @@ impl Library {
         filter: &LibraryFilter,
         range: LibraryRange,
     ) -> Result<Vec<LibraryItem>> {
+        require_no_nul(filter.label.iter().chain(&filter.tags))?;
         let mut listing = self.store.listing(&self.scope.organization).await?;
         let query = of(LIST, &self.shelf(family)).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
         let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;

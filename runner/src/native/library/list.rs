@@ -17,7 +17,7 @@ pub(super) fn list<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
 
 async fn page<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let (limit, offset) = (number(&arguments, "limit", LIMIT_DEFAULT), number(&arguments, "offset", 0));
-    // One more, which tells whether there are more.
+    // One item more than the page has shows whether there are others.
     let range = LibraryRange { limit: limit + 1, offset };
     let mut items = library.list(R::FAMILY, &filter::<R>(&arguments), range).await?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);

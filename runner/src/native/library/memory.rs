@@ -12,7 +12,7 @@ use super::tools::{creates, deletes, gets, lists, updates};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
-    /// What is to be remembered, in words that are understood without the conversation.
+    /// The text to remember, in words that are understood without the conversation.
     #[schemars(length(min = 1, max = 65536))]
     content: String,
     /// Such as `fact`, `observation` or `decision`.

@@ -1,4 +1,4 @@
-//! Rules: what an agent must, must not or should do.
+//! Rules: requirements and bans for agents. The server keeps them; the application enforces them.
 
 use registry::LibraryFamily;
 use schemars::JsonSchema;
@@ -19,12 +19,13 @@ pub(super) struct Rule {
     content: String,
     category: Category,
     severity: Severity,
-    /// What the rule does: `inject` adds it to the instructions, `gate` refuses calls of tools, `both` does both.
+    /// How the application should enforce the rule: `inject` it into the instructions, `gate` calls of tools, or `both`. The server
+    /// keeps rules and enforces none.
     #[serde(default)]
     enforcement_mode: EnforcementMode,
     #[serde(default = "enabled")]
     enabled: bool,
-    /// When the rule applies. Without triggers, it always does.
+    /// The cases in which the rule applies. Without triggers, it always does.
     triggers: Option<Triggers>,
 }
 
@@ -82,7 +83,8 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     creates::<Rule>([
         "rule_create",
         "Create a rule",
-        "Stores a rule that the agent follows from then on. Use it when the user states a lasting requirement or a ban.",
+        "Keeps a rule for later conversations, which read it with rule_list. Use it when the user states a lasting requirement \
+        or a ban.",
     ]),
     lists::<Rule>(["rule_list", "List rules", "Lists rules, newest first."]),
     gets::<Rule>(["rule_get", "Get a rule", "Returns one rule."]),
