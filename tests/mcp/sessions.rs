@@ -1,5 +1,7 @@
 //! Sessions of clients of earlier protocol versions.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::{Value, json};
 
 use super::client::{Gateway, LEGACY, message, of_text};
@@ -8,6 +10,8 @@ use crate::harness::{Answer, Request, Team};
 pub struct Session<'a> {
     pub gateway: &'a Gateway<'a>,
     pub id: String,
+    /// Requests that were sent. The id of each is another one.
+    requests: AtomicU64,
 }
 
 impl<'a> Session<'a> {
@@ -24,7 +28,7 @@ impl<'a> Session<'a> {
         let answer = gateway.request("POST").json(&body).send_message();
         assert_eq!(message(&answer)["result"]["protocolVersion"], LEGACY, "{answer}");
         let id = answer.headers["mcp-session-id"].to_str().unwrap().to_owned();
-        let session = Self { gateway, id };
+        let session = Self { gateway, id, requests: AtomicU64::new(0) };
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         assert_eq!(session.request("POST").json(&initialized).send_message().status, 202);
         session
@@ -39,8 +43,12 @@ impl<'a> Session<'a> {
         request.header("mcp-session-id", &self.id).header("mcp-protocol-version", LEGACY)
     }
 
+    pub fn next_request(&self) -> u64 {
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     pub fn send(&self, method: &str, params: Value) -> Answer {
-        let body = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
+        let body = json!({"jsonrpc": "2.0", "id": self.next_request(), "method": method, "params": params});
         self.request("POST").json(&body).send_message()
     }
 }

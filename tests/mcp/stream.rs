@@ -14,7 +14,11 @@ use super::sessions::Session;
 const WAIT: Duration = Duration::from_secs(30);
 
 /// An open response.
-pub struct Stream(BufReader<TcpStream>);
+pub struct Stream {
+    /// The id of the request.
+    pub request: u64,
+    lines: BufReader<TcpStream>,
+}
 
 impl Stream {
     /// Sends a request of the present version.
@@ -24,16 +28,17 @@ impl Stream {
             "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
         });
         let headers = format!("mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\n{name}");
-        Self::send(gateway, &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+        Self::send(gateway, &headers, (1, method, &params))
     }
 
     /// Sends a request of a session.
     pub fn open_of(session: &Session<'_>, method: &str, params: &Value) -> Self {
         let headers = format!("mcp-protocol-version: {LEGACY}\r\nmcp-session-id: {}\r\n", session.id);
-        Self::send(session.gateway, &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+        Self::send(session.gateway, &headers, (session.next_request(), method, params))
     }
 
-    fn send(gateway: &Gateway<'_>, headers: &str, message: &Value) -> Self {
+    fn send(gateway: &Gateway<'_>, headers: &str, (request, method, params): (u64, &str, &Value)) -> Self {
+        let message = json!({"jsonrpc": "2.0", "id": request, "method": method, "params": params});
         let (host, body) = (gateway.team.server.url.trim_start_matches("http://"), message.to_string());
         let head = format!(
             "POST {} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\naccept: application/json, text/event-stream\r\n\
@@ -45,7 +50,7 @@ impl Stream {
         let mut connection = TcpStream::connect(host).expect("a connection");
         connection.set_read_timeout(Some(WAIT)).expect("a timeout");
         connection.write_all((head + &body).as_bytes()).expect("a request");
-        Self(BufReader::new(connection))
+        Self { request, lines: BufReader::new(connection) }
     }
 
     /// Reads until the response contains a text. Comments keep the connection alive, so that its timeout is not enough.
@@ -53,7 +58,7 @@ impl Stream {
         let (mut read, began) = (String::new(), Instant::now());
         while !read.contains(text) {
             assert!(began.elapsed() < WAIT, "no {text} in time: {read}");
-            let bytes = self.0.read_line(&mut read).unwrap_or_else(|error| panic!("{error} before {text}: {read}"));
+            let bytes = self.lines.read_line(&mut read).unwrap_or_else(|error| panic!("{error} before {text}: {read}"));
             assert!(bytes > 0, "the response ended before {text}: {read}");
         }
     }
@@ -64,7 +69,7 @@ impl Stream {
         loop {
             assert!(began.elapsed() < WAIT, "no such message in time");
             let mut line = String::new();
-            let bytes = self.0.read_line(&mut line).unwrap_or_else(|error| panic!("{error}"));
+            let bytes = self.lines.read_line(&mut line).unwrap_or_else(|error| panic!("{error}"));
             assert!(bytes > 0, "the response ended before the message");
             let data = line.trim().strip_prefix("data:").map(str::trim).unwrap_or_default();
             match serde_json::from_str(data) {

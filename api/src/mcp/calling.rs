@@ -87,9 +87,11 @@ impl Calling {
             if !has_session {
                 return Ok(self.dialogues.ask(interaction, open, &bound)?.into());
             }
+            // In this order: an answer that arrives right after the cancellation begins no run.
             let answers = tokio::select! {
-                answers = session_questions::ask(&context.peer, open) => answers,
+                biased;
                 () = context.ct.cancelled() => return Ok(of_failure("cancelled", "the client cancelled the call").into()),
+                answers = session_questions::ask(&context.peer, open) => answers,
             };
             match answers {
                 Ok(answers) => interaction.answers.extend(answers),
