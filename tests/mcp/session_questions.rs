@@ -71,7 +71,8 @@ fn a_cancelled_call_waits_no_longer() {
     let session = Session::begin_with(&gateway, json!({"elicitation": {}}));
     let mut stream = Stream::open_of(&session, "tools/call", &json!({"name": "greet", "arguments": {}}));
     let asked = stream.message(|message| message["method"] == "elicitation/create");
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": stream.request}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": stream.request}});
     assert_eq!(session.request("POST").json(&cancel).send_message().status, 202);
     let decline = json!({"action": "decline"});
     let late = json!({"jsonrpc": "2.0", "id": asked["id"], "result": decline});

@@ -20,6 +20,7 @@ mod conditions;
 mod constraints;
 mod data_dir;
 mod database;
+mod effect_lists;
 mod fixtures;
 mod group_commit;
 mod health;

@@ -2,8 +2,10 @@
 //! The table of effects has the runs of each effect in the order of the history.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use super::row::to_json;
+use crate::clock::Timestamp;
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
 use crate::history::InvocationFilter;
@@ -17,23 +19,20 @@ const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invo
 /// Like [`OF_RUN`], before the run itself is read.
 const OF_ROW: &str = " AND o.started_at = e.started_at AND o.invocation = e.invocation {for each})";
 
+static FAILED: LazyLock<Effect> = LazyLock::new(Effect::failed);
+
 /// Names of effects by kind. One name of each kind suffices.
-type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
+pub(super) type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
 
 /// Adds the conditions that a run `s` has at least one of the effects of each kind.
 pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
     wanted(&filter.effects).iter().try_for_each(|of| add_condition(statement, of, OF_RUN))
 }
 
-/// Adds the conditions that a run of the table `e` has the effects of the other kinds.
-pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
-    let mut others = wanted(&filter.effects);
-    let failed = Effect::failed();
-    if filter.succeeded == Some(false) {
-        others.entry(failed.kind).or_default().insert(&failed.name);
-    }
-    others.retain(|kind, _| Some(*kind) != first_kind(&filter.effects));
-    others.iter().try_for_each(|of| add_condition(statement, of, OF_ROW))
+/// Adds the conditions that a run of the table `e`, which has those with the first kind of effects, has the others.
+pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
+    let others = wanted_of_list(filter).into_iter().filter(|(kind, _)| *kind != first);
+    others.into_iter().try_for_each(|(kind, names)| add_condition(statement, (&kind, &names), OF_ROW))
 }
 
 fn add_condition(
@@ -47,23 +46,25 @@ fn add_condition(
     Ok(())
 }
 
-/// Adds the table `e` of the runs with an effect, for a list that begins with it: those of the kind with the fewest names.
-pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
-    let (wanted, first) = (wanted(&filter.effects), first_kind(&filter.effects));
-    let Some((kind, names)) = wanted.iter().find(|(kind, _)| Some(**kind) == first) else { return Ok(()) };
+/// Adds the table `e` of the runs with an effect of the first kind.
+pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
+    let wanted = wanted_of_list(filter);
+    let Some(names) = wanted.get(&first) else { return Ok(()) };
     // A run may have several of the names.
     let distinct = if names.len() == 1 { "" } else { "DISTINCT " };
     statement
         .push(&format!("(SELECT {distinct}o.started_at, o.invocation FROM inv_effects o WHERE o.organization = $1"));
-    statement.bind(" AND o.kind = ?", kind.as_str());
+    statement.bind(" AND o.kind = ?", first.as_str());
     add_names(statement, names)?;
+    statement.bind_some(" AND o.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
+    statement.bind_some(" AND o.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
     statement.push(") e");
     Ok(())
 }
 
-/// Returns the kind with the fewest names.
-fn first_kind(effects: &[Effect]) -> Option<EffectKind> {
-    wanted(effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
+/// Returns the kind of effects with the fewest names.
+pub(super) fn fewest_names(filter: &InvocationFilter) -> Option<EffectKind> {
+    wanted(&filter.effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
 }
 
 fn add_names(statement: &mut Statement, names: &BTreeSet<&str>) -> Result<()> {
@@ -77,6 +78,16 @@ fn add_names(statement: &mut Statement, names: &BTreeSet<&str>) -> Result<()> {
 fn wanted(effects: &[Effect]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
     for Effect { kind, name } in effects {
+        wanted.entry(*kind).or_default().insert(name);
+    }
+    wanted
+}
+
+/// The effects of the runs of a list. That a run failed is one of them.
+pub(super) fn wanted_of_list(filter: &InvocationFilter) -> Wanted<'_> {
+    let mut wanted = wanted(&filter.effects);
+    if filter.succeeded == Some(false) {
+        let Effect { kind, name } = &*FAILED;
         wanted.entry(*kind).or_default().insert(name);
     }
     wanted

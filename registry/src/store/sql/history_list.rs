@@ -1,5 +1,6 @@
 //! Listing the history of runs.
 
+use super::effect_spans::Spans;
 use super::filters::{Filters, refuse_nul_in};
 use super::history_order::{LAST, Order};
 use super::list_start::ListStart;
@@ -7,6 +8,7 @@ use super::listing::Listing;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
 use super::row::{get, signed};
 use crate::account::OrganizationId;
+use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::history::InvocationFilter;
 use crate::page::{Page, Slice};
@@ -25,12 +27,22 @@ impl Store {
         refuse_nul_in(filter)?;
         let mut listing = self.listing(organization).await?;
         let last = self.last_invocation(&mut listing, organization, page).await?;
-        let mut statement = beginning(organization, filter)?;
-        let rest = ListStart::of(filter).rest(filter);
-        Filters::look_up(&mut listing, organization, &rest).await?.add(&mut statement)?;
-        add_order(&mut statement, &Order::of(filter), last.as_ref())?;
-        statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
-        let found = listing.rows(statement.query()).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
+        let start = ListStart::look_up(&mut listing, organization, filter).await?;
+        let order = Order::of(filter);
+        let mut spans = spans(filter, (start, &order), last.as_ref())?;
+        let (mut found, wanted) = (Vec::new(), page.limit as usize + 1);
+        while let Some(filter) = spans.next(&mut listing, organization).await? {
+            let mut statement = beginning(organization, &filter, start)?;
+            let rest = start.rest(&filter);
+            Filters::look_up(&mut listing, organization, &rest).await?.add(&mut statement)?;
+            add_order(&mut statement, &order, last.as_ref())?;
+            statement.bind(" LIMIT ?", signed((wanted - found.len()) as u64));
+            let rows = listing.rows(statement.query()).await?;
+            found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+            if found.len() == wanted {
+                break;
+            }
+        }
         let page = fitting_page(&found, page);
         let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
@@ -56,10 +68,30 @@ fn list_of(organization: &OrganizationId) -> [&str; 2] {
     ["history", organization.as_str()]
 }
 
+/// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.
+pub(in crate::store) fn spans(
+    filter: &InvocationFilter,
+    (start, order): (ListStart, &Order),
+    last: Option<&Row>,
+) -> Result<Spans> {
+    let ListStart::Effects(kind) = start else { return Ok(Spans::one(filter)) };
+    if !order.keys.is_empty() {
+        return Ok(Spans::one(filter));
+    }
+    // The records of the same millisecond, too.
+    let before = last.map(|last| get::<i64>(last, "started_at")).transpose()?;
+    let before = before.map(|last| Timestamp::from_milliseconds(last.saturating_add(1)));
+    Ok(Spans::of_kind(filter, kind, before))
+}
+
 /// Returns the statement up to the condition for the organisation, its `$1`.
-pub(in crate::store) fn beginning(organization: &OrganizationId, filter: &InvocationFilter) -> Result<Statement> {
+pub(in crate::store) fn beginning(
+    organization: &OrganizationId,
+    filter: &InvocationFilter,
+    start: ListStart,
+) -> Result<Statement> {
     let mut statement = beginning_of(organization, "");
-    ListStart::of(filter).add(&mut statement, filter)?;
+    start.add(&mut statement, filter)?;
     Ok(statement)
 }
 

@@ -28,7 +28,7 @@ pub(in crate::store) struct Order {
 impl Order {
     pub fn of(filter: &InvocationFilter) -> Self {
         let (started_at, invocation) = match ListStart::of(filter) {
-            ListStart::Effects => ("e.started_at", "e.invocation"),
+            ListStart::Effects(_) => ("e.started_at", "e.invocation"),
             _ => ("s.started_at", "s.invocation"),
         };
         Self { keys: sort_keys(filter, started_at), started_at, invocation }

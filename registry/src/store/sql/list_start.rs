@@ -1,10 +1,13 @@
 //! The table that a list of the history begins with: the one that has the fewest candidates, or an index in the wanted order,
 //! so that most pages are read without the records after the page.
 
-use super::effect_filters::{add_effect_table, add_other_effects};
+use super::effect_filters::{add_effect_table, add_other_effects, fewest_names};
+use super::effect_spans::rarest;
+use super::listing::Listing;
 use super::origin::origin;
 use super::row::to_list;
-use crate::clock::Timestamp;
+use crate::account::OrganizationId;
+use crate::effect::EffectKind;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates};
 use crate::store::database::Statement;
@@ -84,7 +87,8 @@ const USER_CHARACTERS: usize = 256;
 pub(in crate::store) enum ListStart {
     Running,
     Conversations,
-    Effects,
+    /// The runs with effects of this kind.
+    Effects(EffectKind),
     OneUser,
     OneTool,
     Ends,
@@ -100,8 +104,8 @@ impl ListStart {
             Self::Running
         } else if !filter.conversation_ids.is_empty() {
             Self::Conversations
-        } else if !filter.effects.is_empty() {
-            Self::Effects
+        } else if let Some(kind) = fewest_names(filter) {
+            Self::Effects(kind)
         } else if filter.user_ids.len() == 1 {
             Self::OneUser
         } else if is_one_tool(filter) {
@@ -120,12 +124,27 @@ impl ListStart {
         }
     }
 
+    /// Returns the start for a filter. Of several kinds of effects, that which the fewest runs had of late.
+    pub async fn look_up(
+        listing: &mut Listing,
+        organization: &OrganizationId,
+        filter: &InvocationFilter,
+    ) -> Result<Self> {
+        match Self::of(filter) {
+            Self::Effects(kind) => Ok(Self::Effects(rarest(listing, organization, filter).await?.unwrap_or(kind))),
+            start => Ok(start),
+        }
+    }
+
     /// Returns the filter without what [`ListStart::add`] has taken care of. Planners take a repeated condition for another one, and
     /// then expect too few records.
     pub fn rest(self, filter: &InvocationFilter) -> InvocationFilter {
         let mut rest = filter.clone();
         match self {
-            Self::Effects => rest.effects.clear(),
+            Self::Effects(_) => {
+                rest.effects.clear();
+                (rest.created_after, rest.created_before) = (None, None);
+            }
             // Longer ids may begin with the same characters.
             Self::OneUser => rest.user_ids.retain(|user| user.chars().count() >= USER_CHARACTERS),
             Self::OneOrigin => rest.origins.clear(),
@@ -139,12 +158,10 @@ impl ListStart {
         match self {
             Self::Running => statement.push(RUNNING),
             Self::Conversations => statement.bind_some(OF_CONVERSATIONS, to_list(&filter.conversation_ids)?),
-            Self::Effects => {
-                add_effect_table(statement, filter)?;
+            Self::Effects(first) => {
+                add_effect_table(statement, filter, first)?;
                 statement.push(OF_EFFECTS);
-                add_other_effects(statement, filter)?;
-                statement.bind_some(" AND e.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
-                statement.bind_some(" AND e.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
+                add_other_effects(statement, filter, first)?;
             }
             Self::OneUser => statement.bind_some(OF_ONE_USER, filter.user_ids.first().map(String::as_str)),
             Self::OneTool => statement.bind_some(OF_ONE_TOOL, filter.tools.first().map(|first| first.tool.as_str())),

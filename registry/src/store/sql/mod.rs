@@ -48,6 +48,7 @@ mod conversations;
 mod counts;
 mod effect_filters;
 mod effect_rows;
+mod effect_spans;
 mod envvars;
 mod expired_runs;
 mod health;

@@ -17,7 +17,7 @@ use crate::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::filters::{Filters, HAS_ENDED};
-use crate::store::sql::history_list::{add_order, beginning};
+use crate::store::sql::history_list::{add_order, beginning, spans};
 use crate::store::sql::history_order::{LAST, Order};
 use crate::store::sql::list_start::ListStart;
 use crate::store::sql::search_windows::Windows;
@@ -116,12 +116,16 @@ impl World {
     }
 
     async fn list(&self, filter: &InvocationFilter, last: Option<&Row>) -> Query {
-        let mut statement = beginning(&acme(), filter).unwrap();
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        let rest = ListStart::of(filter).rest(filter);
+        let start = ListStart::look_up(&mut listing, &acme(), filter).await.unwrap();
+        let order = Order::of(filter);
+        let mut spans = spans(filter, (start, &order), last).unwrap();
+        let filter = &spans.next(&mut listing, &acme()).await.unwrap().expect("a span");
+        let mut statement = beginning(&acme(), filter, start).unwrap();
+        let rest = start.rest(filter);
         let filters = Filters::look_up(&mut listing, &acme(), &rest).await.unwrap();
         filters.add(&mut statement).unwrap();
-        add_order(&mut statement, &Order::of(filter), last).unwrap();
+        add_order(&mut statement, &order, last).unwrap();
         statement.bind(" LIMIT ?", 51_i64);
         statement.query()
     }
@@ -191,6 +195,7 @@ async fn lists_are_read_from_the_expected_index() {
         (InvocationFilter { effects: vec![agent.clone()], ..any() }, "inv_effects_pkey", false),
         (InvocationFilter { effects: vec![agent], states: RunStates::All, ..any() }, "inv_effects_pkey", false),
         (InvocationFilter { effects: vec![host("often")], ..any() }, "inv_effects_pkey", false),
+        (InvocationFilter { effects: vec![host("often"), host("h7")], ..any() }, "inv_effects_pkey", true),
         (
             InvocationFilter { effects: vec![host("absent")], succeeded: Some(false), ..any() },
             "inv_effects_pkey",

@@ -12,6 +12,7 @@ use crate::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::history_list::{add_order, beginning};
 use crate::store::sql::history_order::{LAST, Order};
+use crate::store::sql::list_start::ListStart;
 use crate::store::sql::text_search::text_search;
 use crate::store::sql::{record_pages, search, taped_runs};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
@@ -51,7 +52,7 @@ async fn last() -> Row {
 
 /// The statement of a list without its filters, which name no other table.
 fn list(filter: &InvocationFilter, last: Option<&Row>) -> Query {
-    let mut statement = beginning(&acme(), filter).unwrap();
+    let mut statement = beginning(&acme(), filter, ListStart::of(filter)).unwrap();
     if filter.states == RunStates::Finished {
         statement.push(crate::store::sql::filters::HAS_ENDED);
     }
@@ -63,6 +64,7 @@ fn list(filter: &InvocationFilter, last: Option<&Row>) -> Query {
 #[tokio::test]
 async fn lists_are_read_from_the_expected_index() {
     let host = Effect { kind: EffectKind::Host, name: "example.org".into() };
+    let other_host = Effect { name: "example.com".into(), ..host.clone() };
     let agent = Effect { kind: EffectKind::Agent, name: "a".repeat(24) };
     let (user, origin) = (vec!["ann".to_owned()], vec![Origin::Direct]);
     let (by_user, by_origin) =
@@ -90,7 +92,8 @@ async fn lists_are_read_from_the_expected_index() {
         (filter(0, 0, &[(DurationMs, Descending), (Succeeded, Ascending)]), by_duration, Some(few)),
         (InvocationFilter { user_ids: user, ..filter(0, 0, &[]) }, by_user, None),
         (InvocationFilter { origins: origin, ..filter(0, 0, &[]) }, by_origin, None),
-        (InvocationFilter { effects: vec![host], ..filter(0, 1, &[]) }, by_effect, None),
+        (InvocationFilter { effects: vec![host.clone()], ..filter(0, 1, &[]) }, by_effect, None),
+        (InvocationFilter { effects: vec![host, other_host], ..filter(0, 0, &[]) }, by_effect, Some(all)),
         (InvocationFilter { origins: vec![Origin::Mcp], ..filter(0, 0, &[]) }, by_origin, None),
         (InvocationFilter { effects: vec![agent.clone()], ..filter(0, 0, &[]) }, by_effect, None),
         (InvocationFilter { states: RunStates::All, effects: vec![agent], ..filter(0, 0, &[]) }, by_effect, None),
