@@ -1,12 +1,14 @@
-//! The tools of the Library, as an agent calls them by MCP. A test is named after the row of the specification that it shows.
+//! The tools of the Library, as an agent calls them by MCP and a user over REST. A test is named after the row of the specification that it shows.
 
 mod agent;
 mod artifacts;
 mod envelope;
 mod families;
 mod memory;
+mod memory_search;
 mod preferences;
 mod prompts;
+mod rest;
 mod rules;
 mod sharing;
 mod skills;

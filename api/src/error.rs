@@ -31,6 +31,8 @@ pub enum Error {
     Unauthenticated,
     #[error("The operation needs the permission {permission}.")]
     Forbidden { permission: Permission },
+    #[error("The header x-org-id names another organization than that of the credentials.")]
+    OrganizationDiffers,
     #[error("The request is not valid.")]
     Invalid { problems: Vec<Problem> },
     #[error("{detail}")]

@@ -6,6 +6,7 @@
 mod app;
 mod auth;
 mod body_end;
+mod caller_names;
 mod config;
 mod error;
 mod extract;
@@ -17,6 +18,7 @@ mod openapi;
 mod public_url;
 mod rate;
 mod readiness;
+mod refused_arguments;
 mod request_id;
 mod request_identity;
 mod request_log;
@@ -26,6 +28,7 @@ mod routes;
 mod server;
 mod tasks;
 mod tool_formats;
+mod tool_routes;
 pub mod wire;
 mod work;
 

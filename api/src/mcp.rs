@@ -5,7 +5,6 @@
 
 mod abilities;
 mod accept;
-mod caller_names;
 mod calling;
 mod challenge;
 mod changes;

@@ -17,6 +17,7 @@ mod parameter;
 mod responses;
 mod route_doc;
 pub(crate) mod schemas;
+mod tool_errors;
 
 pub(crate) use check::problem;
 pub(crate) use document::document;

@@ -2,7 +2,7 @@
 //! served.
 //!
 //! Both slash forms of a path are served. These routes stop the start-up: a route without a permission, unless
-//! [`public`] names it; a route with a permission but without an organisation in its path; a route without a
+//! [`public`] names it; a route with a permission whose path does not tell the organisation; a route without a
 //! description, which stands beside its handler.
 
 mod build;
@@ -24,6 +24,7 @@ use crate::routes::{
     agents, api_keys, builds, conversations, document, git, health, holds, invocations, mcp, me, oauth, operations,
     organization, reference, roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
+use crate::tool_routes;
 
 pub use build::RouteRefused;
 pub use route::Route;
@@ -58,7 +59,12 @@ impl RateLimits {
 
 /// The route table.
 pub fn routes() -> Vec<Route> {
-    [of_the_server(), of_accounts(), of_tools(), of_agents()].into_iter().flatten().collect()
+    [of_the_server(), of_accounts(), of_tools(), of_agents(), of_native_tools()].into_iter().flatten().collect()
+}
+
+/// The routes that native tools declare beside their schemas.
+fn of_native_tools() -> Vec<Route> {
+    tool_routes::operations().into_iter().map(Route::from).collect()
 }
 
 #[rustfmt::skip]

@@ -7,6 +7,7 @@
 mod assemble;
 mod builds;
 mod egress;
+mod embeddings;
 mod file;
 mod limits;
 mod node;
@@ -19,6 +20,7 @@ mod signals;
 mod storage;
 mod sweep;
 mod telemetry;
+mod vectors;
 mod worker;
 
 pub use assemble::{

@@ -75,6 +75,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 32, "0032_search_facets"),
         migration!("sqlite", 33, "0033_oauth"),
         migration!("sqlite", 34, "0034_library"),
+        migration!("sqlite", 35, "0035_library_search"),
     ],
 };
 
@@ -101,6 +102,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 32, "0032_search_facets"),
         migration!("postgres", 33, "0033_oauth"),
         migration!("postgres", 34, "0034_library"),
+        migration!("postgres", 35, "0035_library_search"),
     ],
 };
 

@@ -19,11 +19,15 @@
 //! | `holds_max` | legal holds of one organisation, with those that are released | 10,000 |
 //! | `agents_max` | agents of one organisation | 1,000 |
 //! | `library_items_max` | items in the Library of one organisation, with those that were deleted in the last 30 days | 1,000,000 |
+//! | `embedder` | makes vectors of memories | a model that learns from them |
 //! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
 //! | `copied_rows_max` | rows in one transaction of a copy to a database server | 2,000 |
 //! | `database_bytes_max` | size of the database above which writes are refused | none |
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::embeddings::Embedder;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -44,6 +48,7 @@ pub struct Config {
     pub holds_max: u32,
     pub agents_max: u32,
     pub library_items_max: u64,
+    pub embedder: Option<Arc<dyn Embedder>>,
     pub recorded_answers_max: u32,
     pub copied_rows_max: u32,
     pub database_bytes_max: Option<u64>,
@@ -69,6 +74,7 @@ impl Default for Config {
             holds_max: 10_000,
             agents_max: 1_000,
             library_items_max: 1_000_000,
+            embedder: None,
             recorded_answers_max: 1_000,
             copied_rows_max: 2_000,
             database_bytes_max: None,
@@ -97,6 +103,7 @@ impl Config {
             holds_max: 10,
             agents_max: 20,
             library_items_max: 60,
+            embedder: None,
             recorded_answers_max: 40,
             copied_rows_max: 50,
             database_bytes_max: None,

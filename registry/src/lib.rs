@@ -30,6 +30,7 @@ mod data_dir;
 mod digest;
 mod durable;
 mod effect;
+mod embeddings;
 mod error;
 mod grant;
 mod history;
@@ -44,6 +45,7 @@ mod language;
 mod lease;
 mod ledger;
 mod library;
+mod memory_search;
 mod metrics;
 mod missing_variable;
 mod named_values;
@@ -81,6 +83,7 @@ mod user;
 mod user_variable;
 mod variables;
 mod version;
+mod words;
 
 pub use account::{OrganizationId, UserId};
 pub use agent::{
@@ -114,6 +117,7 @@ pub use credentials::{IssuedKey, NewOrganization, SignIn, SignInRefused, SignedI
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
 pub use effect::{Effect, EffectKind};
+pub use embeddings::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, StaticEmbedder, Vector};
 pub use error::{Error, ErrorKind, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{
@@ -135,8 +139,9 @@ pub use lease::{Busy, Lease};
 pub use ledger::{CallUse, Cost, Denied, Granted, HttpUse, Ledger, TreeUse, Used};
 pub use library::{
     CallerName, CallerNames, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope,
-    Provenance,
+    MemoryResult, MemoryResults, Provenance,
 };
+pub use memory_search::MatchedBy;
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, NativeToolName, ToolName};

@@ -6,6 +6,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, InvocationId, LibraryItemId};
 use crate::invalid_value::InvalidValue;
+use crate::memory_search::MatchedBy;
 use crate::named_values::named_values;
 use crate::text_type::{made_of, text_type};
 
@@ -43,11 +44,18 @@ pub struct CallerNames {
 }
 
 /// The user whose items a call reads and writes, within one application or outside of all applications.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LibraryScope {
     pub organization: OrganizationId,
     pub user: UserId,
     pub app: Option<CallerName>,
+}
+
+impl LibraryScope {
+    /// The application as it is stored: empty outside of all applications.
+    pub(crate) fn stored_app(&self) -> &str {
+        self.app.as_ref().map_or("", CallerName::as_str)
+    }
 }
 
 /// The origin of a revision of an item.
@@ -113,4 +121,21 @@ pub struct LibraryFilter {
 pub struct LibraryRange {
     pub limit: u32,
     pub offset: u32,
+}
+
+/// The memories that a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryResults {
+    /// The best first.
+    pub items: Vec<MemoryResult>,
+    /// The kind of the embedder that searched by meaning. `None` when the search was by words alone.
+    pub semantic: Option<&'static str>,
+}
+
+/// A memory that a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryResult {
+    pub item: LibraryItem,
+    pub score: f64,
+    pub matched: MatchedBy,
 }

@@ -74,7 +74,9 @@ pub use invoke::{
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;
-pub use native::{NativeTool, NativeToolRefused, NativeTools, ToolEffect, library_failure};
+pub use native::{
+    NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, library_failure, routed_tools,
+};
 pub use outcome::Outcome;
 pub use ports::{
     EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,

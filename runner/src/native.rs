@@ -11,8 +11,10 @@ mod get_tool_call_status;
 mod library;
 mod reach;
 mod refused;
+mod routed_tool;
 mod spec;
 mod tool;
+mod tool_route;
 mod whoami;
 
 pub use catalogue::NativeTools;
@@ -21,8 +23,10 @@ pub use effect::ToolEffect;
 pub use library::library_failure;
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
+pub use routed_tool::RoutedTool;
 pub(crate) use spec::{NativeToolSpec, schema_of};
 pub use tool::{NativeCall, NativeTool};
+pub use tool_route::{ToolRoute, Verb};
 
 /// Declares the native tools, one module for each.
 macro_rules! native_tools {
@@ -40,6 +44,15 @@ impl NativeTools {
     /// # Errors
     /// The first tool that lacks something.
     pub fn start() -> Result<Self, NativeToolRefused> {
-        Self::check(NATIVE.iter().chain(library::FAMILIES.iter().copied().flatten()))
+        Self::check(declared())
     }
+}
+
+/// The native tools that the HTTP API serves by routes of their own.
+pub fn routed_tools() -> impl Iterator<Item = RoutedTool> {
+    declared().filter_map(RoutedTool::of)
+}
+
+fn declared() -> impl Iterator<Item = &'static NativeToolSpec> {
+    NATIVE.iter().chain(library::FAMILIES.iter().copied().flatten())
 }

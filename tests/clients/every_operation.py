@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls every operation of the HTTP contract, and of agents and conversations, with only the standard library and `git`.
+"""Calls every operation of the HTTP contract, of agents, of conversations and of the Library, with only the standard library and `git`.
 
 Reads LATHE_URL, LATHE_ORG, LATHE_USER, LATHE_API_KEY_ID and LATHE_API_KEY, prints one line for each operation, and
 exits with 1 and a message at the first response that a strict client would refuse. It creates a tool with a new name,
@@ -20,6 +20,7 @@ import urllib.parse
 from pathlib import Path
 
 from agent_operations import AgentWalk
+from library_operations import LibraryWalk
 from strict import Field, Refused, check_record, check_results, check_tool, check_user, check_version, page, parsed
 
 PROJECT = """\
@@ -62,8 +63,9 @@ class Client:
         self.token = answer["id_token"].text()
         self.headers["authorization"] = f"Bearer {self.token}"
 
-    def exchange(self, method, path, query=(), body=None, headers=None):
-        target = f"/v1/{self.organization}{path}"
+    def exchange(self, method, path, query=(), body=None, headers=None, base=None):
+        """Sends a request. `path` is below the organisation, or below another base."""
+        target = f"/v1/{self.organization}{path}" if base is None else base + path
         if query:
             target += "?" + urllib.parse.urlencode(query)
         headers = {**self.headers, **(headers or {})}
@@ -75,9 +77,12 @@ class Client:
 
     def say(self, operation, status, words, below="/tool"):
         """Prints an operation with its method and its path below another one."""
-        self.done += 1
         method, path = operation.split(" ")
-        print(f"{method} /v1/{{organization}}{below}{path} {status} {words}".rstrip(), flush=True)
+        self.report(f"{method} /v1/{{organization}}{below}{path} {status} {words}".rstrip())
+
+    def report(self, line):
+        self.done += 1
+        print(line, flush=True)
 
 
 class Walk:
@@ -243,7 +248,7 @@ class Walk:
         self.references(), self.push(), self.scaffold()
         self.branch_test(), self.publish(), self.versions(), self.invoke()
         self.history(), self.search()
-        AgentWalk(self.client, self.tool).all()
+        AgentWalk(self.client, self.tool).all(), LibraryWalk(self.client).all()
         self.deprecate()
 
 

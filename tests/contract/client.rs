@@ -1,5 +1,5 @@
-//! An independent client: a script with Python's standard library that calls every operation of the contract, and of agents and
-//! conversations, and parses strictly.
+//! An independent client: a script with Python's standard library that calls every operation of the contract, of agents, of
+//! conversations and of the Library, and parses strictly.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -25,31 +25,32 @@ fn script(team: &Team, url: &str) -> Said {
     Said::from(command.output().expect("python3 starts; install it: apt-get install python3"))
 }
 
-/// The operations of agents and conversations in the server's own description.
-fn of_agents(team: &Team) -> BTreeSet<String> {
+/// The operations of agents, of conversations and of the Library in the server's own description.
+fn of_description(team: &Team) -> BTreeSet<String> {
     let document = team.server.request("GET", "/v1/openapi.json").send_message().json();
     let paths = document["paths"].as_object().expect("paths");
     let is_of_agents = |path: &str| ["agent", "conversation"].iter().any(|noun| path.split('/').nth(3) == Some(noun));
+    let is_included = |path: &str| is_of_agents(path) || path.starts_with("/api/v1/");
     let of_path = |(path, item): (&String, &Value)| {
         let methods = item.as_object().into_iter().flat_map(serde_json::Map::keys).filter(|key| *key != "parameters");
         methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
     };
-    paths.iter().filter(|(path, _)| is_of_agents(path)).flat_map(of_path).collect()
+    paths.iter().filter(|(path, _)| is_included(path)).flat_map(of_path).collect()
 }
 
 #[test]
 fn a_script_does_every_operation() {
     let team = Team::new();
-    let of_agents = of_agents(&team);
-    assert_eq!(of_agents.len(), 23, "{of_agents:?}");
+    let described = of_description(&team);
+    assert_eq!(described.len(), 56, "{described:?}");
     // A second run, on the data of the first.
     for _ in 0..2 {
         let said = script(&team, &team.server.url).ok();
         let lines = said.stdout.lines().map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "));
         let done: BTreeSet<String> = lines.filter(|line| line.contains("/v1/")).collect();
         let of_contract = operations().iter().map(|operation| operation.name.clone());
-        assert_eq!(done, of_contract.chain(of_agents.clone()).collect());
-        assert!(said.stdout.contains("38 operations in "), "{said:?}");
+        assert_eq!(done, of_contract.chain(described.clone()).collect());
+        assert!(said.stdout.contains("71 operations in "), "{said:?}");
     }
 }
 

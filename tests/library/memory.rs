@@ -80,7 +80,7 @@ rows! {
             assert_eq!(agent.refused("memory_get", json!({"memory_id": id})), ("not_found".into(), 404));
         }
     };
-    memory_update_content_in_place: |agent| changes(agent, "content", json!("The customer prefers calls."));
+    s0_044_memory_update_content_in_place: |agent| changes(agent, "content", json!("The customer prefers calls."));
     s0_045_memory_update_summary: |agent| changes(agent, "summary", json!("after"));
     s0_046_memory_update_tags: |agent| changes(agent, "tags", json!(["after"]));
     s0_047_memory_update_other_fields: |agent| {
@@ -88,7 +88,7 @@ rows! {
         changes(agent, "category", json!("orders"));
         changes(agent, "importance", json!(1.0));
     };
-    memory_delete: |agent| {
+    s0_048_memory_delete: |agent| {
         let id = created(agent, json!({}))["memory_id"].clone();
         assert_eq!(agent.data("memory_delete", json!({"memory_id": id})), json!({"memory_id": id, "deleted": true}));
         for tool in ["memory_get", "memory_delete", "memory_update"] {

@@ -2,7 +2,8 @@
 
 use axum::http::request::Parts;
 
-use super::credentials::{Credentials, names_only};
+use super::credentials::Credentials;
+use super::organization::{NamedOrganization, OrganizationSource};
 use super::resource::{ResourceKind, ResourceRef};
 use crate::extract;
 use crate::public_url::PublicBase;
@@ -12,18 +13,33 @@ use crate::public_url::PublicBase;
 pub(super) struct AuthRequest {
     /// `None` when the request has no readable credentials.
     pub(super) credentials: Option<Credentials>,
-    /// The path's organisation; `None` when the headers name another one.
-    pub(super) organization: Option<String>,
+    pub(super) organization: NamedOrganization,
     pub(super) resource: ResourceRef,
     /// The URL that access tokens must be for; `None` where none are accepted, or when the request names no host.
     pub(super) url: Option<String>,
 }
 
+/// What the path of a route says about its requests.
+#[derive(Clone, Copy)]
+pub(super) struct RequestSubject {
+    pub(super) organization: OrganizationSource,
+    pub(super) kind: ResourceKind,
+}
+
+impl RequestSubject {
+    /// The start-up refuses other paths than those of an [`OrganizationSource`].
+    pub(super) fn of(path: &str) -> Self {
+        let organization = OrganizationSource::of(path).unwrap_or(OrganizationSource::Path);
+        Self { organization, kind: ResourceKind::of(path) }
+    }
+}
+
 impl AuthRequest {
-    pub(super) async fn read(parts: &mut Parts, kind: ResourceKind, public: Option<&PublicBase>) -> Self {
+    pub(super) async fn read(parts: &mut Parts, about: RequestSubject, public: Option<&PublicBase>) -> Self {
+        let RequestSubject { organization: source, kind } = about;
         let credentials = Credentials::read(&parts.headers);
-        let organization = extract::parameter(parts, &(), "organization").await.ok();
-        let organization = organization.filter(|organization| names_only(&parts.headers, organization));
+        let in_path = extract::parameter(parts, &(), "organization").await.ok();
+        let organization = NamedOrganization::new(source, in_path, &parts.headers);
         let url = public.and_then(|public| public.of(&parts.headers));
         let url = url.map(|base| format!("{base}{}", parts.uri.path().trim_end_matches('/')));
         Self { credentials, organization, resource: ResourceRef::read(parts, kind).await, url }

@@ -42,8 +42,8 @@ impl AccessCheck {
             None => credentials.principal(&self.store).await?,
         };
         let principal = principal.ok_or(Error::Unauthenticated)?;
-        let is_own = request.organization.as_deref() == Some(principal.organization.as_str());
-        if is_own { Ok(principal) } else { Err(Error::NotFound) }
+        request.organization.require(principal.organization.as_str())?;
+        Ok(principal)
     }
 
     /// Returns the user for whom a client acts, if its token is for the URL of the request.

@@ -1,15 +1,13 @@
 //! The forms of credentials: `Bearer <id_token>`, and Basic, which git and package installers use. The name of Basic is
 //! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. Routes of MCP, whose clients take only a
 //! header, also accept `Bearer <API key>` and
-//! `Bearer <access token>`. `X-ORG-ID` may repeat the organisation.
+//! `Bearer <access token>`.
 
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderMap, HeaderName};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use registry::{ApiKeyId, Principal, Store, is_access_token};
-
-const ORGANIZATION: HeaderName = HeaderName::from_static("x-org-id");
 
 /// Length of the `Authorization` header. Longer headers are not decoded; every name with its token is shorter.
 const HEADER_BYTES_MAX: usize = 1024;
@@ -97,17 +95,12 @@ impl Credentials {
     }
 }
 
-/// Whether no header names another organisation than this one.
-pub(super) fn names_only(headers: &HeaderMap, organization: &str) -> bool {
-    headers.get_all(ORGANIZATION).iter().all(|value| value.as_bytes() == organization.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
     use registry::{Grants, OrganizationId, Principal, UserId};
 
-    use super::{Credentials, ORGANIZATION, STANDARD, names_only};
+    use super::{Credentials, STANDARD};
     use base64::Engine;
 
     fn read(values: &[&str]) -> Option<Credentials> {
@@ -164,19 +157,6 @@ mod tests {
     fn unreadable_credentials_are_none() {
         for values in [&["Token x"][..], &["Basic !"], &["Basic YQ=="], &["Bearer"], &["Bearer a", "Bearer b"], &[]] {
             assert!(read(values).is_none(), "{values:?}");
-        }
-    }
-
-    #[test]
-    fn a_header_must_name_the_same_organization() {
-        for (values, expected) in
-            [(&[][..], true), (&["acme"], true), (&["acme", "other"], false), (&["ACME"], false), (&[""], false)]
-        {
-            let mut headers = HeaderMap::new();
-            for value in values {
-                headers.append(ORGANIZATION, HeaderValue::from_static(value));
-            }
-            assert_eq!(names_only(&headers, "acme"), expected, "{values:?}");
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Request};
 use registry::{Permission, Principal, Store};
 
-use super::auth_request::AuthRequest;
+use super::auth_request::{AuthRequest, RequestSubject};
 use super::caller::Caller;
 use super::check::{AccessCheck, Bearers};
 use super::recheck::rechecked;
-use super::resource::{ResourceKind, ResourceRef};
+use super::resource::ResourceRef;
 use super::rights::Rights;
 use crate::error::Error;
 use crate::extract::QueryParameters;
@@ -21,7 +21,7 @@ use crate::server::Peer;
 /// Checks the requests of one route before its handler.
 pub(crate) struct Guard {
     access: AccessCheck,
-    kind: ResourceKind,
+    subject: RequestSubject,
     /// The base of the URLs that access tokens are for; `None` where none are accepted.
     public: Option<PublicBase>,
     /// `None` when signing in has no limit.
@@ -32,7 +32,7 @@ impl Guard {
     /// Creates the guard of the route with this path, which accepts id tokens as bearer.
     pub(crate) fn new(store: Store, permission: Permission, path: &str) -> Self {
         let access = AccessCheck { store, permission, bearers: Bearers::IdTokens };
-        Self { access, kind: ResourceKind::of(path), public: None, key_limit: None }
+        Self { access, subject: RequestSubject::of(path), public: None, key_limit: None }
     }
 
     /// Sets the secrets that the route accepts as bearer, and the base of the URLs that access tokens are for.
@@ -50,7 +50,7 @@ impl Guard {
     /// Returns the request with its [`Caller`] if credentials, organisation and permission are right.
     pub(crate) async fn admit(&self, request: Request) -> Result<Request, Error> {
         let (mut parts, body) = request.into_parts();
-        let asked = AuthRequest::read(&mut parts, self.kind, self.public.as_ref()).await;
+        let asked = AuthRequest::read(&mut parts, self.subject, self.public.as_ref()).await;
         let checked = self.access.check(&asked).await;
         let address = Peer::of(&parts.extensions);
         self.count_key(&asked, KeyCheck::new(address, &checked)).await?;
@@ -74,7 +74,7 @@ impl Guard {
 
     async fn count_key(&self, asked: &AuthRequest, check: KeyCheck) -> Result<(), Error> {
         let (Some(limit), Some(credentials)) = (&self.key_limit, &asked.credentials) else { return Ok(()) };
-        let organization = asked.organization.as_deref().unwrap_or_default();
+        let organization = asked.organization.in_path.as_deref().unwrap_or_default();
         let Some(key) = credentials.key() else { return Ok(()) };
         limit.count([organization, credentials.user(organization), key.as_str()], check).await
     }

@@ -110,8 +110,9 @@ impl Fault {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let code = RefusalCode(self.code);
-        let mut response = (self.status, self.extra_headers(), Json(self)).into_response();
+        let mut response = (self.status, self.extra_headers(), Json(&self)).into_response();
         response.extensions_mut().insert(code);
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::node::{Node, Problems};
 use super::problem::Problem;
@@ -41,7 +41,12 @@ pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: FromBody> DocumentedInput for Body<T> {
     fn describe(inputs: &mut Inputs) {
-        inputs.body = Some(RequestBody { name: T::NAME, schema: Object(T::read).schema(), example: T::example() });
+        inputs.body = Some(RequestBody {
+            name: T::NAME,
+            schema: Object(T::read).schema(),
+            example: Some(T::example()),
+            is_required: true,
+        });
     }
 }
 
@@ -59,6 +64,21 @@ pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
     expect_length(request.headers())?;
     let bytes = read(request.into_body()).await?;
     strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))
+}
+
+/// Reads the fields of a body, which may be missing.
+pub(crate) async fn read_object(request: Request) -> Result<Map<String, Value>, Error> {
+    let (parts, body) = request.into_parts();
+    expect_length(&parts.headers)?;
+    let bytes = read(body).await?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    expect_json(&parts.headers)?;
+    match strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(invalid("dict_type", "Input should be an object")),
+    }
 }
 
 /// Reads a body of any content, also one that was stored.

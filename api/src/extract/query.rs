@@ -6,7 +6,7 @@
 //! The same function reads a query and describes its parameters: over an empty query it collects name, schema and
 //! default of each parameter that it asks for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
 use axum::extract::{self, FromRequestParts};
@@ -79,6 +79,15 @@ impl<T: FromQuery> DocumentedInput for Query<T> {
 }
 
 impl QueryParameters {
+    /// All values, in order, by the name of their parameter.
+    pub(crate) fn by_name(self) -> BTreeMap<String, Vec<String>> {
+        let mut values = BTreeMap::<_, Vec<_>>::new();
+        for (name, value) in self.pairs {
+            values.entry(name).or_default().push(value);
+        }
+        values
+    }
+
     /// The values of a parameter, in order.
     pub(crate) fn many<D: TextDecoder>(
         &mut self,

@@ -16,7 +16,6 @@ use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::caller_names;
 use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::accepting;
@@ -24,6 +23,7 @@ use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
 use super::{accept, transport_refusal};
 use crate::auth::Rights;
+use crate::caller_names;
 use crate::error::Error;
 use crate::extract::{expect_length, read};
 use crate::public_url::PublicUrl;

@@ -2,10 +2,11 @@
 
 use registry::{Outcome, Trust};
 use rmcp::model::{CallToolResult, ContentBlock};
-use runner::{Refusal, RunResult, SchemaViolation, library_failure};
+use runner::{Refusal, RunResult, library_failure};
 use serde_json::{Value, json};
 
 use super::listing::meta;
+use crate::refused_arguments;
 
 /// Keys of `_meta` in a result.
 pub(super) const INVOCATION: &str = "dev.lathe/invocationId";
@@ -69,9 +70,9 @@ fn enveloped(failure: Value) -> CallToolResult {
 
 /// Renders a refused call as a failure of the tool, which models can read and mend.
 pub(super) fn of_refusal(refusal: &Refusal, form: OutputForm) -> CallToolResult {
-    let (code, message) = (refusal.error.code(), refusal_text(&refusal.error));
+    let (code, message) = (refusal.error.code(), refused_arguments::text(&refusal.error));
     let mut rendered = match form {
-        OutputForm::Envelope => enveloped(library_failure(code, &message, details(&refusal.error))),
+        OutputForm::Envelope => enveloped(library_failure(code, &message, refused_arguments::details(&refusal.error))),
         _ => CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]),
     };
     let error = json!({"type": code, "message": message, "refused_at": refusal.step});
@@ -79,27 +80,6 @@ pub(super) fn of_refusal(refusal: &Refusal, form: OutputForm) -> CallToolResult 
     fields.extend(refusal.records.first().map(|record| (INVOCATION, json!(record))));
     rendered.meta = Some(meta(&fields));
     rendered
-}
-
-/// The fields of an invalid input.
-fn details(error: &runner::Error) -> Option<Value> {
-    let runner::Error::InvalidInput { violations } = error else { return None };
-    let field = |violation: &SchemaViolation| json!({"field": violation.pointer, "message": violation.message});
-    Some(violations.iter().map(field).collect())
-}
-
-/// The text of an error. The only input of a call has no number.
-fn refusal_text(error: &runner::Error) -> String {
-    match error {
-        runner::Error::InvalidInput { violations } => {
-            let texts = violations.iter().map(|violation| match violation.pointer.as_str() {
-                "" => format!("arguments: {}", violation.message),
-                pointer => format!("{pointer}: {}", violation.message),
-            });
-            texts.collect::<Vec<_>>().join("; ")
-        }
-        error => error.to_string(),
-    }
 }
 
 fn succeeded(output: String, form: OutputForm) -> CallToolResult {

@@ -65,7 +65,7 @@ fn path_problem(route: &RouteDoc, operation: &OperationDoc) -> Option<String> {
     if let Some(undescribed) = all().find(|parameter| !parameter.is_described()) {
         return Some(format!("its parameter {} has no description", undescribed.name));
     }
-    let taken: HashSet<&str> = all().filter(|parameter| parameter.location == "path").map(|one| one.name).collect();
+    let taken: HashSet<&str> = all().filter(|parameter| parameter.location == "path").map(|one| &*one.name).collect();
     let braces = in_braces(route.path).filter(|name| *name != "organization").collect::<HashSet<_>>();
     let odd = taken.symmetric_difference(&braces).next()?;
     Some(format!("{odd} is not both in its path and among the parameters of its handler (or .parameter(…))"))

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::check::in_braces;
 use super::headers::header_components;
 use super::responses::responses;
-use super::{OperationDoc, Parameter, RouteDoc, errors, schemas};
+use super::{OperationDoc, Parameter, RouteDoc, errors, schemas, tool_errors};
 use crate::error::Refusal;
 use crate::extract::Problem;
 use crate::oauth::OauthError;
@@ -121,7 +121,7 @@ fn parameters(route: &RouteDoc, operation: &OperationDoc) -> Vec<Value> {
 /// The organisation in the path and in a header, then the headers that are ignored.
 fn shared_parameters() -> [(&'static str, Parameter); 4] {
     let organization = "The organisation's id.";
-    let named = "The organisation's id; it must be the one in the path.";
+    let named = "The organisation's id; it must be the one in the path, or that of the credentials.";
     let ignored = "Accepted and ignored, because clients of the contract send it.";
     let cluster = json!({"type": ["string", "null"]});
     let protocols = json!({"type": "array", "items": {"type": "string"}, "default": []});
@@ -136,8 +136,11 @@ fn shared_parameters() -> [(&'static str, Parameter); 4] {
 fn request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
     if let Some(body) = &route.inputs.body {
         let schema = json!({"$ref": format!("#/components/schemas/{}", body.name)});
-        let content = json!({"application/json": {"schema": schema, "example": body.example}});
-        return Some(json!({"required": true, "content": content}));
+        let mut content = json!({"application/json": {"schema": schema}});
+        if let Some(example) = &body.example {
+            content["application/json"]["example"] = example.clone();
+        }
+        return Some(json!({"required": body.is_required, "content": content}));
     }
     if let Some(form) = operation.form {
         let content = json!({"application/x-www-form-urlencoded": {"schema": form()}});
@@ -155,13 +158,16 @@ fn components(mut generator: SchemaGenerator, bodies: Map<String, Value>) -> Val
     let mut schemas = generator.take_definitions(true);
     schemas.insert("InvalidRequest".to_owned(), errors::invalid_request(&problem));
     schemas.insert("JsonRpcError".to_owned(), errors::json_rpc_error());
+    schemas.insert("ToolFailure".to_owned(), tool_errors::schema());
     schemas.extend(bodies);
+    let mut responses = errors::components();
+    responses.extend(tool_errors::components());
     let parameters: Map<_, _> =
         shared_parameters().into_iter().map(|(key, parameter)| (key.to_owned(), parameter.rendered())).collect();
     json!({
         "schemas": schemas,
         "parameters": parameters,
-        "responses": errors::components(),
+        "responses": responses,
         "headers": header_components(),
         "securitySchemes": {
             "bearer": {"type": "http", "scheme": "bearer", "description": "The token that a sign-in returns."},

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::error_codes::{STORE_CODES, StatusAndCodes};
 use super::headers::headers;
@@ -20,7 +20,7 @@ pub(super) fn of(route: &RouteDoc, operation: &OperationDoc) -> BTreeMap<u16, BT
     errors
 }
 
-const COMMON_ERRORS: [StatusAndCodes; 6] = [
+pub(super) const COMMON_ERRORS: [StatusAndCodes; 6] = [
     (408, &["headers_too_slow"]),
     (414, &["uri_too_long"]),
     (431, &["headers_too_large"]),
@@ -29,7 +29,7 @@ const COMMON_ERRORS: [StatusAndCodes; 6] = [
     (400, &["malformed_http"]),
 ];
 
-const GUARD_ERRORS: [StatusAndCodes; 6] = [
+pub(super) const GUARD_ERRORS: [StatusAndCodes; 6] = [
     (401, &["unauthenticated"]),
     (403, &["permission_missing"]),
     (404, &["not_found"]),
@@ -38,7 +38,7 @@ const GUARD_ERRORS: [StatusAndCodes; 6] = [
     (503, STORE_CODES),
 ];
 
-const BODY_ERRORS: [StatusAndCodes; 3] =
+pub(super) const BODY_ERRORS: [StatusAndCodes; 3] =
     [(400, &["body_cut_off"]), (408, &["body_too_slow"]), (413, &["body_too_large"])];
 
 /// Responses that most operations share: component name, status and codes.
@@ -70,11 +70,11 @@ fn shared(route: &RouteDoc, operation: &OperationDoc) -> Vec<StatusAndCodes> {
 }
 
 /// The components that [`rendered`] refers to.
-pub(super) fn components() -> Value {
+pub(super) fn components() -> Map<String, Value> {
     let component = |(name, status, codes): (&str, u16, &[&[&'static str]])| {
         (name.to_owned(), response(status, &codes.concat().into_iter().collect()))
     };
-    Value::Object(COMPONENTS.into_iter().map(component).collect())
+    COMPONENTS.into_iter().map(component).collect()
 }
 
 /// The error response of an operation: a reference, when a component has the same status and codes.
@@ -127,7 +127,7 @@ pub(super) fn json_rpc_error() -> Value {
 }
 
 /// An error response; `x-error-codes` lists the codes for programs.
-fn response(status: u16, codes: &BTreeSet<&str>) -> Value {
+pub(super) fn response(status: u16, codes: &BTreeSet<&str>) -> Value {
     let schema = if status == 422 { "InvalidRequest" } else { "Refusal" };
     let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
     json!({
@@ -172,6 +172,7 @@ const fn meaning(status: u16) -> &'static str {
         429 => "The caller or the organisation reached a limit; `retry-after` says when to try again.",
         431 => "Too many headers, or too large ones.",
         500 => "The server failed; its log has the cause under the request id.",
+        504 => "The run took too long.",
         503 => "The server cannot handle the request now; `retry-after` says when to try again.",
         _ => "The request was refused.",
     }

@@ -20,7 +20,9 @@ pub(crate) struct Inputs {
 pub(crate) struct RequestBody {
     pub(crate) name: &'static str,
     pub(crate) schema: Value,
-    pub(crate) example: Value,
+    pub(crate) example: Option<Value>,
+    /// Whether a request without a body is refused.
+    pub(crate) is_required: bool,
 }
 
 /// A type that a handler takes and that describes the parts of a request that it reads.

@@ -17,6 +17,7 @@ pub(crate) enum Tag {
     Source,
     Identity,
     Agents,
+    Library,
     Service,
 }
 
@@ -37,6 +38,8 @@ pub(crate) struct OperationDoc {
     /// Statuses whose body can have another form than an error of this API.
     pub(super) other_errors: Vec<(OtherError, &'static [u16])>,
     pub(super) links: Vec<Link>,
+    /// Whether all errors have the form of a tool's failure.
+    pub(super) has_envelopes: bool,
 }
 
 /// Forms of errors besides those of this API.
@@ -58,8 +61,17 @@ pub(super) struct Success {
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     Nothing,
-    Json { schema: fn(&mut SchemaGenerator) -> Schema, example: Value },
-    Bytes { media_types: &'static [&'static str] },
+    Json {
+        schema: fn(&mut SchemaGenerator) -> Schema,
+        example: Value,
+    },
+    /// JSON whose schema is no type of this crate.
+    Described {
+        schema: Value,
+    },
+    Bytes {
+        media_types: &'static [&'static str],
+    },
 }
 
 /// A parameter of another operation that a value of the response can fill.
@@ -89,6 +101,7 @@ impl OperationDoc {
             form: None,
             other_errors: Vec::new(),
             links: Vec::new(),
+            has_envelopes: false,
         }
     }
 
@@ -103,6 +116,22 @@ impl OperationDoc {
         let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<T>();
         self.successes.push(Success { status, description, content: Content::Json { schema, example } });
         self
+    }
+
+    /// A success with a JSON body that this schema describes.
+    pub(crate) fn returns_schema(mut self, status: u16, description: &'static str, schema: Value) -> Self {
+        self.successes.push(Success { status, description, content: Content::Described { schema } });
+        self
+    }
+
+    /// Gives all errors the form of a tool's failure.
+    pub(crate) const fn in_envelopes(mut self) -> Self {
+        self.has_envelopes = true;
+        self
+    }
+
+    pub(crate) const fn has_envelopes(&self) -> bool {
+        self.has_envelopes
     }
 
     /// A success without a body.
@@ -188,6 +217,7 @@ impl Tag {
             Self::Source => "Source",
             Self::Identity => "Users, roles and keys",
             Self::Agents => "Agents",
+            Self::Library => "Library",
             Self::Service => "Service",
         }
     }
@@ -208,6 +238,11 @@ impl Tag {
             Self::Agents => {
                 "An agent holds tools through assignments. Edits change its draft; a deployment makes the draft the running \
                 revision, which never changes."
+            }
+            Self::Library => {
+                "What users and their agents keep: memories, rules, skills, prompts, artifacts and preferences. Each operation \
+                calls the tool of its name, on behalf of the user of the credentials. Responses have `success`, and `data` or \
+                `error`."
             }
             Self::Service => "Health, the OpenAPI document and the HTTP reference.",
         }

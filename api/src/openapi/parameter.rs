@@ -1,28 +1,41 @@
 //! Parameters in paths, queries and headers.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 /// A parameter as the document shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parameter {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) location: &'static str,
     required: bool,
-    description: &'static str,
+    description: Cow<'static, str>,
     schema: Value,
 }
 
 impl Parameter {
     pub(crate) const fn path(name: &'static str, description: &'static str, schema: Value) -> Self {
+        let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
         Self { name, location: "path", required: true, description, schema }
     }
 
     pub(crate) const fn query(name: &'static str, description: &'static str, schema: Value) -> Self {
+        let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
         Self { name, location: "query", required: false, description, schema }
     }
 
     pub(crate) const fn header(name: &'static str, description: &'static str, schema: Value) -> Self {
+        let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
         Self { name, location: "header", required: false, description, schema }
+    }
+
+    /// A parameter that a schema with a description describes.
+    pub(crate) fn of_schema(location: &'static str, name: &str, schema: &Value) -> Self {
+        let mut schema = schema.clone();
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
+        let description = Cow::Owned(description.as_str().unwrap_or_default().to_owned());
+        Self { name: Cow::Owned(name.to_owned()), location, required: false, description, schema }
     }
 
     pub(crate) fn required(mut self) -> Self {

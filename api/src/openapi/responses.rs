@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::headers::headers;
 use super::operation_doc::{Content, Link, Success};
-use super::{OperationDoc, RouteDoc, errors};
+use super::{OperationDoc, RouteDoc, errors, tool_errors};
 
 /// `responses` of an operation, by status.
 pub(super) fn responses(route: &RouteDoc, operation: &OperationDoc, generator: &mut SchemaGenerator) -> Value {
@@ -15,6 +15,10 @@ pub(super) fn responses(route: &RouteDoc, operation: &OperationDoc, generator: &
     }
     if route.inputs.streams {
         add_stream(&mut responses);
+    }
+    if operation.has_envelopes {
+        responses.extend(tool_errors::references());
+        return Value::Object(responses);
     }
     for (status, codes) in errors::of(route, operation) {
         let other = operation.other_errors.iter().find(|(_, statuses)| statuses.contains(&status));
@@ -35,6 +39,9 @@ fn rendered(success: &Success, links: &[Link], generator: &mut SchemaGenerator) 
         Content::Json { schema, example } => {
             let schema = schema(generator);
             response["content"] = json!({"application/json": {"schema": schema, "example": example}});
+        }
+        Content::Described { schema } => {
+            response["content"] = json!({"application/json": {"schema": schema}});
         }
         Content::Bytes { media_types } => {
             let content = media_types.iter().map(|media_type| ((*media_type).to_owned(), json!({})));

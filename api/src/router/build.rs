@@ -5,21 +5,19 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::FromRef;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 
 use super::public::PUBLIC;
 use super::route::Route;
 use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
-use crate::auth::{Bearers, Guard};
+use crate::auth::{Bearers, Guard, OrganizationSource};
 use crate::error::Error;
 use crate::mcp::with_challenge;
 use crate::openapi::{self, OperationDoc};
 use crate::public_url::PublicBase;
 use crate::request_log::log_request;
-
-/// Paths that begin with this belong to an organisation.
-const ORGANIZATION_PREFIX: &str = "/v1/{organization}/";
+use crate::tool_routes::with_envelope;
 
 /// Why the route table cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,12 +40,14 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
     for route in table {
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
         let guard = guard.map(|guard| guard.accepting(route.bearers, public.clone()).with_key_limit(app.key_limit()));
+        let has_envelopes = route.has_envelopes();
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
         let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
         let handler = match route.bearers {
             Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
             Bearers::IdTokens => handler,
         };
+        let handler = if has_envelopes { handler.route_layer(from_fn(with_envelope)) } else { handler };
         if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }
@@ -67,7 +67,7 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
         if permission.is_none() && !PUBLIC.contains(&(method, path)) {
             return Err(RouteRefused::NoPermission { method, path });
         }
-        if permission.is_some() && !path.starts_with(ORGANIZATION_PREFIX) {
+        if permission.is_some() && OrganizationSource::of(path).is_none() {
             return Err(RouteRefused::NoOrganization { method, path });
         }
         if !seen.insert((method, path)) {

@@ -7,6 +7,7 @@ use registry::Permission;
 use crate::app::App;
 use crate::auth::Bearers;
 use crate::openapi::{Inputs, OperationDoc, RouteDoc, Signature};
+use crate::tool_routes::ToolOperation;
 
 /// One operation of the API.
 #[derive(Clone)]
@@ -36,10 +37,24 @@ impl Route {
         self
     }
 
+    /// Whether all responses have the form of a tool's result.
+    pub(super) fn has_envelopes(&self) -> bool {
+        self.operation.as_ref().is_some_and(OperationDoc::has_envelopes)
+    }
+
     /// The route as the OpenAPI document shows it.
     pub(super) const fn doc(&self) -> RouteDoc<'_> {
         let Self { method, path, permission, inputs, operation, .. } = self;
         RouteDoc { method, path, permission: *permission, inputs, operation: operation.as_ref() }
+    }
+}
+
+/// The route that a native tool declares.
+impl From<ToolOperation> for Route {
+    fn from(tool: ToolOperation) -> Self {
+        let ToolOperation { method, path, permission, inputs, operation, handler } = tool;
+        let route = route((method, path), Some(permission), (handler, inputs));
+        Self { operation: Some(operation), ..route }
     }
 }
 

@@ -78,6 +78,11 @@ impl TestApp {
         request.header("authorization", &format!("Bearer {token}"))
     }
 
+    /// A request of the administrator; `path` is the whole path.
+    pub fn as_user(&self, method: &str, path: &str) -> RequestBuilder<'_> {
+        self.request(method, path).header("authorization", &format!("Bearer {}", self.token))
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         self.signed("GET", path).send().await
     }

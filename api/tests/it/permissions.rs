@@ -9,10 +9,14 @@ use serde_json::json;
 
 use crate::harness::{Answer, TestApp};
 
-/// A path of the route below the organisation `acme`, with ids that do not exist.
+/// A path of the route in the organisation `acme`, with ids that do not exist. `None` for a path outside of organisations.
 fn path(route: &Route) -> Option<String> {
-    let below = route.path.strip_prefix("/v1/{organization}")?;
-    let filled = below
+    if !route.path.contains("{organization}") && !route.path.starts_with("/api/v1/") {
+        return None;
+    }
+    let filled = route
+        .path
+        .replace("{organization}", "acme")
         .replace("{tool_id}", &"f".repeat(24))
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{agent_id}", &"f".repeat(24))
@@ -30,13 +34,20 @@ fn path(route: &Route) -> Option<String> {
         .replace("{role_name}", "nothing")
         .replace("{api_key_id}", "aaaaaaaaaaaa")
         .replace("{variable_name}", "nothing")
+        .replace("{memory_id}", &"f".repeat(24))
+        .replace("{rule_id}", &"f".repeat(24))
+        .replace("{skill_id}", &"f".repeat(24))
+        .replace("{prompt_id}", &"f".repeat(24))
+        .replace("{artifact_id}", &"f".repeat(24))
+        .replace("{key}", "nothing")
         .replace("{*git_path}", "tools.git/nothing");
     assert!(!filled.contains('{'), "{filled}: a parameter that this test does not know");
     Some(filled)
 }
 
 async fn answer(app: &TestApp, token: &str, route: &Route) -> Option<Answer> {
-    Some(app.signed_as(token, route.method, &path(route)?).json(&json!({})).await)
+    let request = app.request(route.method, &path(route)?).header("authorization", &format!("Bearer {token}"));
+    Some(request.json(&json!({})).await)
 }
 
 #[tokio::test]
@@ -76,9 +87,10 @@ async fn own_account_routes_need_a_user_and_no_permission() {
     for route in own {
         let status = answer(&app, &token, &route).await.unwrap().status;
         // The body is checked after the permission.
-        let opened = status.is_success() || matches!(status, StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY);
+        let is_invalid = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY);
+        let opened = status.is_success() || status == StatusCode::NOT_FOUND || is_invalid;
         assert!(opened, "{} {}: {status}", route.method, route.path);
-        let anonymous = app.request(route.method, &format!("/v1/acme{}", path(&route).unwrap())).send().await;
+        let anonymous = app.request(route.method, &path(&route).unwrap()).send().await;
         assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED, "{} {}", route.method, route.path);
         seen += 1;
     }

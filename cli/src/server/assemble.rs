@@ -19,6 +19,7 @@ use super::builds::BuildWorkers;
 use super::node;
 use super::sweep::{collect_hourly, sweep_hourly};
 use super::telemetry::{Metrics, StallWatch};
+use super::vectors::make_vectors;
 use super::{Location, Settings};
 use crate::failure::Failure;
 
@@ -64,6 +65,7 @@ impl Assembled {
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
+        let embedding = tokio::spawn(make_vectors(self.store.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
@@ -74,6 +76,7 @@ impl Assembled {
         auditing.abort();
         watching.abort();
         sweeping.abort();
+        embedding.abort();
         collecting.abort();
         taking_over.abort();
         leave(&self.store, keeping).await;
@@ -215,7 +218,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
             database: settings.location.database.clone(),
             keys: &keys,
             clock: clock.clone(),
-            config: registry_config(settings),
+            config: registry_config(settings)?,
         },
     )
     .await?;
@@ -297,16 +300,17 @@ pub fn program() -> anyhow::Result<String> {
     })
 }
 
-fn registry_config(settings: &Settings) -> registry::Config {
+fn registry_config(settings: &Settings) -> anyhow::Result<registry::Config> {
     let default = registry::Config::default();
     let hours = |hours: u32| Duration::from_hours(u64::from(hours.max(1)));
-    registry::Config {
+    Ok(registry::Config {
         live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max),
         operation_retention: settings.operation_hours.map_or(default.operation_retention, hours),
         tape_retention: settings.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
         history_retention: settings.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
+        embedder: settings.embeddings.embedder()?,
         ..default
-    }
+    })
 }
 
 fn api_config(settings: &Settings) -> api::Config {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::builds::{BuildArguments, BuildWorkers};
 use super::egress::EgressSettings;
+use super::embeddings::EmbeddingSettings;
 use super::limits::LimitSettings;
 use super::rate_limits::RateLimitSettings;
 use super::run_limits::RunLimitSettings;
@@ -43,6 +44,10 @@ pub struct SettingsFile {
     pub cache: Option<PathBuf>,
     pub storage: Option<StorageUrl>,
     pub storage_cache_megabytes: Option<u64>,
+    pub embeddings_url: Option<String>,
+    pub embeddings_model: Option<String>,
+    pub embeddings_key_file: Option<PathBuf>,
+    pub embeddings_directory: Option<PathBuf>,
     pub bubblewrap: Option<PathBuf>,
     pub default_registries: Option<DefaultRegistries>,
     pub python_index: Option<String>,
@@ -68,6 +73,15 @@ impl SettingsFile {
     pub fn storage(&self) -> StorageSettings {
         let Self { storage, storage_cache_megabytes, .. } = self;
         StorageSettings { storage: storage.clone(), storage_cache_megabytes: *storage_cache_megabytes }
+    }
+
+    pub fn embeddings(&self) -> EmbeddingSettings {
+        EmbeddingSettings {
+            embeddings_url: self.embeddings_url.clone(),
+            embeddings_model: self.embeddings_model.clone(),
+            embeddings_key_file: self.embeddings_key_file.clone(),
+            embeddings_directory: self.embeddings_directory.clone(),
+        }
     }
 
     /// Reads the named file. Without a name, returns no settings.

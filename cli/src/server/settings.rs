@@ -12,6 +12,7 @@ use runner::EgressConfig;
 
 use super::builds::{BuildArguments, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap};
 use super::egress::EgressSettings;
+use super::embeddings::EmbeddingSettings;
 use super::file::{SettingsFile, is_file_ignored};
 use super::limits::LimitSettings;
 use super::rate_limits::{Profile, RateLimitSettings};
@@ -174,6 +175,8 @@ pub struct ServeArguments {
     limits: LimitSettings,
     #[command(flatten)]
     egress: EgressSettings,
+    #[command(flatten)]
+    embeddings: EmbeddingSettings,
     /// Rate limits per user and operation; [rate_limits] in the settings file sets single ones [default: off]
     #[arg(long, env = "LATHE_RATE_LIMITS", value_enum)]
     rate_limits: Option<Profile>,
@@ -207,6 +210,7 @@ pub struct Settings {
     pub build_workers: BuildWorkers,
     pub limits: LimitSettings,
     pub egress: EgressConfig,
+    pub embeddings: EmbeddingSettings,
     /// Upper bounds of the limits that versions choose.
     pub run_limits: runner::Limits,
     pub rate_limits: RateLimits,
@@ -223,6 +227,7 @@ impl Settings {
     fn merge(arguments: ServeArguments, mut file: SettingsFile) -> anyhow::Result<Self> {
         let builds = arguments.builds.or(file.take_builds());
         let storage = arguments.storage.or(file.storage());
+        let embeddings = arguments.embeddings.or(file.embeddings());
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -244,6 +249,7 @@ impl Settings {
             build_workers: arguments.build_workers.or(file.build_workers).unwrap_or_default(),
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,
+            embeddings,
             run_limits: file.run_limits.caps()?,
             metrics_listen: arguments.metrics_listen.or(file.metrics_listen).unwrap_or_default(),
             otlp_endpoint: arguments.otlp_endpoint.or(file.otlp_endpoint),

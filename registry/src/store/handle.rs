@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 
 use super::call_caches::CallCaches;
+use super::corpus_models::CorpusModels;
 use super::data_keys::DataKeys;
 use super::database::{Database, Pool, Watch};
 use super::lost_commits::LostCommits;
@@ -21,6 +22,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ids::BootId;
+use crate::memory_search::IndexCache;
 use crate::secrets::KeyRing;
 
 /// The database of an installation; cheap to clone.
@@ -49,6 +51,10 @@ pub(super) struct Inner {
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
     pub lost_commits: LostCommits,
+    pub memory_indices: IndexCache,
+    pub corpora: CorpusModels,
+    /// Wakes the task that makes vectors of memories.
+    pub memory_written: Notify,
 }
 
 impl Store {

@@ -5,6 +5,7 @@
 //! visible. Rows of other organisations are absent.
 
 mod call_caches;
+mod corpus_models;
 mod data_keys;
 mod database;
 mod deadline;
@@ -31,7 +32,9 @@ use tokio::sync::{Notify, watch};
 use crate::data_dir::DataDirLock;
 use crate::error::Result;
 use crate::ids::BootId;
+use crate::memory_search::IndexCache;
 use call_caches::CallCaches;
+use corpus_models::CorpusModels;
 use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
@@ -129,6 +132,9 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
         lost_commits: LostCommits::default(),
+        memory_indices: IndexCache::default(),
+        corpora: CorpusModels::default(),
+        memory_written: Notify::new(),
     })
 }
 

@@ -18,11 +18,15 @@ pub fn library(world: &World, principal: &Principal) -> Library {
     of_app(world, principal, None)
 }
 
-fn of_app(world: &World, principal: &Principal, app: Option<&str>) -> Library {
-    let app = app.map(|app| CallerName::parse(app).unwrap());
-    let scope = LibraryScope { organization: principal.organization.clone(), user: principal.user.clone(), app };
+pub fn of_app(world: &World, principal: &Principal, app: Option<&str>) -> Library {
+    let scope = LibraryScope { app: app.map(|app| CallerName::parse(app).unwrap()), ..scope(principal) };
     let workflow = Some(CallerName::parse("nightly").unwrap());
     world.store.library(scope, Provenance { workflow, is_trusted: true, ..Provenance::default() })
+}
+
+/// The items of a user outside of all applications.
+pub fn scope(principal: &Principal) -> LibraryScope {
+    LibraryScope { organization: principal.organization.clone(), user: principal.user.clone(), app: None }
 }
 
 pub fn content(text: &str) -> LibraryContent {

@@ -21,6 +21,9 @@ mod constraints;
 mod data_dir;
 mod database;
 mod effect_lists;
+#[path = "../../../tests/harness/embedding_endpoint.rs"]
+mod embedding_endpoint;
+mod embeddings;
 mod fixtures;
 mod group_commit;
 mod health;
@@ -30,6 +33,7 @@ mod isolation;
 mod leases;
 mod library;
 mod lists;
+mod memory_search;
 #[path = "../../../tests/harness/need.rs"]
 mod need;
 mod nodes;

@@ -101,7 +101,8 @@ impl Run<'_> {
     fn library(&self, run: InvocationId) -> Library {
         let Principal { organization, user, .. } = &self.caller.principal;
         let agent = self.caller.agent_call.as_ref().map(|call| call.agent.clone());
-        let (is_trusted, CallerNames { app, workflow }) = (agent.is_none(), self.caller.names.clone());
+        let CallerNames { app, workflow } = self.caller.names.clone();
+        let is_trusted = agent.is_none() && workflow.is_none();
         let scope = LibraryScope { organization: organization.clone(), user: user.clone(), app };
         let provenance = Provenance { invocation: Some(run), agent, workflow, is_trusted };
         self.services.store.library(scope, provenance)

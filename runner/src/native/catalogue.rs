@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::reach::Reach;
 use super::refused::NativeToolRefused;
 use super::spec::NativeToolSpec;
 use super::tool::NativeTool;
+use super::tool_route::ToolRoute;
 use crate::schema::InputSchema;
 
 /// Characters of a name for models, with the family.
@@ -49,6 +51,7 @@ impl NativeToolSpec {
             let problem = "the name must have 1 to 64 characters of a-z 0-9 _".to_owned();
             return Err(NativeToolRefused::Invalid { name, problem });
         }
+        self.check_routes(&input_schema)?;
         let input = compiled(&name, &input_schema)?;
         let output = compiled(&name, &output_schema)?;
         let family = self.family;
@@ -66,6 +69,19 @@ impl NativeToolSpec {
             input,
             output,
         })
+    }
+
+    /// Routes show envelopes, and the parameters of their paths are arguments.
+    fn check_routes(&self, input_schema: &Value) -> Result<(), NativeToolRefused> {
+        let invalid = |problem| Err(NativeToolRefused::Invalid { name: self.name.to_owned(), problem });
+        if !self.routes.is_empty() && !matches!(self.reach, Reach::Library(_)) {
+            return invalid("only tools of the Library have routes".to_owned());
+        }
+        let mut parameters = self.routes.iter().flat_map(ToolRoute::parameters);
+        match parameters.find(|name| input_schema["properties"].get(name).is_none()) {
+            Some(odd) => invalid(format!("{odd} in a path is no argument")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -139,6 +155,14 @@ mod tests {
         }
         let refused = refused(NativeToolSpec { input_schema: Some(|| json!({"type": "string"})), ..spec() });
         assert!(refused.ends_with("does not describe an object"), "{refused}");
+    }
+
+    #[test]
+    fn a_route_that_does_not_fit_its_tool_stops_the_start() {
+        const ROUTES: &[ToolRoute] = &[ToolRoute::get("/api/v1/counts/{count_id}")];
+        assert!(refused(spec().at(ROUTES)).ends_with("only tools of the Library have routes"));
+        let of_library = NativeToolSpec { reach: Reach::Library(registry::LibraryFamily::Memory), ..spec() };
+        assert!(refused(of_library.at(ROUTES)).ends_with("count_id in a path is no argument"));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod prompts;
 mod record;
 mod rules;
 mod schemas;
+mod search;
 mod share;
 mod skills;
 mod tools;

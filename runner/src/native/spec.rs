@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::effect::ToolEffect;
 use super::reach::Reach;
 use super::tool::Handler;
+use super::tool_route::ToolRoute;
 
 /// A native tool as its file declares it. Fields that are `None` are missing.
 pub struct NativeToolSpec {
@@ -20,6 +21,8 @@ pub struct NativeToolSpec {
     pub permission: Option<Permission>,
     pub effect: Option<ToolEffect>,
     pub reach: Reach,
+    /// The operations of the HTTP API that call the tool.
+    pub routes: &'static [ToolRoute],
     pub input_schema: Option<fn() -> Value>,
     pub output_schema: Option<fn() -> Value>,
     pub handler: Option<Handler>,
@@ -36,10 +39,16 @@ impl NativeToolSpec {
             permission: None,
             effect: None,
             reach: Reach::Everywhere,
+            routes: &[],
             input_schema: None,
             output_schema: None,
             handler: None,
         }
+    }
+
+    /// Adds the operations of the HTTP API that call the tool.
+    pub const fn at(self, routes: &'static [ToolRoute]) -> Self {
+        Self { routes, ..self }
     }
 }
 

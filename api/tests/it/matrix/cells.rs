@@ -51,6 +51,11 @@ impl Credential {
         Self::TwoHeaders,
     ];
 
+    /// The organisation of the credentials; `acme` without any that are valid.
+    pub fn home(self) -> &'static str {
+        self.valid_in().map_or(ACME, |(home, _)| home)
+    }
+
     /// Returns the organisation that the credentials belong to, and the organisation that they name.
     fn valid_in(self) -> Option<(&'static str, Option<&'static str>)> {
         match self {

@@ -6,7 +6,7 @@ use api::routes;
 use registry::Permission;
 use serde_json::{Value, json};
 
-use super::cells::{ACME, Cell, Id, NOWHERE, OTHER};
+use super::cells::{ACME, Cell, Credential, Id, NOWHERE, OTHER};
 use super::world::World;
 
 /// The encoding of a path.
@@ -70,9 +70,10 @@ pub struct PathForm {
 }
 
 pub fn forms() -> Vec<PathForm> {
-    let templates: BTreeSet<&'static str> = routes().into_iter().map(|route| route.path).collect();
+    let all = routes();
+    let templates: BTreeSet<&'static str> = all.iter().map(|route| route.path).collect();
     let form = |template, encoding| {
-        let routes = routes().into_iter().filter(|route| route.path == template);
+        let routes = all.iter().filter(|route| route.path == template);
         PathForm { template, encoding, routes: routes.map(|route| (route.method, route.permission)).collect() }
     };
     // The root has no segments to encode.
@@ -86,9 +87,18 @@ impl PathForm {
         self.routes.iter().find(|(known, _)| *known == method).map(|(_, permission)| *permission)
     }
 
-    pub fn organizations(&self) -> impl Iterator<Item = &'static str> {
-        let count = if self.template.contains("{organization}") { 3 } else { 1 };
-        [ACME, OTHER, NOWHERE].into_iter().take(count)
+    /// The organisations that a path can have. A path without one is about that of the credentials.
+    pub fn organizations(&self, credential: Credential) -> Vec<&'static str> {
+        match self.template {
+            template if template.contains("{organization}") => vec![ACME, OTHER, NOWHERE],
+            _ if self.is_of_user() => vec![credential.home()],
+            _ => vec![ACME],
+        }
+    }
+
+    /// Whether the organisation is that of the credentials.
+    pub fn is_of_user(&self) -> bool {
+        self.template.starts_with("/api/v1/")
     }
 
     pub fn ids(&self) -> &'static [Id] {
@@ -96,7 +106,7 @@ impl PathForm {
     }
 
     pub fn names_object(&self) -> bool {
-        self.template.matches('{').count() > 1
+        self.template.matches('{').count() > usize::from(!self.is_of_user())
     }
 
     /// Whether the path names an object that its organisation does not have. Every organisation has a repository.
@@ -158,6 +168,7 @@ impl PathForm {
             "/conversation/{conversation_id}/turn/{turn_id}/invoke" => json!({
                 "tool": "forward_call", "inputs": [{"input_parameters": {"destination": "d", "reason": "r"}}]
             }),
+            "/api/v1/artifacts/{artifact_id}/share" => json!({"user_id": "bea"}),
             "/history_hold" => json!({"reason": "case 1"}),
             "/role" => json!({"name": "tester", "grants": grants}),
             "/role/{role_name}" => json!({"grants": grants}),
@@ -188,7 +199,7 @@ fn input() -> Value {
 fn with_organization(path: &str, escape: impl Fn(u8) -> String) -> String {
     let mut segments: Vec<String> = path.split('/').map(str::to_owned).collect();
     let segment = &mut segments[if path.starts_with("/v1/") { 2 } else { 1 }];
-    let place = segment.bytes().position(|byte| byte & 0xf >= 0xa).unwrap();
+    let Some(place) = segment.bytes().position(|byte| byte & 0xf >= 0xa) else { return path.to_owned() };
     let escaped = escape(segment.as_bytes()[place]);
     segment.replace_range(place..=place, &escaped);
     segments.join("/")

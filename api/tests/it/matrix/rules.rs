@@ -28,7 +28,11 @@ pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]
         return;
     }
     for (cell, answer) in seen.iter().filter(|(cell, _)| cell.standing() == Standing::Stranger) {
-        assert_eq!(answer, &world.not_found, "{}", place(cell));
+        if form.is_of_user() {
+            assert_eq!(answer.status, 403, "{}", place(cell));
+        } else {
+            assert_eq!(answer, &world.not_found, "{}", place(cell));
+        }
     }
     administrators_see_their_own(world, form, method, seen, &place);
     if method == "GET" {
@@ -63,12 +67,18 @@ fn administrators_see_their_own(
     seen: &[(Cell, Seen)],
     place: &dyn Fn(&Cell) -> String,
 ) {
+    let mut absent = None;
     for (cell, answer) in seen.iter().filter(|(cell, _)| cell.standing() == Standing::Administrator) {
         assert!(!matches!(answer.status, 401 | 403 | 405), "{} gives {answer:?}", place(cell));
         if !form.names_object() || !form.encoding.is_faithful() {
             continue;
         }
-        if form.is_absent(cell) {
+        // A PUT creates what is absent.
+        if form.is_absent(cell) && form.is_of_user() && method != "PUT" {
+            assert_eq!(answer.status, 404, "{}: {answer:?}", place(cell));
+            let first: &mut &Seen = absent.get_or_insert(answer);
+            assert_eq!(answer, *first, "{}", place(cell));
+        } else if form.is_absent(cell) && !form.is_of_user() {
             assert_eq!(answer, &world.not_found, "{}", place(cell));
         }
         // Nothing is deleted before the reads, so that existing objects are found.

@@ -1,5 +1,6 @@
 //! Two organisations with an object of each kind, and tokens in each state.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use api::Config;
@@ -12,6 +13,7 @@ use registry::{
     ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, NewUserVariable, OperationKind, RoleName, SecretValue, Timestamp,
     UserId, UserVariableName,
 };
+use serde_json::json;
 
 use super::cells::{Cell, Credential, Id, Identity, OTHER, Seen};
 use super::send;
@@ -41,6 +43,8 @@ struct Objects {
     invocation: String,
     hold: String,
     operation: String,
+    /// The ids of the items of the Library, by their names in paths.
+    items: BTreeMap<&'static str, String>,
     user: &'static str,
     role: &'static str,
     /// Keys of the user and of the administrator, with which nobody signs in.
@@ -139,6 +143,7 @@ impl Objects {
             invocation: app.run_of(&tool, "x", true).await,
             hold: app.hold().await,
             operation: app.operation(OperationKind::Invoke).await,
+            items: items(app, role).await,
             tool,
             user,
             role,
@@ -163,6 +168,9 @@ impl Objects {
             "hold_id" => self.hold.clone(),
             "operation_id" => self.operation.clone(),
             "user_id" => self.user.to_owned(),
+            // A preference has the name of the role as its key.
+            "key" => self.role.to_owned(),
+            item if self.items.contains_key(item) => self.items[item].clone(),
             // The users have a variable with the name of the role, and the agents a state.
             "role_name" | "variable_name" | "state_name" => self.role.to_owned(),
             "api_key_id" if is_own => self.own_key.clone(),
@@ -185,7 +193,7 @@ const NUMBERS: [&str; 2] = ["{version}", "{number}"];
 fn unknown(parameter: &str) -> String {
     match parameter {
         "tool_id" | "agent_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" | "conversation_id"
-        | "turn_id" => "f".repeat(24),
+        | "turn_id" | "memory_id" | "rule_id" | "skill_id" | "prompt_id" | "artifact_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),
@@ -198,6 +206,28 @@ fn malformed(parameter: &str) -> &'static str {
         "*git_path" => "tools.git/%2e%2e/config",
         _ => "No%20Such%20Thing",
     }
+}
+
+/// An item of each family of the Library.
+async fn items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
+    let artifact = json!({"title": "t", "artifact_type": "report", "content": "c", "content_type": "text/plain"});
+    let rule = json!({"description": "d", "content": "c", "category": "must", "severity": "high"});
+    let text = json!({"name": "n", "content": "c"});
+    let mut items = BTreeMap::new();
+    for (family, id, fields) in [
+        ("memory", "memory_id", json!({"content": "c"})),
+        ("rules", "rule_id", rule),
+        ("skills", "skill_id", text.clone()),
+        ("prompts", "prompt_id", text),
+        ("artifacts", "artifact_id", artifact),
+    ] {
+        let answer = app.as_user("POST", &format!("/api/v1/{family}")).json(&fields).await;
+        assert_eq!(answer.status, 201, "{family}: {}", answer.json());
+        items.insert(id, answer.json()["data"][id].as_str().unwrap().to_owned());
+    }
+    let set = app.as_user("PUT", &format!("/api/v1/preferences/{key}")).json(&json!({"value": 1})).await;
+    assert_eq!(set.status, 200, "{}", set.json());
+    items
 }
 
 async fn key(app: &TestApp, user: UserId) -> IssuedKey {

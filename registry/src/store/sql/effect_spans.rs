@@ -2,8 +2,8 @@
 //! one of several names.
 //!
 //! The runs with one effect are read in order, until a page is full. Those with one of several effects are sorted, so that all of
-//! them would be read for each page. They are therefore read in spans, newest first, each with eight times as many runs as the one
-//! before.
+//! them would be read for each page. They are therefore read in spans, newest first, each with many more runs than the one before:
+//! planning the two statements of a span takes longer than reading a page.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const SINCE: &str = "SELECT wanted.kind, max((
 
 /// The runs of the first span, with each name.
 const RUNS_MIN: i64 = 64;
-const GROWTH: i64 = 8;
+const GROWTH: i64 = 32;
 
 /// Returns the kind of effects that the fewest runs had of late.
 pub(super) async fn rarest(

@@ -1,6 +1,7 @@
 //! Creating, reading, changing, sharing and deleting items of the Library.
 
 use super::counts::{require_changed, require_within};
+use super::library_index::{IndexEntry, remove_from_index};
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, unsigned};
 use crate::account::UserId;
 use crate::clock::Timestamp;
@@ -98,10 +99,12 @@ impl Library {
                     Query::new(COUNT).bind(organization).execute(&mut *connection).await?;
                     let items = Query::new(COUNTED).bind(organization).fetch_column("items", &mut *connection).await?;
                     require_within(items_max, items, "items in the library of an organization")?;
+                    write.index(connection).await?;
                     write.stored(connection).await
                 })
             })
             .await
+            .inspect(|_| self.store.0.memory_written.notify_one())
     }
 
     /// Finds an item that the user owns or that was shared with the user.
@@ -137,18 +140,26 @@ impl Library {
                     if query.execute(&mut *connection).await? == 0 {
                         return Err(Error::Changed { what: "item" });
                     }
+                    write.index(connection).await?;
                     write.stored(connection).await
                 })
             })
             .await
+            .inspect(|_| self.store.0.memory_written.notify_one())
     }
 
     /// Deletes an item of the user, and frees its key. [`Error::NotFound`] when the user has no such item.
     pub async fn delete(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
         let now = self.store.0.clock.now().as_milliseconds();
         let query = of(DELETE, &self.shelf(family)).bind(item.as_str()).bind(now);
+        let (scope, item) = (self.scope.clone(), item.clone());
         self.store
-            .write(move |connection| Box::pin(async move { require_changed(query.execute(connection).await?, "item") }))
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_changed(query.execute(&mut *connection).await?, "item")?;
+                    if is_searched(family) { remove_from_index(&scope, &item, connection).await } else { Ok(()) }
+                })
+            })
             .await
     }
 
@@ -201,10 +212,23 @@ impl Write {
         if other { Err(Error::Exists { what: self.shelf.family.as_str(), name: key.clone() }) } else { Ok(()) }
     }
 
+    async fn index(&self, connection: &mut Connection) -> Result<()> {
+        let Self { shelf, item, content, now, .. } = self;
+        if !is_searched(shelf.family) {
+            return Ok(());
+        }
+        IndexEntry::new(item, &content.body, *now).write(&shelf.scope, connection).await
+    }
+
     async fn stored(&self, connection: &mut Connection) -> Result<LibraryItem> {
         let row = of(GET, &self.shelf).bind(self.item.as_str()).fetch_optional(connection).await?;
         row.as_ref().map(read).transpose()?.ok_or(Error::NotFound { what: "item" })
     }
+}
+
+/// Whether items of a family are found by searches.
+const fn is_searched(family: LibraryFamily) -> bool {
+    matches!(family, LibraryFamily::Memory)
 }
 
 async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<()> {
@@ -216,12 +240,7 @@ async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &L
 pub(super) fn of(statement: &'static str, shelf: &LibraryShelf) -> Query {
     let LibraryShelf { scope, family } = shelf;
     let query = Query::new(statement).bind(scope.organization.as_str()).bind(family.as_str());
-    query.bind(scope.user.as_str()).bind(app(scope))
-}
-
-/// The application as it is stored.
-pub(super) fn app(scope: &LibraryScope) -> String {
-    scope.app.as_ref().map(ToString::to_string).unwrap_or_default()
+    query.bind(scope.user.as_str()).bind(scope.stored_app())
 }
 
 pub(super) fn read(row: &Row) -> Result<LibraryItem> {

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::row::to_json;
 use super::search_facets::Facets;
-use super::words::{words, words_of_input};
 use crate::account::OrganizationId;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::record::Outcome;
+use crate::words::{words, words_of_input};
 
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text

@@ -63,7 +63,7 @@ pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Val
 /// The status of HTTP for a code.
 fn status(code: &str) -> u16 {
     match code {
-        "invalid_value" | "input_schema" | "too_many" => 400,
+        "invalid_value" | "input_schema" | "too_many" | "output_too_large" => 400,
         "forbidden" => 403,
         "not_found" => 404,
         "conflict" => 409,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::spec::NativeToolSpec;
+use super::super::tool_route::ToolRoute;
 use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, shares};
 
@@ -43,13 +44,18 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         "artifact_save",
         "Save an artifact",
         "Keeps a result, such as a report, a dashboard or a plan. Save what the user wants to have, not notes for yourself.",
-    ]),
-    lists::<Artifact>(["artifact_list", "List artifacts", "Lists artifacts without their content, newest first."]),
-    gets::<Artifact>(["artifact_get", "Get an artifact", "Returns one artifact with its content."]),
+    ])
+    .at(&[ToolRoute::post("/api/v1/artifacts")]),
+    lists::<Artifact>(["artifact_list", "List artifacts", "Lists artifacts without their content, newest first."])
+    .at(&[ToolRoute::get("/api/v1/artifacts")]),
+    gets::<Artifact>(["artifact_get", "Get an artifact", "Returns one artifact with its content."])
+    .at(&[ToolRoute::get("/api/v1/artifacts/{artifact_id}")]),
     shares::<Artifact>([
         "artifact_share",
         "Share an artifact",
         "Lets another user of the organisation read an artifact.",
-    ]),
-    deletes::<Artifact>(["artifact_delete", "Delete an artifact", "Deletes an artifact."]),
+    ])
+    .at(&[ToolRoute::post("/api/v1/artifacts/{artifact_id}/share")]),
+    deletes::<Artifact>(["artifact_delete", "Delete an artifact", "Deletes an artifact."])
+    .at(&[ToolRoute::delete("/api/v1/artifacts/{artifact_id}")]),
 ];

@@ -9,6 +9,11 @@ use super::record::Record;
 /// Items of a list that does not say how many.
 pub(super) const LIMIT_DEFAULT: u32 = 50;
 pub(super) const LIMIT_MAX: u32 = 200;
+/// Results of a search that does not say how many.
+pub(super) const SEARCH_LIMIT_DEFAULT: u32 = 10;
+pub(super) const SEARCH_LIMIT_MAX: u32 = 50;
+/// Characters of a query: more than a question has.
+pub(super) const QUERY_CHARACTERS_MAX: u32 = 2_000;
 pub(super) const OFFSET_MAX: u32 = 100_000;
 
 /// Removes the id from the arguments. What is no id names no item.

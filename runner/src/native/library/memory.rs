@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::spec::NativeToolSpec;
+use super::super::tool_route::ToolRoute;
 use super::record::Record;
-use super::tools::{creates, deletes, gets, lists, updates};
+use super::tools::{creates, deletes, gets, lists, searches, updates};
 
 /// A memory.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -41,13 +42,27 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         "Remember something",
         "Stores a fact, an observation or a decision for later conversations. Keep what will matter again, not what the \
         conversation shows anyway.",
-    ]),
-    lists::<Memory>(["memory_list", "List memories", "Lists memories, newest first."]),
-    gets::<Memory>(["memory_get", "Get a memory", "Returns one memory."]),
+    ])
+    .at(&[ToolRoute::post("/api/v1/memory")]),
+    searches::<Memory>([
+        "memory_search",
+        "Search memories",
+        "Finds memories by words and by meaning, the best first. Use it before you ask the user for something that may be known.",
+    ])
+    .at(&[ToolRoute::post("/api/v1/memory/search")]),
+    lists::<Memory>(["memory_list", "List memories", "Lists memories, newest first."])
+        .at(&[ToolRoute::get("/api/v1/memory")]),
+    gets::<Memory>(["memory_get", "Get a memory", "Returns one memory."])
+        .at(&[ToolRoute::get("/api/v1/memory/{memory_id}")]),
     updates::<Memory>([
         "memory_update",
         "Change a memory",
         "Changes a memory in place. Fields that are left out stay as they are.",
+    ])
+    .at(&[
+        ToolRoute::patch("/api/v1/memory/{memory_id}"),
+        ToolRoute::put("/api/v1/memory/{memory_id}").named("memory_put"),
     ]),
-    deletes::<Memory>(["memory_delete", "Forget a memory", "Deletes a memory."]),
+    deletes::<Memory>(["memory_delete", "Forget a memory", "Deletes a memory."])
+    .at(&[ToolRoute::delete("/api/v1/memory/{memory_id}")]),
 ];

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::super::effect::ToolEffect;
 use super::super::spec::NativeToolSpec;
 use super::super::tool::NativeCall;
+use super::super::tool_route::ToolRoute;
 use super::answer::{Failure, not_found, outcome};
 use super::item::shown;
 use super::record::{Record, content_of};
@@ -62,6 +63,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
             "Set a preference",
             "Keeps a lasting wish of the user under a key, in place of an earlier value.",
         ])
+        .at(&[ToolRoute::put("/api/v1/preferences/{key}")])
     },
     NativeToolSpec {
         effect: Some(ToolEffect::ReadOnly),
@@ -69,14 +71,17 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         output_schema: Some(schemas::item::<Preference>),
         handler: Some(get),
         ..of::<Preference>(["preference_get", "Get a preference", "Returns the preference with a key."])
+            .at(&[ToolRoute::get("/api/v1/preferences/{key}")])
     },
-    lists::<Preference>(["preference_list", "List preferences", "Lists the preferences of the user, newest first."]),
+    lists::<Preference>(["preference_list", "List preferences", "Lists the preferences of the user, newest first."])
+        .at(&[ToolRoute::get("/api/v1/preferences")]),
     NativeToolSpec {
         effect: Some(ToolEffect::Destroys),
         input_schema: Some(schemas::keyed),
         output_schema: Some(schemas::deleted::<Preference>),
         handler: Some(forget),
         ..of::<Preference>(["preference_forget", "Forget a preference", "Deletes the preference with a key."])
+            .at(&[ToolRoute::delete("/api/v1/preferences/{key}")])
     },
 ];
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::spec::NativeToolSpec;
+use super::super::tool_route::ToolRoute;
 use super::record::Record;
 use super::tools::{creates, gets, lists, updates};
 use super::variables::variables;
@@ -80,12 +81,19 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         "prompt_create",
         "Create a prompt",
         "Stores a prompt under a name. Names between `{{` and `}}` in the content are its variables.",
-    ]),
-    lists::<Prompt>(["prompt_list", "List prompts", "Lists prompts without their content, newest first."]),
-    gets::<Prompt>(["prompt_get", "Get a prompt", "Returns one prompt with its whole content."]),
+    ])
+    .at(&[ToolRoute::post("/api/v1/prompts")]),
+    lists::<Prompt>(["prompt_list", "List prompts", "Lists prompts without their content, newest first."])
+        .at(&[ToolRoute::get("/api/v1/prompts")]),
+    gets::<Prompt>(["prompt_get", "Get a prompt", "Returns one prompt with its whole content."])
+        .at(&[ToolRoute::get("/api/v1/prompts/{prompt_id}")]),
     updates::<Prompt>([
         "prompt_update",
         "Change a prompt",
         "Makes a new revision of a prompt. Fields that are left out stay as they are.",
+    ])
+    .at(&[
+        ToolRoute::patch("/api/v1/prompts/{prompt_id}"),
+        ToolRoute::put("/api/v1/prompts/{prompt_id}").named("prompt_put"),
     ]),
 ];

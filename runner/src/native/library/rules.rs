@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::spec::NativeToolSpec;
+use super::super::tool_route::ToolRoute;
 use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, updates};
 
@@ -85,9 +86,17 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         "Create a rule",
         "Keeps a rule for later conversations, which read it with rule_list. Use it when the user states a lasting requirement \
         or a ban.",
+    ])
+    .at(&[ToolRoute::post("/api/v1/rules")]),
+    lists::<Rule>(["rule_list", "List rules", "Lists rules, newest first."])
+    .at(&[ToolRoute::get("/api/v1/rules")]),
+    gets::<Rule>(["rule_get", "Get a rule", "Returns one rule."])
+    .at(&[ToolRoute::get("/api/v1/rules/{rule_id}")]),
+    updates::<Rule>(["rule_update", "Change a rule", "Changes a rule. Fields that are left out stay as they are."])
+    .at(&[
+        ToolRoute::patch("/api/v1/rules/{rule_id}"),
+        ToolRoute::put("/api/v1/rules/{rule_id}").named("rule_put"),
     ]),
-    lists::<Rule>(["rule_list", "List rules", "Lists rules, newest first."]),
-    gets::<Rule>(["rule_get", "Get a rule", "Returns one rule."]),
-    updates::<Rule>(["rule_update", "Change a rule", "Changes a rule. Fields that are left out stay as they are."]),
-    deletes::<Rule>(["rule_delete", "Delete a rule", "Deletes a rule."]),
+    deletes::<Rule>(["rule_delete", "Delete a rule", "Deletes a rule."])
+    .at(&[ToolRoute::delete("/api/v1/rules/{rule_id}")]),
 ];

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::spec::schema_of;
 use super::answer::enveloped;
-use super::fields::{LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX};
+use super::fields::{
+    LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX,
+};
 use super::record::Record;
 
 /// The fields of a new item.
@@ -36,16 +38,29 @@ pub(super) fn one_and_user<R: Record>() -> Value {
 
 /// The filters and the bounds of a list.
 pub(super) fn page<R: Record>() -> Value {
-    let mut properties = vec![
-        ("limit", json!({"type": ["integer", "null"], "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT})),
-        ("offset", json!({"type": ["integer", "null"], "minimum": 0, "maximum": OFFSET_MAX, "default": 0})),
-    ];
+    let mut limit = json!({"type": ["integer", "null"], "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT});
+    limit["description"] = json!("Items of the page, at most.");
+    let mut offset = json!({"type": ["integer", "null"], "minimum": 0, "maximum": OFFSET_MAX, "default": 0});
+    offset["description"] = json!("Items before the page.");
+    let mut properties = vec![("limit", limit), ("offset", offset)];
     properties.extend(R::LABEL.map(|label| (label, json!({"type": ["string", "null"], "description": "Only these."}))));
     let tags = json!({"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 32, "description": "Only items with all of these tags."});
-    let switch = json!({"type": ["boolean", "null"], "default": false});
+    let switch = json!({"type": ["boolean", "null"], "default": false, "description": "Leaves out items that are switched off."});
     properties.extend(R::SWITCH.map(|(parameter, _)| (parameter, switch)));
     properties.extend(R::HAS_TAGS.then_some(("tags", tags)));
     object(&properties, &[])
+}
+
+/// A query, and the bound of its results.
+pub(super) fn query() -> Value {
+    let query = json!({
+        "type": "string", "minLength": 1, "maxLength": QUERY_CHARACTERS_MAX,
+        "description": "Words or a question. Memories with these words are found, and memories that mean the same.",
+    });
+    let limit = json!({
+        "type": ["integer", "null"], "minimum": 1, "maximum": SEARCH_LIMIT_MAX, "default": SEARCH_LIMIT_DEFAULT,
+    });
+    object(&[("query", query), ("limit", limit)], &["query"])
 }
 
 /// The result that is an item.
@@ -57,6 +72,21 @@ pub(super) fn item<R: Record>() -> Value {
 pub(super) fn items<R: Record>() -> Value {
     let items = json!({"type": "array", "items": item_schema::<R>(false)});
     enveloped(&open_object(&[("items", items), ("has_more", json!({"type": "boolean"}))]))
+}
+
+/// The result of a search.
+pub(super) fn results<R: Record>() -> Value {
+    let mut item = item_schema::<R>(true);
+    item["properties"]["score"] = json!({"type": "number", "description": "Comparable within one result only."});
+    let searches = json!({"enum": ["text", "semantic"]});
+    item["properties"]["matched"] = json!({
+        "type": "array", "items": searches, "description": "How the item was found: by its words, by its meaning, or by both.",
+    });
+    let semantic = json!({
+        "type": ["string", "null"],
+        "description": "What compared meanings. Null if nothing did, so that the search was by words alone.",
+    });
+    enveloped(&open_object(&[("items", json!({"type": "array", "items": item})), ("semantic", semantic)]))
 }
 
 /// The result of a deletion.
@@ -105,5 +135,6 @@ fn open_object(properties: &[(&str, Value)]) -> Value {
 
 /// The key of an item.
 pub(super) fn keyed() -> Value {
-    object(&[("key", json!({"type": "string", "minLength": 1, "maxLength": 128}))], &["key"])
+    let key = json!({"type": "string", "minLength": 1, "maxLength": 128, "description": "The key of the preference."});
+    object(&[("key", key)], &["key"])
 }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::spec::NativeToolSpec;
+use super::super::tool_route::ToolRoute;
 use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, updates};
 use super::variables::variables;
@@ -49,9 +50,17 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         "skill_create",
         "Create a skill",
         "Stores instructions in Markdown that can be followed again later, under a name. Use it for a procedure that worked.",
+    ])
+    .at(&[ToolRoute::post("/api/v1/skills")]),
+    lists::<Skill>(["skill_list", "List skills", "Lists skills without their instructions, newest first."])
+    .at(&[ToolRoute::get("/api/v1/skills")]),
+    gets::<Skill>(["skill_get", "Get a skill", "Returns one skill with its instructions."])
+    .at(&[ToolRoute::get("/api/v1/skills/{skill_id}")]),
+    updates::<Skill>(["skill_update", "Change a skill", "Changes a skill. Fields that are left out stay as they are."])
+    .at(&[
+        ToolRoute::patch("/api/v1/skills/{skill_id}"),
+        ToolRoute::put("/api/v1/skills/{skill_id}").named("skill_put"),
     ]),
-    lists::<Skill>(["skill_list", "List skills", "Lists skills without their instructions, newest first."]),
-    gets::<Skill>(["skill_get", "Get a skill", "Returns one skill with its instructions."]),
-    updates::<Skill>(["skill_update", "Change a skill", "Changes a skill. Fields that are left out stay as they are."]),
-    deletes::<Skill>(["skill_delete", "Delete a skill", "Deletes a skill."]),
+    deletes::<Skill>(["skill_delete", "Delete a skill", "Deletes a skill."])
+    .at(&[ToolRoute::delete("/api/v1/skills/{skill_id}")]),
 ];

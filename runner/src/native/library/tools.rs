@@ -11,6 +11,7 @@ use super::get::get;
 use super::list::list;
 use super::record::Record;
 use super::schemas;
+use super::search::search;
 use super::share::share;
 use super::update::update;
 
@@ -33,6 +34,16 @@ pub(super) const fn lists<R: Record>(texts: Texts) -> NativeToolSpec {
         input_schema: Some(schemas::page::<R>),
         output_schema: Some(schemas::items::<R>),
         handler: Some(list::<R>),
+        ..of::<R>(texts)
+    }
+}
+
+pub(super) const fn searches<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec {
+        effect: Some(ToolEffect::ReadOnly),
+        input_schema: Some(schemas::query),
+        output_schema: Some(schemas::results::<R>),
+        handler: Some(search::<R>),
         ..of::<R>(texts)
     }
 }

@@ -10,7 +10,7 @@ const APP: [&str; 2] = ["x-app-id", "x-strongly-app-id"];
 const WORKFLOW: [&str; 1] = ["x-agent-workflow-id"];
 
 /// Reads the names. A request that contradicts itself is refused.
-pub(super) fn read(headers: &HeaderMap) -> Result<CallerNames, Error> {
+pub(crate) fn read(headers: &HeaderMap) -> Result<CallerNames, Error> {
     Ok(CallerNames { app: one(headers, &APP)?, workflow: one(headers, &WORKFLOW)? })
 }
 

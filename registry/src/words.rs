@@ -16,7 +16,7 @@ const FIELD_BYTES_MAX: usize = 256 * 1024;
 const WORD_BYTES_MAX: usize = 256;
 
 /// Returns the words of a text, separated by spaces.
-pub(super) fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(FIELD_BYTES_MAX)];
     let mut words = Words::default();
     if text.is_ascii() {
@@ -30,7 +30,7 @@ pub(super) fn words(text: &str) -> String {
 }
 
 /// Returns the words of the names, texts and numbers in the parameters of a recorded input. A damaged record has none.
-pub(super) fn words_of_input(input: &str) -> String {
+pub(crate) fn words_of_input(input: &str) -> String {
     let parsed: Value = serde_json::from_str(input).unwrap_or_default();
     let mut text = String::new();
     collect(&parsed["input_parameters"], &mut text);

@@ -1,0 +1,70 @@
+//! Error responses of the operations that call native tools. All of them have the same ones, in the form of a tool's failure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::error_codes::StatusAndCodes;
+use super::errors::{BODY_ERRORS, COMMON_ERRORS, GUARD_ERRORS, response};
+
+/// Errors of the tools, and of the steps of their calls.
+const TOOL_ERRORS: [StatusAndCodes; 6] = [
+    (400, &["input_schema", "invalid_value", "output_too_large", "too_many"]),
+    (403, &["organization_differs"]),
+    (409, &["conflict"]),
+    (429, &["too_many_runs"]),
+    (503, &["overloaded", "unavailable"]),
+    (504, &["timeout_wall"]),
+];
+
+/// References to the error responses, by status.
+pub(super) fn references() -> Map<String, Value> {
+    let reference = |status: &u16| json!({"$ref": format!("#/components/responses/{}", name(*status))});
+    all().keys().map(|status| (status.to_string(), reference(status))).collect()
+}
+
+/// The components that [`references`] refers to.
+pub(super) fn components() -> Map<String, Value> {
+    all().iter().map(|(status, codes)| (name(*status), enveloped(*status, codes))).collect()
+}
+
+/// The schema of the failure of a tool.
+pub(super) fn schema() -> Value {
+    let details = "The fields of refused arguments, each with `field` and `message`.";
+    let error = json!({
+        "type": "object",
+        "required": ["code", "status", "message"],
+        "properties": {
+            "code": {"type": "string", "description": "A stable name for programs."},
+            "status": {"type": "integer", "description": "The status of the response."},
+            "message": {"type": "string", "description": "A message for people. It may change."},
+            "details": {"description": details},
+        },
+    });
+    json!({
+        "type": "object",
+        "description": "The failure of a tool, or of a request to call it.",
+        "required": ["success", "error"],
+        "properties": {"success": {"const": false}, "error": error},
+    })
+}
+
+fn name(status: u16) -> String {
+    format!("ToolFailure{status}")
+}
+
+fn all() -> BTreeMap<u16, BTreeSet<&'static str>> {
+    let mut all: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
+    for (status, codes) in COMMON_ERRORS.into_iter().chain(GUARD_ERRORS).chain(BODY_ERRORS).chain(TOOL_ERRORS) {
+        // An invalid form is an invalid argument.
+        let status = if status == 422 { 400 } else { status };
+        all.entry(status).or_default().extend(codes);
+    }
+    all
+}
+
+fn enveloped(status: u16, codes: &BTreeSet<&'static str>) -> Value {
+    let mut response = response(status, codes);
+    response["content"]["application/json"]["schema"] = json!({"$ref": "#/components/schemas/ToolFailure"});
+    response
+}

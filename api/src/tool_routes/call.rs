@@ -1,0 +1,103 @@
+//! A call of a native tool by its route: the same steps and records as every other call, on behalf of a user without an agent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::Response;
+use registry::{CallerNames, InvocationMode, InvocationSource, Outcome, Principal};
+use runner::{
+    Call, CallOrigin, Depth, EventSender, Input, Interaction, Invoker, NativeTool, ResultPersistence, RunResult,
+    Subject, ToolEffect, ToolRoute, library_failure,
+};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::arguments::arguments;
+use super::envelope::{failure, success};
+use crate::caller_names;
+use crate::error::Error;
+use crate::refused_arguments;
+use crate::request_identity::RequestIdentity;
+use crate::tasks::Tasks;
+
+/// A request that calls a tool.
+pub(super) struct ToolRequest {
+    /// The name of the tool.
+    pub(super) name: &'static str,
+    pub(super) route: ToolRoute,
+    pub(super) principal: Principal,
+    pub(super) request: Request,
+}
+
+impl ToolRequest {
+    /// Runs the tool. The run goes on when the client disconnects.
+    pub(super) async fn respond(self, invoker: Invoker, tasks: Tasks) -> Result<Response, Error> {
+        let Self { name, route, principal, request } = self;
+        let tool = invoker.native_tools().iter().find(|tool| tool.name == name).cloned();
+        let tool = tool.ok_or_else(|| internal(&format!("the native tool {name} is missing")))?;
+        let names = caller_names::read(request.headers())?;
+        let identity = request.extensions().get::<RequestIdentity>().cloned().unwrap_or_default();
+        let arguments = arguments(request, route, &tool.input_schema).await?;
+        let call = call((principal, names), tool.clone(), arguments);
+        let running = tasks.spawn(Box::pin(async move { invoker.try_invoke(call, EventSender::none()).await }))?;
+        match running.await.map_err(|error| internal(&error))? {
+            Ok(results) => {
+                identity.set_runs(results.iter().map(|result| result.invocation_id.clone()));
+                let result = results.into_iter().next().ok_or_else(|| internal(&"the call has no result"))?;
+                Ok(rendered(result, tool.effect))
+            }
+            Err(refusal) => match refused_arguments::details(&refusal.error) {
+                Some(details) => {
+                    let message = refused_arguments::text(&refusal.error);
+                    Ok(failure(library_failure(refusal.error.code(), &message, Some(details))))
+                }
+                None => Err(refusal.error.into()),
+            },
+        }
+    }
+}
+
+fn rendered(result: RunResult, effect: ToolEffect) -> Response {
+    match result.outcome {
+        Outcome::Succeeded { output } if effect == ToolEffect::Adds => success(StatusCode::CREATED, output),
+        Outcome::Succeeded { output } => success(StatusCode::OK, output),
+        Outcome::Failed { exception_type, exception_message, .. } => {
+            failure(library_failure(&exception_type, &exception_message, None))
+        }
+    }
+}
+
+fn call(
+    (principal, caller_names): (Principal, CallerNames),
+    tool: Arc<NativeTool>,
+    input_parameters: Map<String, Value>,
+) -> Call {
+    let input = Input {
+        input_parameters,
+        invocation_mode: InvocationMode::Regular,
+        nonsensitive_user_variables: BTreeMap::new(),
+        sensitive_user_variables: BTreeMap::new(),
+    };
+    Call {
+        subject: Subject::Native(tool),
+        inputs: vec![input],
+        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        principal,
+        agent_call: None,
+        pinned: Vec::new(),
+        result_persistence: ResultPersistence::default(),
+        conversation: None,
+        depth: Depth::default(),
+        origin: CallOrigin::Client,
+        operation: None,
+        cancelled: CancellationToken::new(),
+        interaction: Interaction::default(),
+        caller_names,
+    }
+}
+
+fn internal(detail: &dyn std::fmt::Display) -> Error {
+    Error::Internal { detail: detail.to_string() }
+}

@@ -1,0 +1,120 @@
+//! What makes vectors of memories: an endpoint, a model in a directory, or a model that learns from the memories themselves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions, SecretValue, StaticEmbedder};
+
+use crate::failure::Failure;
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct EmbeddingSettings {
+    /// Endpoint for vectors of memories, which speaks OpenAI's API: https://models.example.com/v1/embeddings [default: none; a model learns from the memories]
+    #[arg(long, env = "LATHE_EMBEDDINGS_URL", value_name = "URL")]
+    pub embeddings_url: Option<String>,
+    /// Model of the endpoint
+    #[arg(long, env = "LATHE_EMBEDDINGS_MODEL", value_name = "MODEL")]
+    pub embeddings_model: Option<String>,
+    /// File with the key of the endpoint [default: the variable LATHE_EMBEDDINGS_KEY, or no key]
+    #[arg(long, env = "LATHE_EMBEDDINGS_KEY_FILE", value_name = "FILE")]
+    pub embeddings_key_file: Option<PathBuf>,
+    /// Directory of a model for vectors, with tokenizer.json and model.safetensors as model2vec writes them, instead of an endpoint [default: none]
+    #[arg(long, env = "LATHE_EMBEDDINGS_DIRECTORY", value_name = "DIRECTORY", conflicts_with = "embeddings_url")]
+    pub embeddings_directory: Option<PathBuf>,
+}
+
+/// The variable with the key of the endpoint. It is no flag, since others can read the arguments of a process.
+const KEY_VARIABLE: &str = "LATHE_EMBEDDINGS_KEY";
+
+impl EmbeddingSettings {
+    /// Fills settings that are not given from `other`.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            embeddings_url: self.embeddings_url.or(other.embeddings_url),
+            embeddings_model: self.embeddings_model.or(other.embeddings_model),
+            embeddings_key_file: self.embeddings_key_file.or(other.embeddings_key_file),
+            embeddings_directory: self.embeddings_directory.or(other.embeddings_directory),
+        }
+    }
+
+    /// The configured embedder.
+    ///
+    /// # Errors
+    /// When a setting is missing or invalid, or the file with the key cannot be read.
+    pub fn embedder(&self) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+        match (&self.embeddings_url, &self.embeddings_directory) {
+            (Some(_), Some(_)) => Err(Failure::usage(
+                "an endpoint and a directory for embeddings are given",
+                "give `--embeddings-url` or `--embeddings-directory`",
+            )),
+            (Some(url), None) => Ok(Some(Arc::new(self.endpoint(url)?))),
+            (None, _) if self.embeddings_model.is_some() || self.embeddings_key_file.is_some() => Err(Failure::usage(
+                "a model or a key for embeddings is given without an endpoint",
+                "give `--embeddings-url`",
+            )),
+            (None, Some(directory)) => Ok(Some(Arc::new(StaticEmbedder::load(directory)?))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn endpoint(&self, url: &str) -> anyhow::Result<HttpEmbedder> {
+        let Some(model) = self.embeddings_model.clone() else {
+            let message = "an endpoint for embeddings is given without a model";
+            return Err(Failure::usage(message, "give `--embeddings-model`"));
+        };
+        let options = HttpEmbedderOptions { url: url.to_owned(), model, key: self.key()? };
+        HttpEmbedder::new(options).map_err(|error| Failure::usage(error.to_string(), "correct `--embeddings-url`"))
+    }
+
+    fn key(&self) -> anyhow::Result<Option<SecretValue>> {
+        let key = match &self.embeddings_key_file {
+            Some(path) => Some(std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?),
+            None => std::env::var(KEY_VARIABLE).ok(),
+        };
+        Ok(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretValue::new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(url: Option<&str>, model: Option<&str>) -> EmbeddingSettings {
+        let text = |text: Option<&str>| text.map(ToOwned::to_owned);
+        EmbeddingSettings { embeddings_url: text(url), embeddings_model: text(model), ..EmbeddingSettings::default() }
+    }
+
+    #[test]
+    fn an_endpoint_needs_a_model_and_a_model_an_endpoint() {
+        assert!(settings(None, None).embedder().expect("no endpoint").is_none());
+        for (url, model, wrong) in [
+            (Some("https://models.example.com/v1/embeddings"), None, "without a model"),
+            (None, Some("small"), "without an endpoint"),
+            (Some("file:///etc/passwd"), Some("small"), "https://models.example.com/v1/embeddings"),
+        ] {
+            let error = settings(url, model).embedder().expect_err("refused").to_string();
+            assert!(error.contains(wrong), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_directory_without_a_model_and_a_second_source_are_refused() {
+        let directory = Some(PathBuf::from("/nowhere"));
+        let missing = EmbeddingSettings { embeddings_directory: directory.clone(), ..settings(None, None) };
+        let error = missing.embedder().expect_err("no model").to_string();
+        assert!(error.contains("/nowhere/tokenizer.json"), "{error}");
+        let url = Some("https://models.example.com/v1/embeddings");
+        let both = EmbeddingSettings { embeddings_directory: directory, ..settings(url, Some("small")) };
+        assert!(both.embedder().expect_err("both").to_string().contains("are given"));
+    }
+
+    #[test]
+    fn a_key_is_read_from_a_file_without_its_line_end() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "secret\n").expect("written");
+        let settings = EmbeddingSettings { embeddings_key_file: Some(file.path().to_owned()), ..settings(None, None) };
+        assert_eq!(settings.key().expect("a key").expect("a key").expose(), "secret");
+    }
+}

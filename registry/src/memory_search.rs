@@ -1,0 +1,12 @@
+//! Searches in the memories of one scope, in memory: by their words, by their vectors, and both results as one.
+
+mod fusion;
+mod index_cache;
+mod scope_index;
+mod sized_cache;
+mod text_index;
+
+pub use fusion::MatchedBy;
+pub(crate) use index_cache::{IndexCache, SharedIndex};
+pub(crate) use scope_index::{FoundMemory, IndexChange, IndexedMemory, Wanted};
+pub(crate) use sized_cache::SizedCache;

@@ -1,0 +1,108 @@
+//! Vectors from an endpoint.
+
+use registry::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, SecretValue, StaticEmbedder, Vector};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::embedding_endpoint::{EmbeddingEndpoint, Manners};
+
+pub fn embedder(endpoint: &EmbeddingEndpoint, model: &str) -> HttpEmbedder {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let key = Some(SecretValue::new("sesame".into()));
+    HttpEmbedder::new(HttpEmbedderOptions { url: endpoint.url(), model: model.into(), key }).unwrap()
+}
+
+async fn embed(endpoint: &EmbeddingEndpoint, texts: &[&str]) -> Result<Vec<Option<Vector>>, EmbedFailure> {
+    embedder(endpoint, "small").embed(texts.iter().map(|text| (*text).to_owned()).collect()).await
+}
+
+#[tokio::test]
+async fn texts_get_their_vectors_in_their_order() {
+    let endpoint = EmbeddingEndpoint::serve();
+    let vectors = embed(&endpoint, &["a car", "an invoice", "the automobile"]).await.unwrap();
+    let [car, invoice, automobile] = [0, 1, 2].map(|index: usize| vectors[index].clone().unwrap());
+    assert!(car.cosine(&automobile) > 0.99 && car.cosine(&invoice) < 0.01);
+}
+
+#[tokio::test]
+async fn a_request_names_the_model_and_has_the_key() {
+    let endpoint = EmbeddingEndpoint::serve();
+    embed(&endpoint, &["a car"]).await.unwrap();
+    let received = endpoint.received().pop().unwrap();
+    assert_eq!(received.authorization.as_deref(), Some("Bearer sesame"));
+    let expected = json!({"model": "small", "input": ["a car"], "encoding_format": "float"});
+    assert_eq!(received.body, expected);
+    assert!(!format!("{:?}", embedder(&endpoint, "small")).contains("sesame"));
+}
+
+#[tokio::test]
+async fn refused_texts_and_a_broken_endpoint_are_different_failures() {
+    let endpoint = EmbeddingEndpoint::serve();
+    for (manners, is_refusal) in [
+        (Manners::Refuses(400), true),
+        (Manners::Refuses(413), true),
+        (Manners::Refuses(401), false),
+        (Manners::Refuses(302), false),
+        (Manners::Refuses(429), false),
+        (Manners::Refuses(500), false),
+        (Manners::Babbles, false),
+        (Manners::Floods, false),
+    ] {
+        endpoint.behaves(manners);
+        let failure = embed(&endpoint, &["a car"]).await.unwrap_err();
+        assert_eq!(matches!(failure, EmbedFailure::Refused { .. }), is_refusal, "{manners:?}: {failure}");
+        assert!(!failure.to_string().contains("127.0.0.1"), "{failure}");
+    }
+}
+
+#[test]
+fn only_urls_of_http_are_accepted() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    for url in ["", "models.example.com", "file:///etc/passwd"] {
+        let options = HttpEmbedderOptions { url: url.into(), model: "small".into(), key: None };
+        assert!(HttpEmbedder::new(options).is_err(), "{url}");
+    }
+}
+
+/// A model of some words, in which `car` and `automobile` mean nearly the same.
+pub fn static_model() -> TempDir {
+    let vectors = [("car", [1.0_f32, 0.0]), ("auto", [0.5, 0.1]), ("##mobile", [0.5, 0.1]), ("invoice", [0.0, 1.0])];
+    let vocabulary: serde_json::Map<_, _> =
+        vectors.iter().enumerate().map(|(token, (word, _))| ((*word).to_owned(), json!(token))).collect();
+    let numbers: Vec<u8> =
+        vectors.iter().flat_map(|(_, vector)| vector).flat_map(|number| number.to_le_bytes()).collect();
+    let header =
+        json!({"embeddings": {"dtype": "F32", "shape": [vectors.len(), 2], "data_offsets": [0, numbers.len()]}});
+    let header = header.to_string();
+    let tensors = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &numbers].concat();
+    let folder = TempDir::new().unwrap();
+    let tokenizer = json!({"model": {"type": "WordPiece", "vocab": vocabulary}}).to_string();
+    std::fs::write(folder.path().join("tokenizer.json"), tokenizer).unwrap();
+    std::fs::write(folder.path().join("model.safetensors"), tensors).unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn a_model_of_a_directory_makes_vectors() {
+    let folder = static_model();
+    let model = StaticEmbedder::load(folder.path()).unwrap();
+    let texts = ["the car", "Automobile", "an invoice", "nothing"].map(ToOwned::to_owned).to_vec();
+    let vectors = model.embed(texts).await.unwrap();
+    let [car, automobile, invoice] = [0, 1, 2].map(|index: usize| vectors[index].clone().unwrap());
+    assert!(car.cosine(&automobile) > 0.9 && car.cosine(&invoice) < 0.1);
+    assert_eq!(vectors[3], None, "none of its words is in the vocabulary");
+}
+
+#[test]
+fn the_id_of_a_model_of_a_directory_changes_with_its_files() {
+    let folder = static_model();
+    let id = || StaticEmbedder::load(folder.path()).unwrap().model_id();
+    let before = id();
+    assert_eq!(id(), before);
+    let tokenizer = json!({"model": {"type": "WordPiece", "vocab": {"car": 0}}}).to_string();
+    std::fs::write(folder.path().join("tokenizer.json"), tokenizer).unwrap();
+    assert_ne!(id(), before);
+    std::fs::remove_file(folder.path().join("model.safetensors")).unwrap();
+    let refused = StaticEmbedder::load(folder.path()).unwrap_err().to_string();
+    assert!(refused.contains("model.safetensors"), "{refused}");
+}

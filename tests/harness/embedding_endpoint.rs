@@ -1,0 +1,155 @@
+//! An endpoint for embeddings on loopback, which knows a few words that mean the same.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+/// Words that mean the same.
+const MEANINGS: [&[&str]; 3] = [&["car", "automobile", "vehicle"], &["invoice", "bill"], &["holiday", "vacation"]];
+/// Numbers of a vector: one for each meaning, and others for texts without any.
+const DIMENSIONS: usize = 64;
+/// Longer than any client waits.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// What the endpoint does with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manners {
+    /// Answers, and refuses requests with a text that contains `poison`.
+    Answers,
+    /// Answers with a status.
+    Refuses(u16),
+    /// Answers with something else.
+    Babbles,
+    /// Answers without an end.
+    Floods,
+    Stalls,
+}
+
+/// A request that was received.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// The header `authorization`.
+    pub authorization: Option<String>,
+    pub body: Value,
+}
+
+pub struct EmbeddingEndpoint {
+    address: SocketAddr,
+    manners: Arc<Mutex<Manners>>,
+    received: Arc<Mutex<Vec<Received>>>,
+}
+
+impl EmbeddingEndpoint {
+    pub fn serve() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (manners, received) = (Arc::new(Mutex::new(Manners::Answers)), Arc::<Mutex<Vec<Received>>>::default());
+        let shared = (manners.clone(), received.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (manners, received) = shared.clone();
+                std::thread::spawn(move || {
+                    let Some(request) = read(&stream) else { return };
+                    received.lock().push(request.clone());
+                    let manners = *manners.lock();
+                    // The client may be gone.
+                    let _ = answer(stream, manners, &request.body);
+                });
+            }
+        });
+        Self { address, manners, received }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/v1/embeddings", self.address)
+    }
+
+    pub fn behaves(&self, manners: Manners) {
+        *self.manners.lock() = manners;
+    }
+
+    pub fn received(&self) -> Vec<Received> {
+        self.received.lock().clone()
+    }
+}
+
+fn read(stream: &TcpStream) -> Option<Received> {
+    let mut reader = BufReader::new(stream);
+    let (mut authorization, mut length) = (None, 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        let Some((name, value)) = line.trim().split_once(": ") else { continue };
+        match name.to_ascii_lowercase().as_str() {
+            "authorization" => authorization = Some(value.to_owned()),
+            "content-length" => length = value.parse().ok()?,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Received { authorization, body: serde_json::from_slice(&body).ok()? })
+}
+
+fn answer(mut stream: TcpStream, manners: Manners, body: &Value) -> std::io::Result<()> {
+    let texts: Vec<&str> = body["input"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let is_poisoned = texts.iter().any(|text| text.contains("poison"));
+    match manners {
+        Manners::Answers if is_poisoned => whole(&mut stream, 400, "{}"),
+        Manners::Answers => {
+            // The order is not that of the texts.
+            let data = texts
+                .iter()
+                .enumerate()
+                .rev()
+                .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)}));
+            let body = json!({"object": "list", "data": data.collect::<Vec<_>>(), "model": body["model"]});
+            whole(&mut stream, 200, &body.to_string())
+        }
+        Manners::Refuses(status) => whole(&mut stream, status, "{}"),
+        Manners::Babbles => whole(&mut stream, 200, "{\"data\": \"none\"}"),
+        Manners::Floods => {
+            stream.write_all(
+                b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"data\": [",
+            )?;
+            loop {
+                stream.write_all(&[b' '; 64 * 1024])?;
+            }
+        }
+        Manners::Stalls => {
+            std::thread::sleep(SILENCE);
+            Ok(())
+        }
+    }
+}
+
+fn whole(stream: &mut TcpStream, status: u16, body: &str) -> std::io::Result<()> {
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status} S\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+}
+
+fn vector(text: &str) -> Vec<f32> {
+    let mut vector = vec![0.0; DIMENSIONS];
+    for (number, words) in MEANINGS.iter().enumerate() {
+        if words.iter().any(|word| text.contains(word)) {
+            vector[number] = 1.0;
+        }
+    }
+    if vector.iter().all(|number| *number == 0.0) {
+        let sum: usize = text.bytes().map(usize::from).sum();
+        vector[MEANINGS.len() + sum % (DIMENSIONS - MEANINGS.len())] = 1.0;
+    }
+    vector
+}
