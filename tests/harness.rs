@@ -59,7 +59,7 @@ pub use database::{
     Locked, change_database, check_integrity, commits_of_versions, count_record_events, count_rows, failed_builds,
     read_database, runs_going_on,
 };
-pub use embedding_endpoint::{EmbeddingEndpoint, Manners as EndpointManners};
+pub use embedding_endpoint::{Behaviour as EndpointBehaviour, EmbeddingEndpoint};
 pub use events::Event;
 pub use files::serve_files;
 pub use http::{Answer, Request, fetch};

@@ -133,6 +133,17 @@ pub struct Input {
 }
 
 impl Input {
+    /// An input without user variables, as callers send it whose variables are stored.
+    #[must_use]
+    pub const fn of(input_parameters: Map<String, Value>) -> Self {
+        Self {
+            input_parameters,
+            invocation_mode: InvocationMode::Regular,
+            nonsensitive_user_variables: BTreeMap::new(),
+            sensitive_user_variables: BTreeMap::new(),
+        }
+    }
+
     /// Adds the stored variables of the user whose names the caller did not send.
     pub(crate) fn or_stored(mut self, stored: &UserVariables) -> Self {
         for (name, value) in &stored.nonsensitive {

@@ -15,18 +15,18 @@ const DIMENSIONS: usize = 64;
 /// Longer than any client waits.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// What the endpoint does with a request.
+/// The way in which the endpoint answers requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manners {
+pub enum Behaviour {
     /// Answers, and refuses requests with a text that contains `poison`.
     Answers,
     /// Answers with a status.
     Refuses(u16),
     /// Answers with something else.
-    Babbles,
+    AnswersOtherJson,
     /// Answers without an end.
-    Floods,
-    Stalls,
+    AnswersWithoutEnd,
+    StaysSilent,
 }
 
 /// A request that was received.
@@ -39,7 +39,7 @@ pub struct Received {
 
 pub struct EmbeddingEndpoint {
     address: SocketAddr,
-    manners: Arc<Mutex<Manners>>,
+    behaviour: Arc<Mutex<Behaviour>>,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
@@ -47,29 +47,29 @@ impl EmbeddingEndpoint {
     pub fn serve() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let (manners, received) = (Arc::new(Mutex::new(Manners::Answers)), Arc::<Mutex<Vec<Received>>>::default());
-        let shared = (manners.clone(), received.clone());
+        let (behaviour, received) = (Arc::new(Mutex::new(Behaviour::Answers)), Arc::<Mutex<Vec<Received>>>::default());
+        let shared = (behaviour.clone(), received.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (manners, received) = shared.clone();
+                let (behaviour, received) = shared.clone();
                 std::thread::spawn(move || {
                     let Some(request) = read(&stream) else { return };
                     received.lock().push(request.clone());
-                    let manners = *manners.lock();
+                    let behaviour = *behaviour.lock();
                     // The client may be gone.
-                    let _ = answer(stream, manners, &request.body);
+                    let _ = answer(stream, behaviour, &request.body);
                 });
             }
         });
-        Self { address, manners, received }
+        Self { address, behaviour, received }
     }
 
     pub fn url(&self) -> String {
         format!("http://{}/v1/embeddings", self.address)
     }
 
-    pub fn behaves(&self, manners: Manners) {
-        *self.manners.lock() = manners;
+    pub fn behaves(&self, behaviour: Behaviour) {
+        *self.behaviour.lock() = behaviour;
     }
 
     pub fn received(&self) -> Vec<Received> {
@@ -100,12 +100,12 @@ fn read(stream: &TcpStream) -> Option<Received> {
     Some(Received { authorization, body: serde_json::from_slice(&body).ok()? })
 }
 
-fn answer(mut stream: TcpStream, manners: Manners, body: &Value) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, behaviour: Behaviour, body: &Value) -> std::io::Result<()> {
     let texts: Vec<&str> = body["input"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let is_poisoned = texts.iter().any(|text| text.contains("poison"));
-    match manners {
-        Manners::Answers if is_poisoned => whole(&mut stream, 400, "{}"),
-        Manners::Answers => {
+    match behaviour {
+        Behaviour::Answers if is_poisoned => whole(&mut stream, 400, "{}"),
+        Behaviour::Answers => {
             // The order is not that of the texts.
             let data = texts
                 .iter()
@@ -115,9 +115,9 @@ fn answer(mut stream: TcpStream, manners: Manners, body: &Value) -> std::io::Res
             let body = json!({"object": "list", "data": data.collect::<Vec<_>>(), "model": body["model"]});
             whole(&mut stream, 200, &body.to_string())
         }
-        Manners::Refuses(status) => whole(&mut stream, status, "{}"),
-        Manners::Babbles => whole(&mut stream, 200, "{\"data\": \"none\"}"),
-        Manners::Floods => {
+        Behaviour::Refuses(status) => whole(&mut stream, status, "{}"),
+        Behaviour::AnswersOtherJson => whole(&mut stream, 200, "{\"data\": \"none\"}"),
+        Behaviour::AnswersWithoutEnd => {
             stream.write_all(
                 b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"data\": [",
             )?;
@@ -125,7 +125,7 @@ fn answer(mut stream: TcpStream, manners: Manners, body: &Value) -> std::io::Res
                 stream.write_all(&[b' '; 64 * 1024])?;
             }
         }
-        Manners::Stalls => {
+        Behaviour::StaysSilent => {
             std::thread::sleep(SILENCE);
             Ok(())
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::agent::{Agent, rows};
-use crate::harness::{EmbeddingEndpoint, EndpointManners, Options, Server, Team, eventually};
+use crate::harness::{EmbeddingEndpoint, EndpointBehaviour, Options, Server, Team, eventually};
 use crate::mcp::client::message;
 
 fn remember(agent: &Agent, content: &str) -> Value {
@@ -137,10 +137,10 @@ fn an_endpoint_that_fails_or_stalls_fails_no_call() {
     let endpoint = EmbeddingEndpoint::serve();
     let team = with_endpoint(&endpoint);
     let agent = Agent::of(&team, "alone");
-    use EndpointManners::{Babbles, Floods, Refuses, Stalls};
-    for manners in [Refuses(500), Babbles, Floods, Stalls] {
-        endpoint.behaves(manners);
-        let memory = remember(&agent, &format!("a car {manners:?}"));
+    use EndpointBehaviour::{AnswersOtherJson, AnswersWithoutEnd, Refuses, StaysSilent};
+    for behaviour in [Refuses(500), AnswersOtherJson, AnswersWithoutEnd, StaysSilent] {
+        endpoint.behaves(behaviour);
+        let memory = remember(&agent, &format!("a car {behaviour:?}"));
         let results = search(&agent, "car");
         assert_eq!((&results["semantic"], &results["items"][0]["memory_id"]), (&json!(null), &memory));
         assert_eq!(results["items"][0]["matched"], json!(["text"]));

@@ -19,7 +19,7 @@ pub(super) struct AuthRequest {
     pub(super) url: Option<String>,
 }
 
-/// What the path of a route says about its requests.
+/// The organisation and the kind of resource that the path of a route names.
 #[derive(Clone, Copy)]
 pub(super) struct RequestSubject {
     pub(super) organization: OrganizationSource,

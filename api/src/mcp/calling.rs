@@ -7,12 +7,10 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 
 use futures_util::future::join;
-use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationMode, InvocationSource, Principal};
+use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationSource, Principal};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject, LoggingLevel, RequestMetaObject,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
     Call, CallOrigin, Catalogue, Depth, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal,
@@ -200,7 +198,7 @@ fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
     };
     Ok(Call {
         subject,
-        inputs: vec![input(arguments)],
+        inputs: vec![Input::of(arguments.cloned().unwrap_or_default())],
         source: InvocationSource::Direct { user_id: principal.user.to_string() },
         principal,
         agent_call: Some(agent_call(scope, context)),
@@ -214,15 +212,6 @@ fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
         interaction,
         caller_names: scope.names.clone(),
     })
-}
-
-pub(super) fn input(arguments: Option<&JsonObject>) -> Input {
-    Input {
-        input_parameters: arguments.cloned().unwrap_or_default(),
-        invocation_mode: InvocationMode::Regular,
-        nonsensitive_user_variables: std::collections::BTreeMap::new(),
-        sensitive_user_variables: std::collections::BTreeMap::new(),
-    }
 }
 
 fn agent_call(scope: &Scope, context: &RequestContext<RoleServer>) -> AgentCall {

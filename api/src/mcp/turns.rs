@@ -7,10 +7,10 @@ use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, RequestMetaObject};
 use rmcp::service::RequestContext;
-use runner::{Call, Depth, Invoker, TurnCall};
+use runner::{Call, Depth, Input, Invoker, TurnCall};
 use tokio_util::sync::CancellationToken;
 
-use super::calling::{client, input, pinned};
+use super::calling::{client, pinned};
 use super::listing::is_of_object;
 use super::result::OutputForm;
 use super::scope::Scope;
@@ -62,7 +62,7 @@ pub(super) fn call_in_turn(
         turn,
         tool,
         principal: scope.principal.clone(),
-        inputs: vec![input(request.arguments.as_ref())],
+        inputs: vec![Input::of(request.arguments.unwrap_or_default())],
         protocol: AgentProtocol::Mcp,
         client: client(context),
         pinned: pinned(&context.meta)?,

@@ -1,12 +1,11 @@
 //! A call of a native tool by its route: the same steps and records as every other call, on behalf of a user without an agent.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
-use registry::{CallerNames, InvocationMode, InvocationSource, Outcome, Principal};
+use registry::{CallerNames, InvocationSource, Outcome, Principal};
 use runner::{
     Call, CallOrigin, Depth, EventSender, Input, Interaction, Invoker, NativeTool, ResultPersistence, RunResult,
     Subject, ToolEffect, ToolRoute, library_failure,
@@ -74,15 +73,9 @@ fn call(
     tool: Arc<NativeTool>,
     input_parameters: Map<String, Value>,
 ) -> Call {
-    let input = Input {
-        input_parameters,
-        invocation_mode: InvocationMode::Regular,
-        nonsensitive_user_variables: BTreeMap::new(),
-        sensitive_user_variables: BTreeMap::new(),
-    };
     Call {
         subject: Subject::Native(tool),
-        inputs: vec![input],
+        inputs: vec![Input::of(input_parameters)],
         source: InvocationSource::Direct { user_id: principal.user.to_string() },
         principal,
         agent_call: None,

@@ -4,7 +4,7 @@ use registry::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, Secret
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::embedding_endpoint::{EmbeddingEndpoint, Manners};
+use crate::embedding_endpoint::{Behaviour, EmbeddingEndpoint};
 
 pub fn embedder(endpoint: &EmbeddingEndpoint, model: &str) -> HttpEmbedder {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -38,19 +38,19 @@ async fn a_request_names_the_model_and_has_the_key() {
 #[tokio::test]
 async fn refused_texts_and_a_broken_endpoint_are_different_failures() {
     let endpoint = EmbeddingEndpoint::serve();
-    for (manners, is_refusal) in [
-        (Manners::Refuses(400), true),
-        (Manners::Refuses(413), true),
-        (Manners::Refuses(401), false),
-        (Manners::Refuses(302), false),
-        (Manners::Refuses(429), false),
-        (Manners::Refuses(500), false),
-        (Manners::Babbles, false),
-        (Manners::Floods, false),
+    for (behaviour, is_refusal) in [
+        (Behaviour::Refuses(400), true),
+        (Behaviour::Refuses(413), true),
+        (Behaviour::Refuses(401), false),
+        (Behaviour::Refuses(302), false),
+        (Behaviour::Refuses(429), false),
+        (Behaviour::Refuses(500), false),
+        (Behaviour::AnswersOtherJson, false),
+        (Behaviour::AnswersWithoutEnd, false),
     ] {
-        endpoint.behaves(manners);
+        endpoint.behaves(behaviour);
         let failure = embed(&endpoint, &["a car"]).await.unwrap_err();
-        assert_eq!(matches!(failure, EmbedFailure::Refused { .. }), is_refusal, "{manners:?}: {failure}");
+        assert_eq!(matches!(failure, EmbedFailure::Refused { .. }), is_refusal, "{behaviour:?}: {failure}");
         assert!(!failure.to_string().contains("127.0.0.1"), "{failure}");
     }
 }

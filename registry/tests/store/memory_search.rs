@@ -10,7 +10,7 @@ use registry::{
 use serde_json::json;
 
 use crate::database;
-use crate::embedding_endpoint::{EmbeddingEndpoint, Manners};
+use crate::embedding_endpoint::{Behaviour, EmbeddingEndpoint};
 use crate::embeddings::{embedder, static_model};
 use crate::fixtures::World;
 use crate::library::{content, library, of_app, scope};
@@ -144,15 +144,15 @@ async fn without_its_endpoint_a_memory_is_written_and_found_by_its_words() {
     let endpoint = EmbeddingEndpoint::serve();
     let world = with_endpoint(&endpoint).await;
     let library = library(&world, &world.organization("acme").await);
-    for manners in [Manners::Refuses(503), Manners::Babbles, Manners::Stalls] {
-        endpoint.behaves(manners);
-        remember(&library, &format!("a car {manners:?}")).await;
+    for behaviour in [Behaviour::Refuses(503), Behaviour::AnswersOtherJson, Behaviour::StaysSilent] {
+        endpoint.behaves(behaviour);
+        remember(&library, &format!("a car {behaviour:?}")).await;
         let results = search(&library, "car").await;
         assert_eq!((results.semantic, results.items[0].matched), (None, TEXT));
     }
-    endpoint.behaves(Manners::Refuses(500));
+    endpoint.behaves(Behaviour::Refuses(500));
     assert_eq!(world.store.embed_memories().await.unwrap(), 0);
-    endpoint.behaves(Manners::Answers);
+    endpoint.behaves(Behaviour::Answers);
     assert_eq!(world.store.embed_memories().await.unwrap(), 3, "what was refused is done later");
     let results = search(&library, "automobile").await;
     assert_eq!((results.semantic, results.items.len()), (Some("http"), 3));
