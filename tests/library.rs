@@ -12,3 +12,4 @@ mod rest;
 mod rules;
 mod sharing;
 mod skills;
+mod tasks;

@@ -7,3 +7,4 @@ mod demo;
 mod mcp_sessions;
 mod outages;
 mod rolling;
+mod tasks;

@@ -9,6 +9,7 @@ mod builds;
 mod egress;
 mod embeddings;
 mod file;
+mod heartbeat;
 mod limits;
 mod node;
 mod rate_limits;

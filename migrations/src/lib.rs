@@ -76,6 +76,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 33, "0033_oauth"),
         migration!("sqlite", 34, "0034_library"),
         migration!("sqlite", 35, "0035_library_search"),
+        migration!("sqlite", 36, "0036_due_items"),
     ],
 };
 
@@ -103,6 +104,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 33, "0033_oauth"),
         migration!("postgres", 34, "0034_library"),
         migration!("postgres", 35, "0035_library_search"),
+        migration!("postgres", 36, "0036_due_items"),
     ],
 };
 

@@ -172,8 +172,8 @@ pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
-    ComparedTable, CountedRequest, DatabaseLocation, Library, RequestedCancellation, Store, StoreOptions, TableCount,
-    Transfer, TransferObserver, TransferProgress, TransferStep,
+    Advance, ComparedTable, CountedRequest, DatabaseLocation, Library, RequestedCancellation, Store, StoreOptions,
+    TableCount, Transfer, TransferObserver, TransferProgress, TransferStep,
 };
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

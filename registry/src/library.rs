@@ -76,6 +76,8 @@ pub struct LibraryContent {
     /// The kind of the item within its family, by which lists are filtered.
     pub label: Option<String>,
     pub tags: Vec<String>,
+    /// The time at which the server has to do something with the item.
+    pub due_at: Option<Timestamp>,
     /// The fields of the family, with those above.
     pub body: Map<String, Value>,
 }

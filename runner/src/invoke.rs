@@ -9,6 +9,7 @@ mod cancellation;
 mod catalogue;
 mod execute;
 mod finish;
+mod heartbeat;
 mod intervene;
 mod invoker;
 mod mode;

@@ -55,7 +55,19 @@ class LibraryWalk:
         self.call("GET", "/preferences", 200, query=[("source", "explicit")])["items"].items()
         self.call("DELETE", one, 200, **known)["deleted"].expect(True)
 
+    def tasks(self):
+        task = self.call("POST", "/tasks", 201, {"description": "Write a report.", "cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"})
+        one, known = "/tasks/{task_id}", {"task_id": task["task_id"].id()}
+        self.call("GET", one, 200, **known)["recurrence"].expect("cron")
+        self.call("GET", "/tasks", 200, query=[("status", "open")])["items"].items()
+        self.call("POST", f"{one}/skip-next", 200, {}, **known)["skip_next"].expect(True)
+        self.call("POST", f"{one}/end-recurrence", 200, {}, **known)["status"].expect("done")
+        self.call("DELETE", one, 200, **known)["deleted"].expect(True)
+        known = {"task_id": self.call("POST", "/tasks", 201, {"description": "Call the customer."})["task_id"].id()}
+        self.call("POST", f"{one}/complete", 200, {"result": "Done."}, **known)["status"].expect("done")
+
     def all(self):
         for path, (name, fields, change) in FAMILIES.items():
             self.family(path, name, fields, change)
         self.preferences()
+        self.tasks()

@@ -6,10 +6,11 @@ use super::agent::Agent;
 use crate::harness::Team;
 use crate::mcp::client::Gateway;
 
-const PREFIXES: [(&str, &str); 6] = [
+const PREFIXES: [(&str, &str); 7] = [
     ("memory", "memory_"),
     ("rules", "rule_"),
     ("skills", "skill_"),
+    ("tasks", "task_"),
     ("prompts", "prompt_"),
     ("artifacts", "artifact_"),
     ("preferences", "preference_"),
@@ -27,7 +28,7 @@ fn set(gateway: &Gateway, built_in_tools: Value) -> Value {
 }
 
 #[test]
-fn an_agent_has_all_families() {
+fn s0_001_an_agent_has_all_families() {
     let team = Team::new();
     assert_eq!(families(&Agent::of(&team, "all").0), PREFIXES.map(|(family, _)| family));
     assert!(families(&Gateway::new(&team, "gateway", &[])).is_empty(), "a gateway has what is assigned to it");
@@ -38,7 +39,7 @@ fn s0_015_to_s0_025_families_can_be_left_out() {
     let team = Team::new();
     let Agent(gateway) = Agent::of(&team, "few");
     set(&gateway, json!({"disabled": ["artifacts"]}));
-    assert_eq!(families(&gateway), ["memory", "rules", "skills", "prompts", "preferences"]);
+    assert_eq!(families(&gateway), ["memory", "rules", "skills", "tasks", "prompts", "preferences"]);
     let saved = gateway.send("tools/call", json!({"name": "artifact_list", "arguments": {}}));
     assert_eq!(saved["error"]["code"], -32602, "{saved}");
     set(&gateway, json!({"allowedFamilies": ["memory", "skills", "prompts"]}));

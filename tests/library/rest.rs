@@ -131,6 +131,21 @@ rows! {
         assert_eq!(code(&send(team, "GET", path), 404), "not_found");
         assert_eq!(agent.refused("preference_get", json!({"key": "rest tone"})), ("not_found".into(), 404));
     };
+    s0_010_tasks_over_rest: |agent| {
+        let team = agent.0.team;
+        let post = |path: &str, body: Value| request(team, "POST", path).json(&body).send();
+        let task = data(&post("tasks", json!({"description": "Write a report.", "recurrence": "weekly"})), 201);
+        let id = task["task_id"].clone();
+        let one = format!("tasks/{}", id.as_str().expect("an id"));
+        assert_eq!((data(&send(team, "GET", &one), 200), agent.data("task_get", json!({"task_id": id}))), (task.clone(), task));
+        assert!(ids(&data(&send(team, "GET", "tasks?status=open&limit=200"), 200), "task_id").contains(&id));
+        assert_eq!(data(&post(&format!("{one}/skip-next"), json!({})), 200)["skip_next"], true);
+        assert_eq!(code(&post(&format!("{one}/complete"), json!({"result": "x"})), 409), "conflict", "nothing has come");
+        assert_eq!(data(&post(&format!("{one}/end-recurrence"), json!({})), 200)["status"], "done");
+        assert_eq!(code(&post("tasks", json!({"description": "x", "cron": "x"})), 400), "invalid_value");
+        data(&send(team, "DELETE", &one), 200);
+        assert_eq!(code(&send(team, "GET", &one), 404), "not_found");
+    };
     filters_of_a_query_are_arguments: |agent| {
         let team = agent.0.team;
         for (summary, tags) in [("one", json!(["rest_a", "rest_b"])), ("other", json!(["rest_a"]))] {

@@ -38,6 +38,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{rule_id}", &"f".repeat(24))
         .replace("{skill_id}", &"f".repeat(24))
         .replace("{prompt_id}", &"f".repeat(24))
+        .replace("{task_id}", &"f".repeat(24))
         .replace("{artifact_id}", &"f".repeat(24))
         .replace("{key}", "nothing")
         .replace("{*git_path}", "tools.git/nothing");

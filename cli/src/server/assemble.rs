@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::builds::BuildWorkers;
+use super::heartbeat::fire_tasks;
 use super::node;
 use super::sweep::{collect_hourly, sweep_hourly};
 use super::telemetry::{Metrics, StallWatch};
@@ -66,6 +67,7 @@ impl Assembled {
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let embedding = tokio::spawn(make_vectors(self.store.clone()));
+        let firing = tokio::spawn(fire_tasks(self.invoker.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
@@ -77,6 +79,7 @@ impl Assembled {
         watching.abort();
         sweeping.abort();
         embedding.abort();
+        firing.abort();
         collecting.abort();
         taking_over.abort();
         leave(&self.store, keeping).await;

@@ -20,6 +20,7 @@ mod conditions;
 mod constraints;
 mod data_dir;
 mod database;
+mod due_items;
 mod effect_lists;
 #[path = "../../../tests/harness/embedding_endpoint.rs"]
 mod embedding_endpoint;

@@ -20,14 +20,16 @@ mod schemas;
 mod search;
 mod share;
 mod skills;
+mod tasks;
 mod tools;
 mod update;
 mod variables;
 
 pub use answer::library_failure;
+pub(crate) use tasks::advance;
 
 use super::spec::NativeToolSpec;
 
 /// The tools of all families.
 pub(super) const FAMILIES: &[&[NativeToolSpec]] =
-    &[memory::TOOLS, rules::TOOLS, skills::TOOLS, prompts::TOOLS, artifacts::TOOLS, preferences::TOOLS];
+    &[memory::TOOLS, rules::TOOLS, skills::TOOLS, tasks::TOOLS, prompts::TOOLS, artifacts::TOOLS, preferences::TOOLS];

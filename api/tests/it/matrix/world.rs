@@ -193,7 +193,7 @@ const NUMBERS: [&str; 2] = ["{version}", "{number}"];
 fn unknown(parameter: &str) -> String {
     match parameter {
         "tool_id" | "agent_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" | "conversation_id"
-        | "turn_id" | "memory_id" | "rule_id" | "skill_id" | "prompt_id" | "artifact_id" => "f".repeat(24),
+        | "turn_id" | "memory_id" | "rule_id" | "skill_id" | "task_id" | "prompt_id" | "artifact_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),
@@ -218,6 +218,7 @@ async fn items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
         ("memory", "memory_id", json!({"content": "c"})),
         ("rules", "rule_id", rule),
         ("skills", "skill_id", text.clone()),
+        ("tasks", "task_id", json!({"description": "d", "recurrence": "daily"})),
         ("prompts", "prompt_id", text),
         ("artifacts", "artifact_id", artifact),
     ] {

@@ -26,8 +26,8 @@ const FIND: &str = concat!("SELECT * FROM library_items WHERE ", is_of_shelf!(),
 
 const INSERT: &str =
     "INSERT INTO library_items (organization, family, owner, app, item, key, label, tags, body, revision,
-        invocation, agent, workflow, is_trusted, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, $14, $14)";
+        invocation, agent, workflow, is_trusted, due_at, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, $14, $15, $15)";
 
 const COUNT: &str = "INSERT INTO library_counts (organization, items) VALUES ($1, 1)
     ON CONFLICT (organization) DO UPDATE SET items = library_counts.items + 1";
@@ -36,12 +36,13 @@ const COUNTED: &str = "SELECT items FROM library_counts WHERE organization = $1"
 
 const UPDATE: &str = concat!(
     "UPDATE library_items SET key = $6, label = $7, tags = $8, body = $9, invocation = $10, agent = $11, workflow = $12,
-        is_trusted = $13, updated_at = $14, revision = revision + 1 WHERE ",
+        is_trusted = $13, due_at = $14, updated_at = $15, revision = revision + 1 WHERE ",
     is_of_shelf!(),
-    " AND item = $5 AND revision = $15"
+    " AND item = $5 AND revision = $16"
 );
 
-const DELETE: &str = concat!("UPDATE library_items SET deleted_at = $6 WHERE ", is_of_shelf!(), " AND item = $5");
+const DELETE: &str =
+    concat!("UPDATE library_items SET deleted_at = $6, due_at = NULL WHERE ", is_of_shelf!(), " AND item = $5");
 
 const SHARE: &str = concat!(
     "INSERT INTO library_shares (organization, item, user_id)
@@ -181,6 +182,11 @@ impl Library {
             .await
     }
 
+    /// The time on the clock of this server.
+    pub fn now(&self) -> Timestamp {
+        self.store.0.clock.now()
+    }
+
     pub(super) fn shelf(&self, family: LibraryFamily) -> LibraryShelf {
         LibraryShelf { scope: self.scope.clone(), family }
     }
@@ -202,7 +208,8 @@ impl Write {
         let query = query.bind(provenance.invocation.as_ref().map(ToString::to_string));
         let query = query.bind(provenance.agent.as_ref().map(ToString::to_string));
         let query = query.bind(provenance.workflow.as_ref().map(ToString::to_string));
-        Ok(query.bind(provenance.is_trusted).bind(now.as_milliseconds()))
+        let due_at = content.due_at.map(Timestamp::as_milliseconds);
+        Ok(query.bind(provenance.is_trusted).bind(due_at).bind(now.as_milliseconds()))
     }
 
     async fn require_free_key(&self, connection: &mut Connection) -> Result<()> {

@@ -24,6 +24,7 @@ pub(super) mod text_search;
 
 pub use cancellations::RequestedCancellation;
 pub use library::Library;
+pub use library_due::Advance;
 pub use rate_limits::CountedRequest;
 
 mod administrators;
@@ -61,6 +62,7 @@ mod keys;
 mod leases;
 mod library;
 mod library_corpus;
+mod library_due;
 mod library_expiry;
 mod library_index;
 mod library_list;

@@ -42,6 +42,10 @@ pub(super) fn not_found(what: &str) -> Failure {
     Failure { code: "not_found", message: format!("{what} not found") }
 }
 
+pub(super) fn conflict(message: &str) -> Failure {
+    Failure { code: "conflict", message: message.to_owned() }
+}
+
 /// The outcome of a tool. Whoever shows a failure puts it into the same form.
 pub(super) fn outcome(answered: Result<Value, Failure>) -> Outcome {
     match answered {

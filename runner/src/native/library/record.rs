@@ -42,5 +42,5 @@ pub(super) fn content_of<R: Record>(fields: Map<String, Value>) -> Result<Librar
     let tags = tags.into_iter().flatten().filter_map(|tag| tag.as_str().map(ToOwned::to_owned));
     let switched = R::SWITCH.map(|(_, field)| field).filter(|field| body[*field] == true).map(ToOwned::to_owned);
     let tags = tags.chain(switched).collect();
-    Ok(LibraryContent { key: text(R::KEY), label: text(R::LABEL), tags, body })
+    Ok(LibraryContent { key: text(R::KEY), label: text(R::LABEL), tags, due_at: None, body })
 }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use super::super::spec::schema_of;
 use super::answer::enveloped;
 use super::fields::{
-    LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX,
+    LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX, RESULT_CHARACTERS_MAX, SEARCH_LIMIT_DEFAULT,
+    SEARCH_LIMIT_MAX,
 };
 use super::record::Record;
 
@@ -34,6 +35,13 @@ pub(super) fn one_and_user<R: Record>() -> Value {
     let user =
         json!({"type": "string", "description": "A user of the organisation, who can read the item from then on."});
     object(&[(R::ID, id()), ("user_id", user)], &[R::ID, "user_id"])
+}
+
+/// The id of a task, and what its completion reports.
+pub(super) fn one_and_result<R: Record>() -> Value {
+    let result = "What was done, or where the result is.";
+    let result = json!({"type": ["string", "null"], "maxLength": RESULT_CHARACTERS_MAX, "description": result});
+    object(&[(R::ID, id()), ("result", result)], &[R::ID])
 }
 
 /// The filters and the bounds of a list.

@@ -1,0 +1,2 @@
+DROP INDEX library_items_due;
+ALTER TABLE library_items DROP COLUMN due_at;

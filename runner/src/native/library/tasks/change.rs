@@ -1,0 +1,55 @@
+//! Changing the state of tasks.
+
+use futures_util::future::BoxFuture;
+use registry::Error;
+use serde_json::{Map, Value};
+
+use super::super::super::tool::NativeCall;
+use super::super::answer::{Failure, not_found, outcome};
+use super::super::fields::take_id;
+use super::super::item::shown;
+use super::super::record::Record;
+use super::moment::Moment;
+use super::task::Task;
+use crate::outcome::Outcome;
+
+/// Attempts of a change while others change the task: the server when it is due, and other agents.
+const ATTEMPTS: u32 = 4;
+
+/// What a tool does to a task, with its arguments.
+type Change = fn(&mut Task, &Map<String, Value>, Moment) -> Result<(), Failure>;
+
+pub(super) fn complete(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    changed_by(call, |task, arguments, now| {
+        let result = arguments.get("result").and_then(Value::as_str);
+        task.complete(result.map(ToOwned::to_owned), now)
+    })
+}
+
+pub(super) fn skip_next(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    changed_by(call, |task, _, _| task.skip_next())
+}
+
+pub(super) fn end_recurrence(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    changed_by(call, |task, _, now| task.end_recurrence(now))
+}
+
+fn changed_by(call: NativeCall, change: Change) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(changed(call, change).await) })
+}
+
+/// Repeats a change that another one came before. It may be refused then.
+async fn changed(NativeCall { library, mut arguments, .. }: NativeCall, change: Change) -> Result<Value, Failure> {
+    let id = take_id::<Task>(&mut arguments)?;
+    let mut attempt = 1;
+    loop {
+        let present = library.get(Task::FAMILY, &id).await?.ok_or_else(|| not_found("task"))?;
+        let mut task = Task::of(&present).map_err(Failure::internal)?;
+        change(&mut task, &arguments, Moment(library.now()))?;
+        let content = task.content().map_err(Failure::internal)?;
+        match library.update(Task::FAMILY, (&id, present.revision), content).await {
+            Err(Error::Changed { .. }) if attempt < ATTEMPTS => attempt += 1,
+            updated => return Ok(shown::<Task>(updated?)),
+        }
+    }
+}

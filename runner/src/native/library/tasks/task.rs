@@ -1,0 +1,156 @@
+//! A task, and what can happen to it.
+
+use registry::{LibraryContent, LibraryFamily, LibraryItem};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::answer::{Failure, conflict};
+use super::super::record::Record;
+use super::moment::Moment;
+use super::occurrence::{Occurrence, OccurrenceStatus};
+use super::schedule::{Recurrence, Schedule, zone};
+
+/// Occurrences that a task remembers: the latest ones.
+const HISTORY_MAX: usize = 50;
+
+/// A task.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Task {
+    /// What is to be done.
+    pub description: String,
+    pub priority: Priority,
+    pub status: TaskStatus,
+    /// The next time at which the task is due. Null if there is none.
+    pub due_at: Option<Moment>,
+    /// Null for a task that does not recur.
+    pub recurrence: Option<Recurrence>,
+    pub cron: Option<String>,
+    /// The zone in which the times of the recurrence are local times.
+    pub timezone: String,
+    /// The time from which days, weeks and months are counted.
+    pub starts_at: Option<Moment>,
+    /// Whether the next occurrence is left out.
+    pub skip_next: bool,
+    /// Occurrences that have fired, without those that were skipped.
+    pub fire_count: u64,
+    /// The latest occurrences, the newest last.
+    pub fire_history: Vec<Occurrence>,
+    pub completed_at: Option<Moment>,
+    pub recurrence_ended_at: Option<Moment>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Priority {
+    Low,
+    #[default]
+    Medium,
+    High,
+    Urgent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TaskStatus {
+    /// Not due yet, or recurring.
+    Open,
+    /// Due: its time has come, and the work is not completed.
+    Fired,
+    Done,
+}
+
+impl Record for Task {
+    const FAMILY: LibraryFamily = LibraryFamily::Tasks;
+    const ID: &'static str = "task_id";
+    const LABEL: Option<&'static str> = Some("status");
+    const HAS_TAGS: bool = false;
+    const CONTENT: Option<&'static str> = Some("fire_history");
+}
+
+impl Task {
+    pub fn of(item: &LibraryItem) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(Value::Object(item.body.clone()))
+    }
+
+    pub fn content(&self) -> Result<LibraryContent, serde_json::Error> {
+        let label = serde_json::to_value(self.status)?.as_str().map(ToOwned::to_owned);
+        let body = serde_json::from_value(serde_json::to_value(self)?)?;
+        Ok(LibraryContent { label, due_at: self.due_at.map(|due_at| due_at.0), body, ..LibraryContent::default() })
+    }
+
+    /// The times of a recurring task. `None` for another one, and for one that a later release wrote.
+    pub fn schedule(&self) -> Option<Schedule> {
+        let zone = zone(&self.timezone)?;
+        match self.recurrence? {
+            Recurrence::Cron => Some(Schedule::Cron { expression: self.cron.clone()?, zone }),
+            recurrence => {
+                let start = self.starts_at?.instant()?.to_zoned(zone);
+                Some(Schedule::Every { recurrence, start })
+            }
+        }
+    }
+
+    /// The time of the task has come. Of several occurrences whose time has passed, only the earliest one fires.
+    pub fn fire(&mut self, now: Moment) {
+        let Some(due_at) = self.due_at.take() else { return };
+        let is_skipped = std::mem::take(&mut self.skip_next);
+        let status = if is_skipped { OccurrenceStatus::Skipped } else { OccurrenceStatus::Fired };
+        self.fire_count += u64::from(!is_skipped);
+        self.fire_history.push(Occurrence::new(due_at, now, status));
+        let beyond = self.fire_history.len().saturating_sub(HISTORY_MAX);
+        self.fire_history.drain(..beyond);
+        // Also when the clock was set back, no occurrence comes twice.
+        self.due_at = self.schedule().and_then(|schedule| schedule.after(Moment(now.0.max(due_at.0))));
+        if self.due_at.is_none() {
+            self.status = TaskStatus::Fired;
+        }
+    }
+
+    /// The work is done: that of the task, or of the latest occurrence of a recurring one.
+    pub fn complete(&mut self, result: Option<String>, now: Moment) -> Result<(), Failure> {
+        let latest = self.fire_history.last_mut().filter(|latest| latest.status == OccurrenceStatus::Fired);
+        match latest {
+            Some(latest) => latest.complete(result, now),
+            None if self.status == TaskStatus::Done => return Err(conflict("the task is done already")),
+            None if self.recurrence.is_some() => {
+                return Err(conflict("no occurrence of the task has come that is not completed"));
+            }
+            None => {
+                let mut only = Occurrence::new(self.due_at.unwrap_or(now), now, OccurrenceStatus::Fired);
+                only.complete(result, now);
+                self.fire_history.push(only);
+            }
+        }
+        self.completed_at = Some(now);
+        if self.recurrence.is_none() || self.due_at.is_none() {
+            self.status = TaskStatus::Done;
+            self.due_at = None;
+        }
+        Ok(())
+    }
+
+    /// The next occurrence is left out.
+    pub fn skip_next(&mut self) -> Result<(), Failure> {
+        self.require_recurring()?;
+        if self.due_at.is_none() {
+            return Err(conflict("the task has no more occurrences"));
+        }
+        self.skip_next = true;
+        Ok(())
+    }
+
+    /// There are no more occurrences. The latest one can still be completed.
+    pub fn end_recurrence(&mut self, now: Moment) -> Result<(), Failure> {
+        self.require_recurring()?;
+        self.recurrence_ended_at.get_or_insert(now);
+        self.status = TaskStatus::Done;
+        self.due_at = None;
+        self.skip_next = false;
+        Ok(())
+    }
+
+    fn require_recurring(&self) -> Result<(), Failure> {
+        if self.recurrence.is_some() { Ok(()) } else { Err(conflict("the task does not recur")) }
+    }
+}
