@@ -4,9 +4,11 @@
 //! use the store. `invoker` is the entry.
 
 mod admissions;
+mod agent_catalogue;
 mod call_taker;
 mod cancellation;
 mod catalogue;
+mod catalogue_cache;
 mod execute;
 mod finish;
 mod heartbeat;

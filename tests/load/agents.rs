@@ -63,6 +63,10 @@ fn agents_under_load() {
     let catalogue = catalogue(&team, count);
     let listed = one(time, || Client::sending(&server, mcp(&catalogue, "tools/list", json!({}))));
     listed.print(&format!("tools/list of {count} tools"));
+    let first = json!({"name": "tool_0", "arguments": text});
+    let of_many = one(time, || Client::sending(&server, mcp(&catalogue, "tools/call", first.clone())));
+    of_many.print(&format!("tools/call through an agent with {count} tools"));
+    println!("{:.2} times a call through an agent with one", of_many.p50() / call.p50());
     subscriptions(&gateway, if is_long { SUBSCRIPTIONS } else { FEW_SUBSCRIPTIONS });
 }
 

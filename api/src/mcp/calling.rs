@@ -190,9 +190,7 @@ fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), ResultPersistence::default()),
         ListedSource::Published { callable, assignment } => {
             pinned.extend(assignment.component_digest);
-            let version = &callable.version.version;
-            let constraint = Constraint::parse(&format!("=={version}"));
-            let constraint = constraint.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            let constraint = Constraint::exactly(callable.version.version);
             (Subject::Version { tool: callable.tool.id.clone(), constraint }, assignment.result_persistence)
         }
     };

@@ -130,7 +130,7 @@ impl McpEndpoint {
         if headers.get(METHOD).is_none_or(|method| method != "tools/call") {
             return Ok(None);
         }
-        Ok(Some(Arc::new(self.calling.invoker.catalogue(principal, running.clone()).await?)))
+        Ok(Some(self.calling.invoker.catalogue(principal, running.clone()).await?))
     }
 
     fn gateway(&self, scope: &Scope) -> Gateway {

@@ -8,7 +8,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObjec
 use runner::{Catalogue, ListedSource, ListedTool, search_tools};
 use serde_json::{Value, json};
 
-use super::listing::{native, object, rendered};
+use super::listing::{native, rendered};
 
 const SEARCH: &str = "search_tools";
 const RUN: &str = "run_tool";
@@ -40,7 +40,7 @@ impl Exposed<'_> {
     pub fn headed(&self, name: &str) -> Option<Tool> {
         match (self.exposure(), name) {
             (ToolExposure::Full, name) => {
-                let schema = object(self.0.find(name)?.input_schema());
+                let schema = self.0.find(name)?.input_object();
                 Some(Tool::new_with_raw(name.to_owned(), None, schema))
             }
             (ToolExposure::Search, RUN) => Some(run_tool()),
@@ -59,7 +59,7 @@ impl Exposed<'_> {
             }
             (ToolExposure::Search, SEARCH) => {
                 let source = ListedSource::Native(Arc::new(self.search()?));
-                Ok(Called::Tool(ListedTool { name: SEARCH.to_owned(), source }, request))
+                Ok(Called::Tool(ListedTool::new(SEARCH.to_owned(), source), request))
             }
             (ToolExposure::Search, RUN) => Ok(self.run(request)),
             (ToolExposure::Search, name) => Err(unknown(name)),

@@ -48,7 +48,7 @@ impl Gateway {
             return Ok(known.clone());
         }
         let found = self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await;
-        found.map(Arc::new).map_err(|error| {
+        found.map_err(|error| {
             tracing::error!(%error, "the tools of an agent cannot be listed");
             ErrorData::internal_error("The server failed.", None)
         })

@@ -37,7 +37,7 @@ pub(super) fn native(name: &str, tool: &NativeTool) -> Tool {
 
 fn published(listed: &ListedTool, callable: &Callable) -> Tool {
     let Callable { tool, version, .. } = callable;
-    let mut shown = Tool::new(listed.name.clone(), listed.description(), object(listed.input_schema()));
+    let mut shown = Tool::new(listed.name.clone(), listed.description(), listed.input_object());
     let annotations = version.settings.annotations.with_defaults_of(tool.name.as_str());
     shown.title = annotations.title.as_ref().map(ToString::to_string);
     shown.annotations = Some(hints(&annotations));
@@ -65,7 +65,7 @@ pub(super) fn is_of_object(schema: &Value) -> bool {
     schema["type"] == "object"
 }
 
-pub(super) fn object(schema: &Value) -> Arc<JsonObject> {
+fn object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 

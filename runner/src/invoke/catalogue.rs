@@ -1,14 +1,12 @@
 //! The tools that a user may call through an agent.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use registry::{AgentType, Assignment, Callable, Digest, Permission, Principal, RunningAgent};
-use serde_json::Value;
+use registry::{Assignment, Callable, Digest, RunningAgent};
+use serde_json::{Map, Value};
 
-use super::invoker::Invoker;
-use crate::error::Error;
-use crate::native::{NativeTool, Reach};
+use crate::native::NativeTool;
 
 /// The family of published tools. It becomes a prefix of a tool whose name is that of another tool.
 const PUBLISHED: &str = "tools";
@@ -22,6 +20,7 @@ const NAME_CHARACTERS_KEPT: usize = 55;
 pub struct Catalogue {
     pub running: Arc<RunningAgent>,
     pub tools: Vec<ListedTool>,
+    digest: OnceLock<Digest>,
 }
 
 /// A tool of an agent.
@@ -30,6 +29,8 @@ pub struct ListedTool {
     /// The name for models: at most 64 characters of `[a-zA-Z0-9_-]`, unique in the catalogue.
     pub name: String,
     pub source: ListedSource,
+    /// The input schema, once it was asked for.
+    input: OnceLock<Arc<Map<String, Value>>>,
 }
 
 /// The version of a tool in a catalogue.
@@ -39,44 +40,16 @@ pub enum ListedSource {
     /// The highest live version that the assignment accepts.
     Published {
         callable: Arc<Callable>,
-        assignment: Box<Assignment>,
+        assignment: Arc<Assignment>,
     },
 }
 
-impl Invoker {
-    /// Returns the tools of an agent that a user may call. A tool without a live version that matches is left out.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
-        let natives = self.native_tools().iter().filter(|tool| has(&running, tool));
-        let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
-        let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
-        sources.extend(self.published(principal, running.revision.content.assignments.iter()).await?);
-        Ok(Catalogue { running, tools: named(sources, HashSet::new()) })
-    }
-
-    /// Returns the highest live versions that assignments accept, of tools that the user may invoke.
-    pub(super) async fn published(
-        &self,
-        principal: &Principal,
-        assignments: impl Iterator<Item = &Assignment>,
-    ) -> Result<Vec<ListedSource>, Error> {
-        let mut sources = Vec::new();
-        for assignment in assignments {
-            let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
-            let callable = self.services.store.callable(&principal.organization, tool, constraint).await?;
-            let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
-            sources.extend(callable.map(|callable| {
-                let assignment = Box::new(assignment.clone());
-                ListedSource::Published { callable, assignment }
-            }));
-        }
-        Ok(sources)
-    }
-}
-
 impl Catalogue {
+    /// Names the tools of an agent.
+    pub(super) fn of(running: Arc<RunningAgent>, sources: Vec<ListedSource>) -> Self {
+        Self { running, tools: named(sources, HashSet::new()), digest: OnceLock::new() }
+    }
+
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&ListedTool> {
         self.tools.iter().find(|tool| tool.name == name)
@@ -86,6 +59,10 @@ impl Catalogue {
     /// rights of the user.
     #[must_use]
     pub fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| self.made_digest())
+    }
+
+    fn made_digest(&self) -> Digest {
         let RunningAgent { agent, revision } = &*self.running;
         let head = format!("{} {}", agent.id, revision.deployment.number);
         let lines = self.tools.iter().map(|tool| match &tool.source {
@@ -100,6 +77,11 @@ impl Catalogue {
 }
 
 impl ListedTool {
+    #[must_use]
+    pub const fn new(name: String, source: ListedSource) -> Self {
+        Self { name, source, input: OnceLock::new() }
+    }
+
     #[must_use]
     pub fn family(&self) -> &str {
         self.source.family_and_name().0
@@ -127,6 +109,12 @@ impl ListedTool {
         }
     }
 
+    /// The input schema as an object, which all clones of a catalogue share.
+    #[must_use]
+    pub fn input_object(&self) -> Arc<Map<String, Value>> {
+        self.input.get_or_init(|| Arc::new(self.input_schema().as_object().cloned().unwrap_or_default())).clone()
+    }
+
     /// The schema of outputs, if the version has one.
     #[must_use]
     pub fn output_schema(&self) -> Option<&Value> {
@@ -146,17 +134,6 @@ impl ListedSource {
     }
 }
 
-/// Whether an agent has a native tool. Gateways have no families of their own.
-fn has(running: &RunningAgent, tool: &NativeTool) -> bool {
-    match tool.reach {
-        Reach::Everywhere => true,
-        Reach::Turns => false,
-        Reach::Library(family) => {
-            running.agent.agent_type != AgentType::McpGateway && running.revision.content.built_in_tools.allows(family)
-        }
-    }
-}
-
 /// Gives each tool a name of its own that is not taken, in the order of families and names.
 pub(super) fn named(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) -> Vec<ListedTool> {
     sources.sort_by(|a, b| a.family_and_name().cmp(&b.family_and_name()));
@@ -167,7 +144,7 @@ pub(super) fn named(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) 
             false => bounded(name.to_owned()),
         };
         taken.insert(own.clone());
-        ListedTool { name: own, source }
+        ListedTool::new(own, source)
     });
     named.collect()
 }

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::admissions::Admissions;
 use super::cancellation::CancellableRuns;
+use super::catalogue_cache::CatalogueCache;
 use super::record_retries::RecordRetries;
 use super::refusal::Refusal;
 use super::resolve::Resolver;
@@ -38,6 +39,7 @@ pub struct Invoker {
     pub(super) services: Services,
     pub(super) resolver: Resolver,
     pub(super) admissions: Admissions,
+    pub(super) catalogues: CatalogueCache,
     natives: NativeTools,
 }
 
@@ -59,6 +61,7 @@ impl Invoker {
                 versions: Arc::default(),
             },
             admissions: Admissions::new(config.runs),
+            catalogues: CatalogueCache::default(),
             natives: NativeTools::start()?,
             services: Services {
                 retries: RecordRetries::new(store.clone()),

@@ -46,5 +46,6 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentReference>,
     request: Request,
 ) -> Result<Response, Error> {
-    endpoint.serve(McpRequest { principal, agent, request }).await
+    // Boxed here, so that the router moves a pointer and not some kilobytes.
+    Box::pin(endpoint.serve(McpRequest { principal, agent, request })).await
 }

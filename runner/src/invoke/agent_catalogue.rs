@@ -1,0 +1,65 @@
+//! Making the catalogue of an agent for a user.
+
+use std::sync::Arc;
+
+use registry::{AgentType, Assignment, Permission, Principal, RunningAgent};
+
+use super::catalogue::{Catalogue, ListedSource};
+use super::catalogue_cache::MadeFrom;
+use super::invoker::Invoker;
+use crate::error::Error;
+use crate::native::{NativeTool, Reach};
+
+impl Invoker {
+    /// Returns the tools of an agent that a user may call. A tool without a live version that matches is left out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Arc<Catalogue>, Error> {
+        let made_from = MadeFrom::new(principal, &running, self.services.store.changes());
+        if let Some(found) = self.catalogues.get(principal, &made_from) {
+            return Ok(found);
+        }
+        let made = Arc::new(self.made_catalogue(principal, running).await?);
+        self.catalogues.keep(principal, made_from, made.clone());
+        Ok(made)
+    }
+
+    async fn made_catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
+        let natives = self.native_tools().iter().filter(|tool| has(&running, tool));
+        let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
+        let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
+        sources.extend(self.published(principal, running.revision.content.assignments.iter()).await?);
+        Ok(Catalogue::of(running, sources))
+    }
+
+    /// Returns the highest live versions that assignments accept, of tools that the user may invoke.
+    pub(super) async fn published(
+        &self,
+        principal: &Principal,
+        assignments: impl Iterator<Item = &Assignment>,
+    ) -> Result<Vec<ListedSource>, Error> {
+        let mut sources = Vec::new();
+        for assignment in assignments {
+            let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
+            let callable = self.services.store.callable(&principal.organization, tool, constraint).await?;
+            let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
+            sources.extend(callable.map(|callable| {
+                let assignment = Arc::new(assignment.clone());
+                ListedSource::Published { callable, assignment }
+            }));
+        }
+        Ok(sources)
+    }
+}
+
+/// Whether an agent has a native tool. Gateways have no families of their own.
+fn has(running: &RunningAgent, tool: &NativeTool) -> bool {
+    match tool.reach {
+        Reach::Everywhere => true,
+        Reach::Turns => false,
+        Reach::Library(family) => {
+            running.agent.agent_type != AgentType::McpGateway && running.revision.content.built_in_tools.allows(family)
+        }
+    }
+}
