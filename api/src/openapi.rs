@@ -7,6 +7,7 @@
 //! A route without a description stops the start-up, as a route without a permission does.
 
 mod check;
+mod components;
 mod document;
 mod error_codes;
 mod errors;

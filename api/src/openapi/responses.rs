@@ -3,6 +3,7 @@
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
+use super::components::move_titled;
 use super::headers::headers;
 use super::operation_doc::{Content, Link, Success};
 use super::{OperationDoc, RouteDoc, errors, tool_errors};
@@ -41,6 +42,8 @@ fn rendered(success: &Success, links: &[Link], generator: &mut SchemaGenerator) 
             response["content"] = json!({"application/json": {"schema": schema, "example": example}});
         }
         Content::Described { schema } => {
+            let mut schema = schema.clone();
+            move_titled(&mut schema, generator.definitions_mut());
             response["content"] = json!({"application/json": {"schema": schema}});
         }
         Content::Bytes { media_types } => {

@@ -85,6 +85,7 @@ pub(super) fn items<R: Record>() -> Value {
 /// The result of a search.
 pub(super) fn results<R: Record>() -> Value {
     let mut item = item_schema::<R>(true);
+    item["title"] = json!(type_name::<R>() + "Result");
     item["properties"]["score"] = json!({"type": "number", "description": "Comparable within one result only."});
     let searches = json!({"enum": ["text", "semantic"]});
     item["properties"]["matched"] = json!({
@@ -111,6 +112,7 @@ pub(super) fn shared<R: Record>() -> Value {
 fn item_schema<R: Record>(is_whole: bool) -> Value {
     let mut schema = schema_of::<R>();
     let dropped = R::CONTENT.filter(|_| !is_whole);
+    schema["title"] = json!(type_name::<R>() + if dropped.is_some() { "Summary" } else { "" });
     if let Some(required) = schema["required"].as_array_mut() {
         required.retain(|name| dropped.is_none_or(|dropped| name != dropped));
         required.push(json!(R::ID));
@@ -121,6 +123,13 @@ fn item_schema<R: Record>(is_whole: bool) -> Value {
         schema.remove("additionalProperties");
     }
     schema
+}
+
+/// The name of an item's type, such as `Memory`.
+fn type_name<R: Record>() -> String {
+    let name = R::ID.trim_end_matches("_id");
+    let (first, rest) = name.split_at(1);
+    first.to_uppercase() + rest
 }
 
 fn id() -> Value {
