@@ -21,8 +21,9 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    agents, api_keys, builds, conversations, document, git, health, holds, invocations, mcp, me, oauth, operations,
-    organization, reference, roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
+    agents, api_keys, builds, conversations, document, git, health, holds, invocations, library, mcp, me, oauth,
+    operations, organization, reference, roles, root, scaffold, signin, signing_keys, test, tools, user_variables,
+    users, versions,
 };
 use crate::tool_routes;
 
@@ -74,6 +75,7 @@ fn of_the_server() -> Vec<Route> {
         get("/health/live", None, health::live).described(health::live_operation),
         get("/health/ready", None, health::ready).described(health::ready_operation),
         get("/v1/openapi.json", None, || document::handle(openapi_document)).described(document::operation),
+        get("/api/v1/downloads/{download}", None, library::download::handle).described(library::download::operation),
         get("/docs", None, reference::page::handle).described(reference::page::operation),
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
         get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),

@@ -10,6 +10,7 @@ pub(crate) mod health;
 pub(crate) mod holds;
 mod inputs;
 pub(crate) mod invocations;
+pub(crate) mod library;
 pub(crate) mod mcp;
 pub(crate) mod me;
 pub(crate) mod oauth;

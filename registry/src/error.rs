@@ -84,6 +84,8 @@ pub enum Error {
     LastAdministrator,
     #[error("the {what} was changed meanwhile; read it again, and repeat the change if it still applies")]
     Changed { what: &'static str },
+    #[error("the link has expired; get the artifact again for another one")]
+    DownloadExpired,
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },
     #[error("storage is full or failing: {detail}")]
@@ -185,6 +187,7 @@ impl Error {
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
+            Self::DownloadExpired => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::QueryTooSlow { .. } => {
                 ErrorKind::Unavailable
             }
@@ -236,6 +239,7 @@ impl Error {
             Self::RoleInUse { .. } => "role_in_use",
             Self::LastAdministrator => "last_administrator",
             Self::TooMany { .. } => "too_many",
+            Self::DownloadExpired => "download_expired",
             Self::StorageFailing { .. } => "storage_failing",
             Self::StorageUnusable { .. } => "storage_unusable",
             Self::DatabaseBusy { .. } => "database_busy",

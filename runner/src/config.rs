@@ -7,6 +7,7 @@
 //! | `compiler` | program and arguments of the child that compiles | this binary |
 //! | `runners` | runner processes; without them, runs share one thread of this process | none |
 //! | `schema_worker` | program and arguments of the processes for costly schema matching; without it, threads of this process match | none |
+//! | `base_url` | URL of the server, before the paths of links to it; empty, links are paths | empty |
 //! | `runs` | concurrent and waiting runs, in the process and of one organisation | 32 and 256, of one organisation 24 and 192 |
 //! | `egress` | destinations of tools' requests | none |
 //! | `limits_max` | upper bounds of every version's limits | see [`Limits`] |
@@ -52,6 +53,7 @@ pub struct Config {
     pub compiler: Vec<String>,
     pub runners: Option<Runners>,
     pub schema_worker: Option<Vec<String>>,
+    pub base_url: String,
     pub runs: Bounds,
     pub egress: EgressConfig,
     pub limits_max: Limits,
@@ -79,6 +81,7 @@ impl Config {
             compiler: vec![program.into(), "internal".into(), "compile".into()],
             runners: None,
             schema_worker: None,
+            base_url: String::new(),
             runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
             egress: EgressConfig::default(),
             limits_max: Limits::MAX,

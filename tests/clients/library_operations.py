@@ -45,8 +45,15 @@ class LibraryWalk:
         if path == "artifacts":
             shared = self.call("POST", f"{one}/share", 200, {"user_id": self.client.user}, **known)
             shared["shared_with"].expect(self.client.user)
+            self.download(self.call("GET", one, 200, query=[("with_download_url", "true")], **known))
         if path != "prompts":
             self.call("DELETE", one, 200, **known)["deleted"].expect(True)
+
+    def download(self, artifact):
+        path = "/api/v1/downloads/" + artifact["download_url"].text().rsplit("/", 1)[1]
+        response, body = self.client.exchange("GET", path, base="")
+        Field((response.status, body.decode()), "the download").expect((200, artifact["content"].text()))
+        self.client.report("GET /api/v1/downloads/{download} 200")
 
     def preferences(self):
         one, known = "/preferences/{key}", {"key": self.name}

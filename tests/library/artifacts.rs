@@ -68,6 +68,29 @@ rows! {
         let saved = agent.data("artifact_save", artifact(json!({})));
         assert_eq!(agent.data("artifact_get", json!({"artifact_id": saved["artifact_id"]})), saved);
     };
+    s0_101_artifact_get_with_download_url: |agent| {
+        let (server, title) = (&agent.0.team.server, "Sales of May/June é");
+        let saved = agent.data("artifact_save", artifact(json!({"title": title, "content": "<script>1</script>", "content_type": "text/html"})));
+        let get = |wanted: Value| agent.data("artifact_get", json!({"artifact_id": saved["artifact_id"], "with_download_url": wanted}));
+        assert_eq!((get(json!(false)), get(json!(null))), (saved.clone(), saved.clone()));
+        let url = get(json!(true))["download_url"].as_str().expect("a link").to_owned();
+        let path = url.strip_prefix(&server.url).expect("a URL of the server");
+        let downloaded = server.request("GET", path).send();
+        assert_eq!((downloaded.status, &downloaded.body[..]), (200, &b"<script>1</script>"[..]));
+        for (name, value) in [
+            ("content-type", "text/html"),
+            ("content-disposition", "attachment; filename*=UTF-8''Sales%20of%20May%5FJune%20%C3%A9"),
+            ("content-security-policy", "sandbox; default-src 'none'"),
+            ("x-content-type-options", "nosniff"),
+            ("cache-control", "private, no-store"),
+        ] {
+            assert_eq!(downloaded.headers[name], value, "{name}");
+        }
+        let forged = format!("{path}x");
+        assert_eq!(server.request("GET", &forged).send().status, 404);
+        agent.data("artifact_delete", json!({"artifact_id": saved["artifact_id"]}));
+        assert_eq!(server.request("GET", path).send().status, 404, "the artifact is gone");
+    };
     s0_103_artifact_delete: |agent| {
         let id = agent.data("artifact_save", artifact(json!({})))["artifact_id"].clone();
         agent.data("artifact_delete", json!({"artifact_id": id}));

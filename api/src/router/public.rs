@@ -1,10 +1,11 @@
 //! The operations without a permission.
 
 /// Operations that every client may call.
-pub(super) const PUBLIC: [(&str, &str); 15] = [
+pub(super) const PUBLIC: [(&str, &str); 16] = [
     ("GET", "/"),
     ("GET", "/.well-known/oauth-authorization-server"),
     ("GET", "/.well-known/oauth-protected-resource/{*resource}"),
+    ("GET", "/api/v1/downloads/{download}"),
     ("GET", "/docs"),
     ("GET", "/docs/errors"),
     ("GET", "/docs/{asset}"),

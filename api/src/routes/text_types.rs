@@ -6,8 +6,9 @@
 
 use registry::{
     AgentId, AgentReference, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, ConversationId, Description, Digest,
-    EnvvarName, HoldId, HoldReason, InteractionId, InvocationId, OperationId, ProjectPath, RevisionNumber, RoleName,
-    StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName, to_pep440,
+    DownloadToken, EnvvarName, HoldId, HoldReason, InteractionId, InvocationId, OperationId, ProjectPath,
+    RevisionNumber, RoleName, StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName,
+    to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -177,6 +178,9 @@ path_parameters! {
     AgentReference = "gateway", "The id or the slug of the agent.", Text::of_type(agent_reference);
     RevisionNumber = "number", "The revision's number.", Text::of_type(|| {
         json!({"type": "string", "pattern": "^([1-9][0-9]{0,3}|10000)$"})
+    });
+    DownloadToken = "download", "The last part of the link.", Text::of_type(|| {
+        json!({"type": "string", "minLength": 1, "maxLength": 512, "pattern": r"^[A-Za-z0-9._-]+$"})
     });
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);

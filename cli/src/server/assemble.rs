@@ -229,6 +229,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let artifacts = settings.storage.open(&data, &keys).await?;
     let program = program()?;
     let runner_default = runner::Config::new(cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
+    let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
     let runner_config = runner_config(settings, runner_default);
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
@@ -273,6 +274,12 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         has_workers,
         _lock: lock,
     })
+}
+
+/// The URL that clients reach the server by, for links to it.
+fn base_url(settings: &Settings, server: &Server) -> String {
+    let local = || format!("http://{}", server.local_address());
+    settings.public_url.as_ref().map_or_else(local, ToString::to_string)
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {

@@ -165,3 +165,19 @@ async fn a_nul_is_refused_where_lists_compare_it_and_kept_in_the_content() {
     let filter = LibraryFilter { tags: vec![nul()], ..LibraryFilter::default() };
     assert!(matches!(library.list(MEMORY, &filter, ALL).await, Err(Error::Invalid(_))));
 }
+
+#[tokio::test]
+async fn a_link_leads_to_its_artifact_for_a_while() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let report = library.create(LibraryFamily::Artifacts, content("report")).await.unwrap();
+    let token = library.download_of(&report.id).unwrap();
+    world.clock.advance(Duration::from_secs(15 * 60 - 1));
+    assert_eq!(world.store.downloaded(&token).await.unwrap(), Some(report));
+    world.clock.advance(Duration::from_secs(1));
+    assert!(matches!(world.store.downloaded(&token).await, Err(Error::DownloadExpired)));
+    let memory = library.create(MEMORY, content("secret")).await.unwrap();
+    let token = library.download_of(&memory.id).unwrap();
+    assert_eq!(world.store.downloaded(&token).await.unwrap(), None, "of another family");
+}

@@ -86,7 +86,8 @@ impl Run<'_> {
             .map_err(|error| Error::internal(format!("an input cannot be read back: {error}")))?;
         let (principal, agent_call) = (self.caller.principal.clone(), self.caller.agent_call.clone());
         let (runs, library) = (self.conversation_runs(), self.library(id));
-        let call = NativeCall { principal, agent_call, runs, library, arguments };
+        let base_url = self.services.base_url.clone();
+        let call = NativeCall { principal, agent_call, runs, library, base_url, arguments };
         let began = Instant::now();
         let executed = tokio::select! {
             outcome = timeout(NATIVE_WALL, tool.call(call)) => {

@@ -71,6 +71,7 @@ impl Invoker {
                 executor,
                 schemas: SchemaMatcher::start(config)?,
                 egress: Egress::new(config.egress.clone(), clock.clone())?,
+                base_url: config.base_url.as_str().into(),
                 clock,
             },
         })

@@ -1,5 +1,7 @@
 //! Services that every recorded run uses.
 
+use std::sync::Arc;
+
 use registry::{Clock, Recordings, Store};
 
 use super::cancellation::CancellableRuns;
@@ -13,6 +15,8 @@ pub(super) struct Services {
     pub store: Store,
     pub recordings: Recordings,
     pub clock: Clock,
+    /// The URL of the server, before the paths of links to it.
+    pub base_url: Arc<str>,
     pub executor: Executor,
     pub schemas: SchemaMatcher,
     pub egress: Egress,

@@ -1,6 +1,7 @@
 //! A native tool that was checked, and a call of it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use registry::{AgentCall, Library, Permission, Principal};
@@ -26,6 +27,8 @@ pub struct NativeCall {
     /// `None` outside of a turn.
     pub runs: Option<ConversationRuns>,
     pub library: Library,
+    /// The URL of the server, before the paths of links to it.
+    pub base_url: Arc<str>,
     pub arguments: Map<String, Value>,
 }
 

@@ -62,6 +62,7 @@ mod keys;
 mod leases;
 mod library;
 mod library_corpus;
+mod library_downloads;
 mod library_due;
 mod library_expiry;
 mod library_index;

@@ -1,13 +1,22 @@
 //! Artifacts: reports, dashboards, plans and other results that are kept.
 
+use futures_util::future::BoxFuture;
 use registry::LibraryFamily;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use super::super::effect::ToolEffect;
 use super::super::spec::NativeToolSpec;
+use super::super::tool::NativeCall;
 use super::super::tool_route::ToolRoute;
+use super::answer::{Failure, not_found, outcome};
+use super::fields::take_id;
+use super::item::shown;
 use super::record::Record;
-use super::tools::{creates, deletes, gets, lists, shares};
+use super::schemas;
+use super::tools::{creates, deletes, lists, of, shares};
+use crate::outcome::Outcome;
 
 /// An artifact.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -48,8 +57,18 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::post("/api/v1/artifacts")]),
     lists::<Artifact>(["artifact_list", "List artifacts", "Lists artifacts without their content, newest first."])
     .at(&[ToolRoute::get("/api/v1/artifacts")]),
-    gets::<Artifact>(["artifact_get", "Get an artifact", "Returns one artifact with its content."])
-    .at(&[ToolRoute::get("/api/v1/artifacts/{artifact_id}")]),
+    NativeToolSpec {
+        effect: Some(ToolEffect::ReadOnly),
+        input_schema: Some(schemas::one_and_link::<Artifact>),
+        output_schema: Some(schemas::linked_item::<Artifact>),
+        handler: Some(get),
+        ..of::<Artifact>([
+            "artifact_get",
+            "Get an artifact",
+            "Returns one artifact with its content, and on demand with a link for a person who downloads it.",
+        ])
+        .at(&[ToolRoute::get("/api/v1/artifacts/{artifact_id}")])
+    },
     shares::<Artifact>([
         "artifact_share",
         "Share an artifact",
@@ -59,3 +78,17 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     deletes::<Artifact>(["artifact_delete", "Delete an artifact", "Deletes an artifact."])
     .at(&[ToolRoute::delete("/api/v1/artifacts/{artifact_id}")]),
 ];
+
+fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(got(call).await) })
+}
+
+async fn got(NativeCall { library, base_url, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    let id = take_id::<Artifact>(&mut arguments)?;
+    let found = library.get(Artifact::FAMILY, &id).await?.ok_or_else(|| not_found("artifact"))?;
+    let mut shown = shown::<Artifact>(found);
+    if arguments.get("with_download_url") == Some(&Value::Bool(true)) {
+        shown["download_url"] = json!(format!("{base_url}/api/v1/downloads/{}", library.download_of(&id)?));
+    }
+    Ok(shown)
+}

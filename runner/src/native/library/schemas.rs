@@ -37,6 +37,13 @@ pub(super) fn one_and_user<R: Record>() -> Value {
     object(&[(R::ID, id()), ("user_id", user)], &[R::ID, "user_id"])
 }
 
+/// The id of an artifact, and whether a link to it is wanted.
+pub(super) fn one_and_link<R: Record>() -> Value {
+    let wanted = "Whether the result has a link that needs no token and works for fifteen minutes.";
+    let wanted = json!({"type": ["boolean", "null"], "default": false, "description": wanted});
+    object(&[(R::ID, id()), ("with_download_url", wanted)], &[R::ID])
+}
+
 /// The id of a task, and what its completion reports.
 pub(super) fn one_and_result<R: Record>() -> Value {
     let result = "What was done, or where the result is.";
@@ -74,6 +81,14 @@ pub(super) fn query() -> Value {
 /// The result that is an item.
 pub(super) fn item<R: Record>() -> Value {
     enveloped(&item_schema::<R>(true))
+}
+
+/// The result that is an item, which may have a link.
+pub(super) fn linked_item<R: Record>() -> Value {
+    let mut item = item_schema::<R>(true);
+    item["title"] = json!(type_name::<R>() + "WithLink");
+    item["properties"]["download_url"] = json!({"type": "string", "description": "Only if it was asked for."});
+    enveloped(&item)
 }
 
 /// The result that is a page of items.

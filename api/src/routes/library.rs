@@ -1,0 +1,3 @@
+//! Routes of the Library that are no calls of tools.
+
+pub(crate) mod download;

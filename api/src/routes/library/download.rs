@@ -1,0 +1,58 @@
+//! `GET /api/v1/downloads/{download}`: the content of an artifact, for everyone who has the link.
+
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::response::{IntoResponse, Response};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use registry::{DownloadToken, LibraryItem, Store};
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+
+/// An artifact may be a page of a model's making. A browser saves it, and runs nothing of it with the rights of this server's pages.
+const SAFE: [(HeaderName, HeaderValue); 4] = [
+    (CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox; default-src 'none'")),
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("download-artifact", Tag::Library, "Download an artifact by its link")
+        .description(
+            "The content of an artifact, with the media type that it was saved with. `artifact_get` with `with_download_url` \
+            returns the link, which needs no token and works for fifteen minutes.",
+        )
+        .returns_bytes(200, "The content.", &["*/*"])
+        .errors(400, &["download_expired"])
+        .errors(404, &["not_found"])
+        .errors(422, &["request_invalid"])
+        .errors(503, STORE_CODES)
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    InPath(token): InPath<DownloadToken>,
+) -> Result<Response, Error> {
+    let artifact = store.downloaded(&token).await?.ok_or(Error::NotFound)?;
+    let text = |name: &str| artifact.body.get(name).and_then(Value::as_str).unwrap_or_default();
+    let media_type = HeaderValue::from_str(text("content_type"));
+    let media_type = media_type.unwrap_or(HeaderValue::from_static("application/octet-stream"));
+    let headers = [(CONTENT_TYPE, media_type), (CONTENT_DISPOSITION, attachment(&artifact)?)];
+    Ok((SAFE, headers, text("content").to_owned()).into_response())
+}
+
+/// The title as the name of a file.
+fn attachment(artifact: &LibraryItem) -> Result<HeaderValue, Error> {
+    let title = artifact.body.get("title").and_then(Value::as_str).unwrap_or("artifact");
+    let title: String =
+        title.chars().map(|c| if matches!(c, '/' | '\\') || c.is_control() { '_' } else { c }).collect();
+    let value = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&title, NON_ALPHANUMERIC));
+    HeaderValue::from_str(&value).map_err(|error| Error::Internal { detail: error.to_string() })
+}
