@@ -40,6 +40,7 @@ async fn every_route_that_is_not_public_asks_for_credentials() {
         let path = route.path.replace("{organization}", "acme").replace("{*git_path}", "tools.git/info/refs");
         let path = path.replace("{tool_id}", &"a".repeat(24)).replace("{invocation_id}", &"b".repeat(24));
         let path = path.replace("{build_id}", &"c".repeat(24)).replace("{operation_id}", &"d".repeat(24));
+        let path = path.replace("{download}", "not-signed");
         for path in [path.clone(), format!("{path}/")] {
             let answer = app.request(route.method, &path).send().await;
             // A sign-in without its headers is invalid; one with wrong ones is refused like the others.

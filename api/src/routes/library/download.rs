@@ -2,10 +2,7 @@
 
 use axum::extract::State;
 use axum::http::HeaderValue;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
-};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use registry::{DownloadToken, LibraryItem, Store};
@@ -16,10 +13,8 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, STORE_CODES, Tag};
 
 /// An artifact may be a page of a model's making. A browser saves it, and runs nothing of it with the rights of this server's pages.
-const SAFE: [(HeaderName, HeaderValue); 4] = [
+const SAFE: [(HeaderName, HeaderValue); 2] = [
     (CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox; default-src 'none'")),
-    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    (CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
     (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
