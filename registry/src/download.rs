@@ -17,9 +17,9 @@ use crate::text_type::{made_of, text_type};
 pub(crate) const LIFETIME: Duration = Duration::from_mins(15);
 
 text_type! {
-    /// The last part of a link. It names an artifact and a time, and is signed with a key of the installation.
-    DownloadToken = "download", "must be the last part of a link to an artifact", |text| {
-        made_of(text, 512, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    /// The last part of a link. It names an artifact and a time, and is signed with a key of the installation. Other texts lead nowhere.
+    DownloadToken = "download", "must be 1 to 512 printable characters of ASCII", |text| {
+        made_of(text, 512, |c| matches!(c, ' '..='~'))
     };
 }
 

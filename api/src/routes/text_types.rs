@@ -180,7 +180,7 @@ path_parameters! {
         json!({"type": "string", "pattern": "^([1-9][0-9]{0,3}|10000)$"})
     });
     DownloadToken = "download", "The last part of the link.", Text::of_type(|| {
-        json!({"type": "string", "minLength": 1, "maxLength": 512, "pattern": r"^[A-Za-z0-9._-]+$"})
+        json!({"type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[ -~]+$"})
     });
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
