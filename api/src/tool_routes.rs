@@ -1,4 +1,4 @@
-//! The routes of native tools: `/api/v1/{memory,rules,skills,prompts,artifacts,preferences}`.
+//! The routes of native tools: `/api/v1/{memory,rules,skills,tasks,prompts,artifacts,preferences}`.
 //!
 //! A tool declares its routes beside its schemas (`runner::ToolRoute`). The parameters of path and query and the fields of the body
 //! are the arguments of the tool ([`arguments`]), and the call takes the same steps as one of an agent ([`call`]). Every response is an

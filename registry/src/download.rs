@@ -23,7 +23,7 @@ text_type! {
     };
 }
 
-/// What a link gives access to.
+/// The artifact of a link, and the end of the link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Download {
     pub organization: OrganizationId,

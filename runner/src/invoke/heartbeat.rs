@@ -8,7 +8,7 @@ use crate::metrics::TASKS_FIRED;
 use crate::native::advance;
 
 impl Invoker {
-    /// Fires some of the tasks that are due by the clock of the database. Returns their number; 0 when no task is due.
+    /// Fires some of the tasks that are due by the clock of the database. Returns the number of tasks that this call fired.
     ///
     /// # Errors
     /// When the store cannot be read or written.

@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 /// Attempts of a change while others change the task: the server when it is due, and other agents.
 const ATTEMPTS: u32 = 4;
 
-/// What a tool does to a task, with its arguments.
+/// Changes a task, with the arguments of the tool.
 type Change = fn(&mut Task, &Map<String, Value>, Moment) -> Result<(), Failure>;
 
 pub(super) fn complete(call: NativeCall) -> BoxFuture<'static, Outcome> {

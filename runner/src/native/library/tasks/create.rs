@@ -19,7 +19,7 @@ use crate::outcome::Outcome;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewTask {
-    /// What is to be done, in words that are understood without the conversation.
+    /// The work, in words that are understood without the conversation.
     #[schemars(length(min = 1, max = 8192))]
     description: String,
     /// When the task is due, as RFC 3339 such as `2026-12-24T09:00:00+01:00`, or as a local time of the zone such as
@@ -29,7 +29,7 @@ pub(super) struct NewTask {
     /// Five fields: minute, hour, day of the month, month and weekday. `0 9 * * 1-5` is every working day at nine.
     #[schemars(length(min = 1, max = 128))]
     cron: Option<String>,
-    /// How often the task recurs. `cron`, which may be left out, beside a cron expression.
+    /// The interval at which the task recurs. A task with a cron expression has `cron`, which may be left out.
     recurrence: Option<Recurrence>,
     /// The zone of local times, such as `Europe/Berlin`. UTC if it is left out.
     #[schemars(length(min = 1, max = 64))]

@@ -1,4 +1,4 @@
-//! What becomes of a task that is due.
+//! Firing tasks that are due.
 
 use registry::{LibraryContent, LibraryItem, Timestamp};
 

@@ -13,7 +13,7 @@ pub(super) struct Occurrence {
     pub fired_at: Moment,
     pub status: OccurrenceStatus,
     pub completed_at: Option<Moment>,
-    /// What the agent reported.
+    /// The report of the agent.
     pub result: Option<String>,
 }
 

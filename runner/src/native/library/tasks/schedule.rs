@@ -3,7 +3,7 @@
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
-use jiff::{Span, ToSpan, Zoned};
+use jiff::{Span, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub(super) enum Recurrence {
     Daily,
     Weekly,
     Monthly,
-    /// As the cron expression says.
+    /// At the times of the cron expression.
     Cron,
 }
 
@@ -44,9 +44,9 @@ impl Schedule {
             Self::Every { recurrence, start } => {
                 // No step is shorter than the divisor, but for a change of the clock.
                 let passed = time.duration_since(start.timestamp()).as_secs() / recurrence.seconds_max() - 1;
-                let steps = (passed.max(0)..).map(|step| start.checked_add(recurrence.span(step)));
                 // The calendar ends.
-                let next = steps.map_while(Result::ok).find(|next| next.timestamp() > time)?;
+                let mut steps = (passed.max(0)..).map_while(|step| recurrence.stepped(start, step));
+                let next = steps.find(|next| next.timestamp() > time)?;
                 Some(Moment::of(next.timestamp()))
             }
         }
@@ -63,15 +63,15 @@ impl Recurrence {
         days * 24 * 60 * 60
     }
 
-    /// The time from the start to an occurrence. Months are counted from the start: a task of the 31st is due on the last day of each
-    /// shorter month.
-    fn span(self, step: i64) -> Span {
-        let step = i32::try_from(step).unwrap_or(i32::MAX);
-        match self {
-            Self::Daily => step.days(),
-            Self::Weekly => step.weeks(),
-            Self::Monthly | Self::Cron => step.months(),
-        }
+    /// Returns the occurrence some steps after the start. Months are counted from the start: a task of the 31st is due on the last day
+    /// of each shorter month.
+    fn stepped(self, start: &Zoned, steps: i64) -> Option<Zoned> {
+        let span = match self {
+            Self::Daily => Span::new().try_days(steps),
+            Self::Weekly => Span::new().try_weeks(steps),
+            Self::Monthly | Self::Cron => Span::new().try_months(steps),
+        };
+        start.checked_add(span.ok()?).ok()
     }
 }
 
@@ -170,7 +170,33 @@ mod tests {
         assert_eq!(before, ["01-31 09:00 +0100"], "the start is the first one");
     }
 
+    /// A field of a cron expression, of numbers up to a bound.
+    fn field(max: u32) -> impl proptest::strategy::Strategy<Value = String> {
+        use proptest::prelude::*;
+        let number = 0..=max;
+        prop_oneof![
+            Just("*".to_owned()),
+            number.clone().prop_map(|number| number.to_string()),
+            (number.clone(), number.clone()).prop_map(|(a, b)| format!("{}-{}", a.min(b), a.max(b))),
+            (1..=max).prop_map(|step| format!("*/{step}")),
+            (number.clone(), number).prop_map(|(a, b)| format!("{a},{b}")),
+        ]
+    }
+
     proptest::proptest! {
+        #[test]
+        fn an_occurrence_of_any_cron_expression_is_later(
+            fields in (field(59), field(23), field(31), field(12), field(7)), seconds in 0_i64..8_000_000_000,
+        ) {
+            let (minute, hour, day, month, weekday) = fields;
+            let expression = format!("{minute} {hour} {day} {month} {weekday}");
+            let time = Moment::of(jiff::Timestamp::from_second(seconds).unwrap());
+            if check_cron(&expression).is_ok() {
+                let next = cron(&expression).after(time);
+                proptest::prop_assert!(next.is_none_or(|next| next.0 > time.0), "{expression}: {next:?}");
+            }
+        }
+
         #[test]
         fn an_occurrence_is_always_later(time in -60_000_000_000_i64..60_000_000_000, start in 0_i64..60_000_000_000) {
             let [time, start] = [time, start].map(|seconds| jiff::Timestamp::from_second(seconds).unwrap());

@@ -17,7 +17,7 @@ const HISTORY_MAX: usize = 50;
 /// A task.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Task {
-    /// What is to be done.
+    /// The work.
     pub description: String,
     pub priority: Priority,
     pub status: TaskStatus,

@@ -1,4 +1,4 @@
-//! What happens to a task over time.
+//! The states of a task over time.
 
 use registry::{LibraryFamily, LibraryItem, LibraryItemId, Provenance, Timestamp, UserId};
 use serde_json::{Value, json};
