@@ -121,7 +121,7 @@ fn interrupted(runs: &[InvocationId]) -> String {
     match runs.len() {
         0 => "The server stopped before the operation did anything. Send the request again.".to_owned(),
         begun => format!(
-            "The server stopped during the operation. Runs that had begun: {begun}. The history has their outcomes, under \
+            "The operation was cut off. Runs that had begun: {begun}. The history has their outcomes, under \
              the invocation_ids; to run the operation again, use a new key."
         ),
     }

@@ -124,9 +124,11 @@ pub struct Refused {
 #[derive(Clone, Debug)]
 pub enum OperationEnd {
     Succeeded,
+    /// The request was refused or failed. A retry with the same key is carried out if neither a run nor a build began.
     Failed {
         refused: Refused,
-        /// Whether a retry with the same key is carried out. It is in any case when neither a run nor a build began.
-        frees_key: bool,
+        /// Whether the cause is temporary. Then a retry of a publication is carried out in any case, and an invoke whose
+        /// runs began counts as interrupted: the refusal, which asks for a retry, would be repeated for ever.
+        is_for_now: bool,
     },
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::harness::{
-    Locked, Options, Server, Site, Team, Tool, count_record_events, eventually, input, runs_going_on,
+    Answer, Locked, Options, Server, Site, Team, Tool, count_record_events, eventually, input, runs_going_on,
 };
 
 const SLEEPS: &str = "import time\ntime.sleep(tool_input['seconds'])\nreturn 'rested'";
@@ -121,7 +121,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (work(), began.elapsed())
 }
 
-/// The lock is held longer than the server retries: the caller gets an error, and the record is closed later. A retry with the same idempotency key gets the same error, and nothing runs again.
+/// The lock is held longer than the server retries: the caller gets an error, and the record is closed later. A retry with the
+/// same idempotency key gets the name of the record, and nothing runs again.
 #[test]
 fn records_that_cannot_be_written_are_closed_later() {
     let (site, server) = (Site::serve(), Server::private(&Options::reaching_loopback()));
@@ -142,8 +143,10 @@ fn records_that_cannot_be_written_are_closed_later() {
     });
     eventually("the end of the record", || (runs_going_on(server.data()) == 0).then_some(()));
     assert_eq!(team.history()[0]["invocation_status"]["exception_type"], "record_failed");
-    let again = eventually("the end of the operation", || Some(keyed()).filter(|answer| answer.status != 409));
-    assert_eq!((again.status, again.code().as_str()), (503, "database_busy"), "{again}");
+    let is_running = |answer: &Answer| answer.code() == "request_in_progress";
+    let again = eventually("the end of the operation", || Some(keyed()).filter(|answer| !is_running(answer)));
+    assert_eq!((again.status, again.code().as_str()), (409, "operation_interrupted"), "{again}");
+    assert_eq!(again.json()["invocation_ids"], json!([team.history()[0]["id"]]));
     whole_records(&team, tool.id(), 2);
     assert_eq!(tool.invoke(json!({})).output(), "rested");
 }

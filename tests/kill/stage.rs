@@ -10,8 +10,9 @@ use tokio::time::Instant;
 use super::action::Outcome;
 use super::ledger::Ledger;
 
-/// Time in which the other servers close what a dead one left, and an outage of the database is over for all.
-pub const TAKEOVER_MAX: Duration = Duration::from_secs(15);
+/// Time in which the other servers close what a dead one left, and an outage of the database is over for all. That takes up to
+/// 11 s where other processes use the processors; the rest is for slower machines.
+pub const TAKEOVER_MAX: Duration = Duration::from_secs(30);
 /// Codes of refusals because of work that is still open: of a dead server, or from before an outage of the database.
 const OPEN_WORK: [&str; 2] = ["operation_in_progress", "request_in_progress"];
 /// The code of a repeated call whose first attempt was cut off with its server.

@@ -51,7 +51,6 @@ pub(crate) struct RunningOperation {
     pub(crate) request: RequestId,
     pub(crate) organization: OrganizationId,
     pub(crate) id: OperationId,
-    pub(crate) kind: OperationKind,
 }
 
 /// The state of the task that carries out an operation.
@@ -152,7 +151,7 @@ impl OperationTask {
         };
         // Sending fails when the client disconnected. The work is done all the same.
         let _ = self.begun.send(begun);
-        let running = RunningOperation { store, request, organization: principal.organization, id: fresh?, kind };
+        let running = RunningOperation { store, request, organization: principal.organization, id: fresh? };
         let context = WorkContext { events: events.clone(), operation: Some(running.id.clone()) };
         let answer = running.carry_out(work(context).boxed()).await;
         events.end(&answer).await;
@@ -163,21 +162,17 @@ impl OperationTask {
 impl RunningOperation {
     /// Does the work, and records its end.
     pub(crate) async fn carry_out(self, work: BoxFuture<'static, Result<FinalResponse, Error>>) -> FinalResponse {
-        let Self { store, request, organization, id, kind } = self;
+        let Self { store, request, organization, id } = self;
         let answer = to_its_end(work, &request).await;
-        record_end(store, (organization, id), end_of(kind, &answer)).await;
+        record_end(store, (organization, id), end_of(&answer)).await;
         answer
     }
 }
 
-/// A publication that was refused for now did nothing: the same key may be used again.
-fn end_of(kind: OperationKind, answer: &FinalResponse) -> OperationEnd {
+fn end_of(answer: &FinalResponse) -> OperationEnd {
     match answer.refused() {
         None => OperationEnd::Succeeded,
-        Some(refused) => {
-            let is_for_now = answer.status == StatusCode::SERVICE_UNAVAILABLE;
-            OperationEnd::Failed { refused, frees_key: kind == OperationKind::Publish && is_for_now }
-        }
+        Some(refused) => OperationEnd::Failed { refused, is_for_now: answer.status == StatusCode::SERVICE_UNAVAILABLE },
     }
 }
 

@@ -132,7 +132,7 @@ async fn the_earlier_server_of_a_publication_changes_nothing() {
     let linked = world.store.link_build(&lease, &operation, None).await;
     assert!(matches!(linked, Err(registry::Error::LeaseLost)), "{linked:?}");
     let refused = Refused { status: 409, body: "{}".into() };
-    for end in [OperationEnd::Succeeded, OperationEnd::Failed { refused, frees_key: true }] {
+    for end in [OperationEnd::Succeeded, OperationEnd::Failed { refused, is_for_now: true }] {
         world.store.end_operation(&acme.organization, &operation, end).await.unwrap();
         assert_eq!(world.state_of(&acme, &operation).await, OperationState::Running);
     }

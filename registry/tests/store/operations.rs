@@ -32,8 +32,8 @@ fn repeated(begun: BegunOperation) -> TrackedOperation {
     operation
 }
 
-fn failed(frees_key: bool) -> OperationEnd {
-    OperationEnd::Failed { refused: Refused { status: 400, body: "{\"detail\":\"\u{0}é\"}".into() }, frees_key }
+fn failed(is_for_now: bool) -> OperationEnd {
+    OperationEnd::Failed { refused: Refused { status: 400, body: "{\"detail\":\"\u{0}é\"}".into() }, is_for_now }
 }
 
 impl World {
@@ -129,6 +129,20 @@ async fn a_refusal_keeps_its_key_after_a_run_or_build_began() {
     world.store.link_build(&lease, &for_now, None).await.unwrap();
     world.store.end_operation(&acme.organization, &for_now, failed(true)).await.unwrap();
     assert_ne!(fresh(begin(&world, &acme, OperationKind::Publish, "q").await), for_now);
+}
+
+#[tokio::test]
+async fn an_invoke_that_is_refused_for_now_after_its_runs_began_is_interrupted() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    world.store.end_operation(&acme.organization, &nothing, failed(true)).await.unwrap();
+    assert!(matches!(world.state(&acme, &nothing).await, OperationState::Failed(_)));
+    let some = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    world.runs(&acme, &some, 1).await;
+    world.store.end_operation(&acme.organization, &some, failed(true)).await.unwrap();
+    let kept = repeated(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    assert_eq!((kept.id, kept.state), (some, OperationState::Interrupted));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use builder::source::CommitId;
 use futures_util::FutureExt;
-use registry::{OperationKind, Permission, Principal, QueuedPublication, Store};
+use registry::{Permission, Principal, QueuedPublication, Store};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -43,7 +43,6 @@ async fn carry_out(app: App, publication: QueuedPublication) {
         request: app.request_ids().next(),
         organization: publication.organization.clone(),
         id: publication.id.clone(),
-        kind: OperationKind::Publish,
     };
     let work = publish(app.clone(), publication).boxed();
     // A server that stops leaves the publication to the others.

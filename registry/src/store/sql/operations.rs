@@ -36,9 +36,13 @@ const BY_KEY: &str = "SELECT * FROM operations WHERE organization = $1 AND user_
 
 const BY_ID: &str = "SELECT * FROM operations WHERE organization = $1 AND operation = $2 AND expires_at > $3";
 
-const END: &str = "UPDATE operations SET state = $3, status = $4, refusal = $5, finished_at = $6,
+const END: &str = "UPDATE operations SET status = $4, refusal = $5, finished_at = $6,
+        state = CASE
+            WHEN $7 = 1 AND kind = 'invoke' AND EXISTS
+                (SELECT 1 FROM operation_runs r WHERE r.organization = $1 AND r.operation = $2) THEN 'interrupted'
+            ELSE $3 END,
         idempotency_key = CASE
-            WHEN $7 = 1 OR ($3 = 'failed' AND build IS NULL AND NOT EXISTS
+            WHEN ($7 = 1 AND kind = 'publish') OR ($3 = 'failed' AND build IS NULL AND NOT EXISTS
                 (SELECT 1 FROM operation_runs r WHERE r.organization = $1 AND r.operation = $2)) THEN NULL
             ELSE idempotency_key END
     WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $8";
@@ -141,14 +145,14 @@ impl Store {
                     let published = of(END_PUBLISHED, &organization, &operation).bind(now.as_milliseconds());
                     published.bind(boot.as_str()).execute(&mut *connection).await?;
                 }
-                let (state, refused, frees_key) = match end {
+                let (state, refused, is_for_now) = match end {
                     OperationEnd::Succeeded => ("succeeded", None, false),
-                    OperationEnd::Failed { refused, frees_key } => ("failed", Some(refused), frees_key),
+                    OperationEnd::Failed { refused, is_for_now } => ("failed", Some(refused), is_for_now),
                 };
                 let status = refused.as_ref().map(|refused| i64::from(refused.status));
                 let query = Query::new(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
                 let query = query.bind(status).bind(refused.map(|refused| refused.body.into_bytes()));
-                let query = query.bind(now.as_milliseconds()).bind(frees_key).bind(boot.as_str());
+                let query = query.bind(now.as_milliseconds()).bind(is_for_now).bind(boot.as_str());
                 query.execute(connection).await?;
                 Ok(())
             })
