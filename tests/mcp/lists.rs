@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::client::{Gateway, of_text};
-use crate::harness::Team;
+use crate::harness::{Bump, Team};
 
 #[test]
 fn a_client_sees_the_tools_of_the_running_revision() {
@@ -46,6 +46,33 @@ fn a_list_shows_only_what_the_user_may_invoke() {
     assert_eq!(own.names(), ["lathe__whoami", "get_rate"]);
     let refused = own.send("tools/call", json!({"name": "pay", "arguments": {}}));
     assert_eq!(refused["error"]["code"], -32602, "a tool that is not listed is unknown: {refused}");
+}
+
+/// The catalogue of an agent is kept for a second, but not across changes.
+#[test]
+fn the_next_list_shows_a_change_of_rights_and_of_versions() {
+    let team = Team::new();
+    let mut tool = team.tool("pay").body("return 1").published();
+    let gateway = Gateway::new(&team, "tools", &["pay"]);
+    let grants = json!([{"permission": "Tool:InvokeTool"}]);
+    team.post("/role", &json!({"name": "payer", "grants": grants})).expect(201);
+    let payer = team.joined_by("bob", "payer");
+    let own = Gateway { team: &payer, slug: gateway.slug.clone(), id: gateway.id.clone() };
+    for body in ["return 2", "return 3"] {
+        tool = tool.body(body).pushed();
+        tool.publish(Bump::Major).expect(201);
+    }
+    for version in ["3.0.0", "2.0.0", "1.0.0"] {
+        let listed = own.send("tools/list", json!({}));
+        assert_eq!(listed["result"]["tools"][1]["_meta"]["dev.lathe/version"], version, "{listed}");
+        let path = format!("/tool/{}/version/{version}", tool.id());
+        team.request("DELETE", &path).send().expect(204);
+    }
+    assert_eq!(own.names(), ["lathe__whoami"]);
+    tool.body("return 4").pushed().publish(Bump::Major).expect(201);
+    assert_eq!(own.names(), ["lathe__whoami", "pay"]);
+    team.post("/role/payer", &json!({"grants": []})).expect(204);
+    assert_eq!(own.names(), ["lathe__whoami"]);
 }
 
 #[test]

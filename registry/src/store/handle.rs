@@ -92,11 +92,6 @@ impl Store {
         self.0.generation.subscribe()
     }
 
-    /// The number of changes that [`Store::generation`] counts.
-    pub fn changes(&self) -> u64 {
-        *self.0.generation.borrow()
-    }
-
     /// The key with which the states of calls are signed that wait for answers.
     pub fn request_state_key(&self) -> [u8; 32] {
         self.0.keys.derive("request states")

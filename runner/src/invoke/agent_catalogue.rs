@@ -16,7 +16,7 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read.
     pub async fn catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Arc<Catalogue>, Error> {
-        let made_from = MadeFrom::new(principal, &running, self.services.store.changes());
+        let made_from = MadeFrom::new(principal, &running);
         if let Some(found) = self.catalogues.get(principal, &made_from) {
             return Ok(found);
         }

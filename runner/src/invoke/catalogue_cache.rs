@@ -2,18 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{AgentId, Grants, OrganizationId, Principal, RunningAgent, UserId};
-use tokio::time::Instant;
 
 use super::catalogue::Catalogue;
 
 /// Catalogues of different users and agents, up to a few megabytes each. A full cache drops all of them.
 const CATALOGUES_MAX: usize = 128;
-/// Age at which a catalogue is made again: a change by another server, whose announcement was lost, is seen after this time.
-const AGE_MAX: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Default)]
 pub(super) struct CatalogueCache(Arc<Mutex<HashMap<Key, Entry>>>);
@@ -25,25 +21,21 @@ struct Entry {
     catalogue: Arc<Catalogue>,
 }
 
-/// Everything that a catalogue depends on, read before it is made.
+/// What a catalogue depends on, read before it is made.
 pub(super) struct MadeFrom {
+    /// The store reads it anew after every change of anything, and at least once a second: the same one means the same tools.
     running: Arc<RunningAgent>,
     grants: Grants,
-    /// The number of changes in the store.
-    generation: u64,
-    at: Instant,
 }
 
 impl MadeFrom {
-    pub fn new(principal: &Principal, running: &Arc<RunningAgent>, generation: u64) -> Self {
-        Self { running: running.clone(), grants: principal.grants.clone(), generation, at: Instant::now() }
+    pub fn new(principal: &Principal, running: &Arc<RunningAgent>) -> Self {
+        Self { running: running.clone(), grants: principal.grants.clone() }
     }
 
     /// Whether a catalogue that was made from `earlier` is still right.
     fn is_as(&self, earlier: &Self) -> bool {
-        let is_young = self.at.duration_since(earlier.at) < AGE_MAX;
-        let has_same_tools = self.generation == earlier.generation && Arc::ptr_eq(&self.running, &earlier.running);
-        is_young && has_same_tools && self.grants == earlier.grants
+        Arc::ptr_eq(&self.running, &earlier.running) && self.grants == earlier.grants
     }
 }
 
