@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `agent_runs` | runs of agents with a scripted model |
 //! | `agents` | agents: drafts, assignments of tools, deployments |
 //! | `attack` | random bytes, which must not make the server fail |
 //! | `walk` | one tool from its source to its history, over HTTP |
@@ -31,6 +32,7 @@
 //! | `turns` | states of agents, turns of conversations, and calls by turns |
 //! | `tidy` | rules for the source code |
 
+mod agent_runs;
 mod agents;
 mod attack;
 mod bad_input;

@@ -80,6 +80,10 @@ impl App {
         &self.0.parts.config
     }
 
+    pub(crate) fn invoker(&self) -> &Invoker {
+        &self.0.parts.invoker
+    }
+
     pub(crate) fn builder(&self) -> &Builder {
         &self.0.parts.builder
     }

@@ -4,7 +4,7 @@
 //! 1. No credentials, or wrong ones: 401 for every path.
 //! 2. Credentials of another organisation than the path's (or than `X-ORG-ID`): 404, the same for an organisation that
 //!    exists, for one that does not, and for an unknown id. The path's organisation is only compared, never looked up.
-//!    Paths below `/api/v1/` have no organisation: it is that of the credentials, and another one in `X-ORG-ID` is 403.
+//!    Paths below `/api/v1/` and `/agents/` have no organisation: it is that of the credentials, and another one in `X-ORG-ID` is 403.
 //! 3. Credentials of a user without the route's permission: 403 ([`permit`]).
 //!
 //! Handlers receive the [`Caller`] and cannot be reached without one. The check is repeated while a body arrives

@@ -41,5 +41,6 @@ pub use public_url::{PublicUrl, PublicUrlInvalid};
 pub use rate::{RateLimits, UnknownOperation};
 pub use readiness::Readiness;
 pub use router::{Route, RouteRefused, openapi_document, router, routes};
+pub use routes::agent_runs::take_over::take_over_agent_runs;
 pub use routes::versions::take_over::take_over_publications;
 pub use server::{BodyLimits, ConnectionLimits, Server, ServerError};

@@ -21,9 +21,9 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    agents, api_keys, builds, conversations, document, git, health, holds, invocations, library, mcp, me, oauth,
-    operations, organization, reference, roles, root, scaffold, signin, signing_keys, test, tools, user_variables,
-    users, versions,
+    agent_runs, agents, api_keys, builds, conversations, document, git, health, holds, invocations, library, mcp, me,
+    oauth, operations, organization, reference, roles, root, scaffold, signin, signing_keys, test, tools,
+    user_variables, users, versions,
 };
 use crate::tool_routes;
 
@@ -196,6 +196,12 @@ fn of_agents() -> Vec<Route> {
         post("/v1/{organization}/conversation/{conversation_id}/turn", Some(OwnAccount), conversations::begin_turn::handle).described(conversations::begin_turn::operation),
         get("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}", Some(OwnAccount), conversations::show_turn::handle).described(conversations::show_turn::operation),
         post("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}/invoke", Some(OwnAccount), conversations::invoke::handle).described(conversations::invoke::operation),
+
+        post("/agents/execute", Some(OwnAccount), agent_runs::execute::handle).described(agent_runs::execute::operation),
+        get("/agents/{agent_run_id}/status", Some(OwnAccount), agent_runs::status::handle).described(agent_runs::status::operation),
+        get("/agents/{agent_run_id}/trace", Some(OwnAccount), agent_runs::trace::handle).described(agent_runs::trace::operation),
+        post("/agents/{agent_run_id}/resume", Some(OwnAccount), agent_runs::resume::handle).described(agent_runs::resume::operation),
+        post("/agents/{agent_run_id}/cancel", Some(OwnAccount), agent_runs::cancel::handle).described(agent_runs::cancel::operation),
 
         post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients(),
         get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).for_mcp_clients(),

@@ -1,5 +1,6 @@
 //! One file per operation: request, handler, response.
 
+pub(crate) mod agent_runs;
 pub(crate) mod agents;
 pub(crate) mod api_keys;
 pub(crate) mod builds;

@@ -11,6 +11,7 @@ mod embeddings;
 mod file;
 mod heartbeat;
 mod limits;
+mod model;
 mod node;
 mod rate_limits;
 mod registries;

@@ -77,6 +77,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 34, "0034_library"),
         migration!("sqlite", 35, "0035_library_search"),
         migration!("sqlite", 36, "0036_due_items"),
+        migration!("sqlite", 37, "0037_agent_runs"),
     ],
 };
 
@@ -105,6 +106,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 34, "0034_library"),
         migration!("postgres", 35, "0035_library_search"),
         migration!("postgres", 36, "0036_due_items"),
+        migration!("postgres", 37, "0037_agent_runs"),
     ],
 };
 

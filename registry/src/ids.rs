@@ -72,6 +72,8 @@ hexadecimal_id! {
     BuildId = "build id";
     /// The id of an agent.
     AgentId = "agent id";
+    /// The id of a run of an agent.
+    AgentRunId = "agent run id";
     /// The id of a conversation with an agent.
     ConversationId = "conversation id";
     /// The id of an interaction: the turns between two messages of a user.

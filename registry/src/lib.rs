@@ -7,6 +7,7 @@
 mod account;
 mod agent;
 mod agent_call;
+mod agent_run;
 mod agent_state;
 mod annotations;
 mod answer;
@@ -92,6 +93,7 @@ pub use agent::{
     AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,
 };
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
+pub use agent_run::{AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StepFilter};
 pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
 pub use annotations::{Annotations, Intervention, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
@@ -129,8 +131,8 @@ pub use history::{
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
 pub use ids::{
-    AgentId, BuildId, ConversationId, HoldId, InteractionId, InvocationId, LibraryItemId, OperationId, ToolId, TurnId,
-    VersionId,
+    AgentId, AgentRunId, BuildId, ConversationId, HoldId, InteractionId, InvocationId, LibraryItemId, OperationId,
+    ToolId, TurnId, VersionId,
 };
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;

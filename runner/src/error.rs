@@ -136,6 +136,12 @@ pub enum Error {
     ReplaySubject { wanted: &'static str },
     #[error(transparent)]
     Damaged(#[from] DamagedArtifact),
+    #[error("the run does not wait for a person")]
+    AgentRunNotPaused,
+    #[error("the agent has no tool {name} that this user may call, and there is no control tool of this name")]
+    RunToolUnknown { name: String },
+    #[error("the server has no model; its operator has to set `--model-url` and `--model`")]
+    ModelMissing,
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
@@ -197,7 +203,7 @@ impl Error {
             | Self::ConfirmationMissing { .. }
             | Self::ConfirmationRefused { .. }
             | Self::ConfirmationAsked(_) => ErrorKind::Forbidden,
-            Self::DigestDiffers { .. } => ErrorKind::Conflict,
+            Self::DigestDiffers { .. } | Self::AgentRunNotPaused => ErrorKind::Conflict,
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
@@ -206,8 +212,9 @@ impl Error {
             | Self::TapeCut
             | Self::TapeDamaged
             | Self::ReplaySubject { .. }
+            | Self::RunToolUnknown { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
-            Self::Overloaded { .. } | Self::Damaged(_) => ErrorKind::Unavailable,
+            Self::Overloaded { .. } | Self::ModelMissing | Self::Damaged(_) => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } => ErrorKind::TooMany,
             Self::Native(_) | Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
@@ -235,6 +242,9 @@ impl Error {
             Self::TapeCut => "tape_cut",
             Self::TapeDamaged => "tape_damaged",
             Self::ReplaySubject { .. } => "replay_subject",
+            Self::AgentRunNotPaused => "run_not_paused",
+            Self::RunToolUnknown { .. } => "run_tool_unknown",
+            Self::ModelMissing => "model_missing",
             Self::Damaged(_) => "artifact_damaged",
             Self::Rejected { .. } => "component_rejected",
             Self::Native(_) => "native_tool",

@@ -5,6 +5,7 @@
 
 mod admissions;
 mod agent_catalogue;
+mod agent_runs;
 mod call_taker;
 mod cancellation;
 mod catalogue;
@@ -36,7 +37,12 @@ mod target;
 mod turn;
 mod validate;
 mod verdict;
+mod working_agent_runs;
 
+pub use agent_runs::{
+    AgentRunOptions, AgentRunWork, FinalAnswer, HumanQuestion, HumanResponse, OnStuck, Progress, RunFailure,
+    StuckAction, Urgency, is_control_tool,
+};
 pub use catalogue::{Catalogue, ListedSource, ListedTool};
 pub use invoker::{Invoker, Storage};
 pub use refusal::Refusal;

@@ -30,6 +30,7 @@ mod limits;
 mod loaded_components;
 mod memory_reuse;
 mod metrics;
+mod model;
 mod native;
 mod outcome;
 mod output;
@@ -69,11 +70,13 @@ pub use frames::{FrameError, FramedSocket};
 pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, QuestionKind, is_result};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
-    Catalogue, DifferingRun, Invoker, LastRuns, ListedSource, ListedTool, Refusal, Replay, ReplayReport, ReplayResult,
-    ReplayTarget, Storage, TurnCall, search_tools,
+    AgentRunOptions, AgentRunWork, Catalogue, DifferingRun, FinalAnswer, HumanQuestion, HumanResponse, Invoker,
+    LastRuns, ListedSource, ListedTool, OnStuck, Progress, Refusal, Replay, ReplayReport, ReplayResult, ReplayTarget,
+    RunFailure, Storage, StuckAction, TurnCall, Urgency, is_control_tool, search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;
+pub use model::{Model, ModelApi, ModelSettings};
 pub use native::{
     NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, library_failure, routed_tools,
 };

@@ -32,8 +32,8 @@ pub enum Behaviour {
 /// A request that was received.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// The header `authorization`.
-    pub authorization: Option<String>,
+    /// The request line and the headers.
+    pub head: Vec<String>,
     pub body: Value,
 }
 
@@ -41,6 +41,13 @@ pub struct EmbeddingEndpoint {
     address: SocketAddr,
     behaviour: Arc<Mutex<Behaviour>>,
     received: Arc<Mutex<Vec<Received>>>,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let headers = self.head.iter().filter_map(|line| line.split_once(": "));
+        headers.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
 }
 
 impl EmbeddingEndpoint {
@@ -77,9 +84,10 @@ impl EmbeddingEndpoint {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Received> {
+/// Reads a request with a body in JSON.
+pub(super) fn read(stream: &TcpStream) -> Option<Received> {
     let mut reader = BufReader::new(stream);
-    let (mut authorization, mut length) = (None, 0);
+    let mut request = Received { head: Vec::new(), body: Value::Null };
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line).ok()? == 0 {
@@ -88,16 +96,12 @@ fn read(stream: &TcpStream) -> Option<Received> {
         if line.trim().is_empty() {
             break;
         }
-        let Some((name, value)) = line.trim().split_once(": ") else { continue };
-        match name.to_ascii_lowercase().as_str() {
-            "authorization" => authorization = Some(value.to_owned()),
-            "content-length" => length = value.parse().ok()?,
-            _ => {}
-        }
+        request.head.push(line.trim().to_owned());
     }
-    let mut body = vec![0; length];
+    let mut body = vec![0; request.header("content-length")?.parse().ok()?];
     reader.read_exact(&mut body).ok()?;
-    Some(Received { authorization, body: serde_json::from_slice(&body).ok()? })
+    request.body = serde_json::from_slice(&body).ok()?;
+    Some(request)
 }
 
 fn answer(mut stream: TcpStream, behaviour: Behaviour, body: &Value) -> std::io::Result<()> {
@@ -132,7 +136,8 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, body: &Value) -> std::io:
     }
 }
 
-fn whole(stream: &mut TcpStream, status: u16, body: &str) -> std::io::Result<()> {
+/// Writes a response in JSON.
+pub(super) fn whole(stream: &mut TcpStream, status: u16, body: &str) -> std::io::Result<()> {
     let length = body.len();
     write!(
         stream,

@@ -129,7 +129,7 @@ fn s0_044_a_change_refreshes_the_vector() {
     agent.data("memory_update", json!({"memory_id": memory, "content": "an invoice"}));
     assert_eq!(found(&agent, "automobile"), []);
     finds(&agent, "bill", &[("an invoice", &["semantic"])]);
-    assert_eq!(endpoint.received()[0].authorization.as_deref(), Some("Bearer sesame"));
+    assert_eq!(endpoint.received()[0].header("authorization"), Some("Bearer sesame"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ const HEADER: HeaderName = HeaderName::from_static("x-org-id");
 pub(crate) enum OrganizationSource {
     /// The path, which begins with `/v1/{organization}/`.
     Path,
-    /// The user of the credentials. The path begins with `/api/v1/`.
+    /// The user of the credentials. The path begins with `/api/v1/` or `/agents/`.
     User,
 }
 
@@ -29,7 +29,8 @@ impl OrganizationSource {
         if path.starts_with("/v1/{organization}/") {
             Some(Self::Path)
         } else {
-            path.starts_with("/api/v1/").then_some(Self::User)
+            let is_of_user = path.starts_with("/api/v1/") || path.starts_with("/agents/");
+            is_of_user.then_some(Self::User)
         }
     }
 }

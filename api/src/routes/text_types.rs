@@ -5,10 +5,10 @@
 //! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
 use registry::{
-    AgentId, AgentReference, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, ConversationId, Description, Digest,
-    DownloadToken, EnvvarName, HoldId, HoldReason, InteractionId, InvocationId, OperationId, ProjectPath,
-    RevisionNumber, RoleName, StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName,
-    to_pep440,
+    AgentId, AgentReference, AgentRunId, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, ConversationId,
+    Description, Digest, DownloadToken, EnvvarName, HoldId, HoldReason, InteractionId, InvocationId, OperationId,
+    ProjectPath, RevisionNumber, RoleName, StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId,
+    UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -175,6 +175,7 @@ path_parameters! {
     ToolId = "tool_id", "The tool's id.", Text::of_type(schemas::object_id);
     ToolName = "tool_name", "The name of a live tool.", Text::of_type(tool_name_in_path);
     AgentId = "agent_id", "The agent's id.", Text::of_type(schemas::object_id);
+    AgentRunId = "agent_run_id", "The run's id.", Text::of_type(schemas::object_id);
     AgentReference = "gateway", "The id or the slug of the agent.", Text::of_type(agent_reference);
     RevisionNumber = "number", "The revision's number.", Text::of_type(|| {
         json!({"type": "string", "pattern": "^([1-9][0-9]{0,3}|10000)$"})

@@ -51,6 +51,7 @@ impl Server {
             let delay = shutdown.await;
             app.readiness().end();
             app.mcp().stop(delay);
+            app.invoker().stop_agent_runs();
             delay
         };
         let connections = accept_until(self.listener, context, shutdown).await;

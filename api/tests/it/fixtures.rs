@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use registry::{
-    Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns,
-    HoldReason, InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewApiKey,
-    NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
+    AgentId, Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants,
+    HeldRuns, HoldReason, InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun,
+    NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
     RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId,
     Version, VersionSettings,
 };
@@ -109,6 +109,18 @@ impl TestApp {
         let state = json!({"name": state, "type": "decision"});
         assert_eq!(self.post(&format!("/agent/{agent}/state"), &state).await.status, StatusCode::NO_CONTENT);
         (conversation, turn)
+    }
+
+    /// A run of an agent that goes on at a server that is gone.
+    pub async fn agent_run(&self, agent: &str) -> String {
+        let document = json!({
+            "objective": "x", "tools": [], "model": null, "iterations_max": 1, "tokens_max": 1, "result_key": "r",
+            "on_stuck": {"iterations": 3, "action": "fail", "hint": null}, "context": {}, "transcript": [], "calls": [],
+            "has_begun": false, "tokens": 0, "memory": {}, "question": null, "answer": null, "failure": null,
+            "repeated": {"digest": null, "times": 0, "was_hinted": false},
+        });
+        let new = NewAgentRun { agent: AgentId::parse(agent).unwrap(), document: document.to_string() };
+        self.store.start_agent_run(&self.principal, new).await.unwrap().id.to_string()
     }
 
     /// A build of a tool that failed, with its log.

@@ -11,7 +11,8 @@ use crate::harness::{Answer, TestApp};
 
 /// A path of the route in the organisation `acme`, with ids that do not exist. `None` for a path outside of organisations.
 fn path(route: &Route) -> Option<String> {
-    if !route.path.contains("{organization}") && !route.path.starts_with("/api/v1/") {
+    let is_of_user = ["/api/v1/", "/agents/"].iter().any(|prefix| route.path.starts_with(prefix));
+    if !route.path.contains("{organization}") && !is_of_user {
         return None;
     }
     let filled = route
@@ -20,6 +21,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{tool_id}", &"f".repeat(24))
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{agent_id}", &"f".repeat(24))
+        .replace("{agent_run_id}", &"f".repeat(24))
         .replace("{number}", "1")
         .replace("{state_name}", "nothing")
         .replace("{conversation_id}", &"f".repeat(24))

@@ -72,6 +72,7 @@ impl Assembled {
         let keeping =
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
         let taking_over = tokio::spawn(api::take_over_publications(self.app.clone()));
+        let carrying_on = tokio::spawn(api::take_over_agent_runs(self.app.clone()));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         checking.abort();
@@ -82,6 +83,7 @@ impl Assembled {
         firing.abort();
         collecting.abort();
         taking_over.abort();
+        carrying_on.abort();
         leave(&self.store, keeping).await;
         self.store.close().await;
         // Metrics are served until the end, so that operators see the shutdown.
@@ -230,7 +232,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let program = program()?;
     let runner_default = runner::Config::new(cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
     let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
-    let runner_config = runner_config(settings, runner_default);
+    let runner_config = runner_config(settings, runner_default)?;
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
     let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
@@ -332,17 +334,18 @@ fn api_config(settings: &Settings) -> api::Config {
     }
 }
 
-fn runner_config(settings: &Settings, default: runner::Config) -> runner::Config {
+fn runner_config(settings: &Settings, default: runner::Config) -> anyhow::Result<runner::Config> {
     let runners = Runners::new(THIS_PROGRAM);
     let count = settings.runners.and_then(|count| usize::try_from(count).ok()).unwrap_or(runners.count);
-    runner::Config {
+    Ok(runner::Config {
         runners: Some(Runners { count, ..runners }),
         schema_worker: Some(schema_worker(THIS_PROGRAM)),
         egress: settings.egress.clone(),
         runs: settings.limits.runs(default.runs, settings.parallel_runs, settings.queued_runs),
         limits_max: settings.run_limits,
+        model: settings.model.model()?,
         ..default
-    }
+    })
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {

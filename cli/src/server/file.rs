@@ -15,6 +15,7 @@ use super::builds::{BuildArguments, BuildWorkers};
 use super::egress::EgressSettings;
 use super::embeddings::EmbeddingSettings;
 use super::limits::LimitSettings;
+use super::model::{ModelApi, ModelArguments};
 use super::rate_limits::RateLimitSettings;
 use super::run_limits::RunLimitSettings;
 use super::storage::StorageSettings;
@@ -48,6 +49,10 @@ pub struct SettingsFile {
     pub embeddings_model: Option<String>,
     pub embeddings_key_file: Option<PathBuf>,
     pub embeddings_directory: Option<PathBuf>,
+    pub model_url: Option<String>,
+    pub model_api: Option<ModelApi>,
+    pub model: Option<String>,
+    pub model_key_file: Option<PathBuf>,
     pub bubblewrap: Option<PathBuf>,
     pub default_registries: Option<DefaultRegistries>,
     pub python_index: Option<String>,
@@ -81,6 +86,15 @@ impl SettingsFile {
             embeddings_model: self.embeddings_model.clone(),
             embeddings_key_file: self.embeddings_key_file.clone(),
             embeddings_directory: self.embeddings_directory.clone(),
+        }
+    }
+
+    pub fn model(&self) -> ModelArguments {
+        ModelArguments {
+            model_url: self.model_url.clone(),
+            model_api: self.model_api,
+            model: self.model.clone(),
+            model_key_file: self.model_key_file.clone(),
         }
     }
 

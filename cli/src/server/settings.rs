@@ -15,6 +15,7 @@ use super::egress::EgressSettings;
 use super::embeddings::EmbeddingSettings;
 use super::file::{SettingsFile, is_file_ignored};
 use super::limits::LimitSettings;
+use super::model::ModelArguments;
 use super::rate_limits::{Profile, RateLimitSettings};
 use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
@@ -177,6 +178,8 @@ pub struct ServeArguments {
     egress: EgressSettings,
     #[command(flatten)]
     embeddings: EmbeddingSettings,
+    #[command(flatten)]
+    model: ModelArguments,
     /// Rate limits per user and operation; [rate_limits] in the settings file sets single ones [default: off]
     #[arg(long, env = "LATHE_RATE_LIMITS", value_enum)]
     rate_limits: Option<Profile>,
@@ -211,6 +214,7 @@ pub struct Settings {
     pub limits: LimitSettings,
     pub egress: EgressConfig,
     pub embeddings: EmbeddingSettings,
+    pub model: ModelArguments,
     /// Upper bounds of the limits that versions choose.
     pub run_limits: runner::Limits,
     pub rate_limits: RateLimits,
@@ -228,6 +232,7 @@ impl Settings {
         let builds = arguments.builds.or(file.take_builds());
         let storage = arguments.storage.or(file.storage());
         let embeddings = arguments.embeddings.or(file.embeddings());
+        let model = arguments.model.or(file.model());
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -250,6 +255,7 @@ impl Settings {
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,
             embeddings,
+            model,
             run_limits: file.run_limits.caps()?,
             metrics_listen: arguments.metrics_listen.or(file.metrics_listen).unwrap_or_default(),
             otlp_endpoint: arguments.otlp_endpoint.or(file.otlp_endpoint),

@@ -29,7 +29,7 @@ async fn a_request_names_the_model_and_has_the_key() {
     let endpoint = EmbeddingEndpoint::serve();
     embed(&endpoint, &["a car"]).await.unwrap();
     let received = endpoint.received().pop().unwrap();
-    assert_eq!(received.authorization.as_deref(), Some("Bearer sesame"));
+    assert_eq!(received.header("authorization"), Some("Bearer sesame"));
     let expected = json!({"model": "small", "input": ["a car"], "encoding_format": "float"});
     assert_eq!(received.body, expected);
     assert!(!format!("{:?}", embedder(&endpoint, "small")).contains("sesame"));

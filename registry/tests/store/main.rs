@@ -3,6 +3,7 @@
 mod accounts;
 mod agent_calls;
 mod agent_revisions;
+mod agent_runs;
 mod agent_states;
 mod agents;
 mod answered_attempts;

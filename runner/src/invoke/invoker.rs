@@ -15,6 +15,7 @@ use super::refusal::Refusal;
 use super::resolve::Resolver;
 use super::services::Services;
 use super::steps::Steps;
+use super::working_agent_runs::WorkingRuns;
 use crate::call::{Call, EventSender, RunResult};
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
@@ -40,6 +41,7 @@ pub struct Invoker {
     pub(super) resolver: Resolver,
     pub(super) admissions: Admissions,
     pub(super) catalogues: CatalogueCache,
+    pub(super) agent_runs: WorkingRuns,
     natives: NativeTools,
 }
 
@@ -62,10 +64,12 @@ impl Invoker {
             },
             admissions: Admissions::new(config.runs),
             catalogues: CatalogueCache::default(),
+            agent_runs: WorkingRuns::default(),
             natives: NativeTools::start()?,
             services: Services {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
+                model: config.model.clone(),
                 store,
                 recordings,
                 executor,

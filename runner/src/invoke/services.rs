@@ -8,6 +8,7 @@ use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
 use crate::egress::Egress;
 use crate::executor::Executor;
+use crate::model::Model;
 use crate::schema::SchemaMatcher;
 
 #[derive(Clone)]
@@ -17,6 +18,8 @@ pub(super) struct Services {
     pub clock: Clock,
     /// The URL of the server, before the paths of links to it.
     pub base_url: Arc<str>,
+    /// The model of runs of agents.
+    pub model: Option<Arc<Model>>,
     pub executor: Executor,
     pub schemas: SchemaMatcher,
     pub egress: Egress,

@@ -98,7 +98,7 @@ impl PathForm {
 
     /// Whether the organisation is that of the credentials.
     pub fn is_of_user(&self) -> bool {
-        self.template.starts_with("/api/v1/")
+        ["/api/v1/", "/agents/"].iter().any(|prefix| self.template.starts_with(prefix))
     }
 
     pub fn ids(&self) -> &'static [Id] {
@@ -168,6 +168,7 @@ impl PathForm {
             "/conversation/{conversation_id}/turn/{turn_id}/invoke" => json!({
                 "tool": "forward_call", "inputs": [{"input_parameters": {"destination": "d", "reason": "r"}}]
             }),
+            "/agents/{agent_run_id}/resume" => json!({"approved": true}),
             "/api/v1/artifacts/{artifact_id}/share" => json!({"user_id": "bea"}),
             "/history_hold" => json!({"reason": "case 1"}),
             "/role" => json!({"name": "tester", "grants": grants}),

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use registry::{
-    AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationId,
-    InvocationMetadata, InvocationSource, Ledger, LibraryFamily, NewOperation, NewUser, NewUserVariable, OperationId,
-    OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody, ToolId,
-    UnsealedTape, UserId, UserVariableName, Version,
+    AgentProtocol, AgentRunState, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse,
+    InvocationId, InvocationMetadata, InvocationSource, Ledger, LibraryFamily, NewOperation, NewUser, NewUserVariable,
+    OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody,
+    ToolId, UnsealedTape, UserId, UserVariableName, Version,
 };
 
+use crate::agent_runs::{checkpoint, step};
 use crate::agent_states::decision;
 use crate::agents::assignment;
 use crate::fixtures::{World, agent_call, ends, finished, new_version, started, starts, succeeded, unlinked};
@@ -52,6 +53,9 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     world.store.set_agent_state(acme, &agent, decision("route", &[tool])).await.unwrap();
     let talk = world.conversation(acme, &agent).await;
     world.store.begin_turn(acme, new_turn(&talk, tool)).await.unwrap();
+    let run = world.agent_run(acme).await;
+    let steps = vec![step(Some("half")), step(None)];
+    world.store.save_agent_run(&run, checkpoint(AgentRunState::Paused, steps)).await.unwrap().unwrap();
     let gone = world.agent(acme, "gone").await;
     world.store.delete_agent(acme, &gone).await.unwrap();
     let answered = InvocationId::new(&world.clock);

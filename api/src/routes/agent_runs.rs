@@ -1,0 +1,9 @@
+//! `/agents/…`: runs of agents.
+
+pub(crate) mod cancel;
+pub(crate) mod execute;
+pub(crate) mod resume;
+pub(crate) mod status;
+pub(crate) mod take_over;
+pub(crate) mod trace;
+mod wire;

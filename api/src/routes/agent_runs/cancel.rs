@@ -1,0 +1,32 @@
+//! `POST /agents/{agent_run_id}/cancel`: cancels a run of an agent.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::AgentRunId;
+use runner::Invoker;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("cancel-agent-run", Tag::Agents, "Cancel a run of an agent")
+        .description(
+            "Ends a run that goes on or is paused. A call of a tool in progress is cancelled, too; another server than that of the \
+            run lets the call end first.",
+        )
+        .returns_nothing(204, "Cancelled.")
+        .errors(409, &["run_ended"])
+}
+
+pub(crate) async fn handle(
+    State(invoker): State<Invoker>,
+    Caller(principal): Caller,
+    InPath(run): InPath<AgentRunId>,
+) -> Result<StatusCode, Error> {
+    match invoker.cancel_agent_run(&principal, &run).await?.ok_or(Error::NotFound)? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Error::RunEnded),
+    }
+}

@@ -1,0 +1,149 @@
+//! `POST /agents/execute`: starts a run of an agent.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::AgentReference;
+use runner::{AgentRunOptions, Invoker, OnStuck, StuckAction};
+use serde_json::{Value, json};
+
+use super::wire::AgentRunStatus;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{
+    AnyObject, Body, Decoder as _, Fields, FromBody, FromQuery, List, Object, OneOf, PathParameter as _, Query,
+    QueryParameters, Text, WholeNumber,
+};
+use crate::openapi::{OperationDoc, Tag};
+use crate::tasks::Tasks;
+
+const OBJECTIVE_BYTES_MAX: usize = 64 << 10;
+const NAME_BYTES_MAX: usize = 128;
+const TOOLS_MAX: usize = 128;
+const ITERATIONS_MAX: i64 = 200;
+const ITERATIONS: i64 = 20;
+const TOKENS_MAX: i64 = 100_000_000;
+const TOKENS: i64 = 1_000_000;
+
+const OBJECTIVE: Text<String> = Text::new(
+    || json!({"type": "string", "minLength": 1, "maxLength": OBJECTIVE_BYTES_MAX, "x-bytes-max": OBJECTIVE_BYTES_MAX}),
+    |text| bounded(text, OBJECTIVE_BYTES_MAX),
+);
+
+const NAME: Text<String> = Text::new(
+    || json!({"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX, "x-bytes-max": NAME_BYTES_MAX}),
+    |text| bounded(text, NAME_BYTES_MAX),
+);
+
+const ACTION: OneOf<StuckAction> = OneOf(&[
+    ("fail", StuckAction::Fail),
+    ("escalate", StuckAction::Escalate),
+    ("retry_with_hint", StuckAction::RetryWithHint),
+]);
+
+const TOOLS: &str = "The tools that the model sees: names of the agent's tools, and the control tools `__complete__`, \
+    `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`. Without `__complete__` a run ends \
+    without an answer.";
+
+const ON_STUCK: &str = "What happens when the same call had the same result several times in a row: the run fails, a person is \
+    asked, or the model is told a hint once.";
+
+pub(crate) struct Request {
+    agent: AgentReference,
+    options: AgentRunOptions,
+}
+
+pub(crate) struct Mode {
+    pub(super) is_async: bool,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("execute-agent", Tag::Agents, "Run an agent")
+        .description(
+            "Lets a model call the tools of an agent until it has reached the objective. The model is that of the server's \
+            settings. The run acts for the caller, with the caller's rights at each call, and every call is in the history. The \
+            response comes when the run has ended or waits for a person; a client that goes away ends nothing.",
+        )
+        .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person.", AgentRunStatus::example())
+        .returns::<AgentRunStatus>(202, "With `async=true`: the run has started.", AgentRunStatus::example())
+        .errors(400, &["run_tool_unknown"])
+        .errors(429, &["too_many_runs"])
+        .errors(503, &["model_missing", "overloaded"])
+        .links_to("get-agent-run", "agent_run_id", "/agent_run_id")
+}
+
+pub(crate) async fn handle(
+    State(invoker): State<Invoker>,
+    State(tasks): State<Tasks>,
+    Caller(principal): Caller,
+    Query(Mode { is_async }): Query<Mode>,
+    Body(Request { agent, options }): Body<Request>,
+) -> Result<(StatusCode, Json<AgentRunStatus>), Error> {
+    let work = invoker.start_agent_run(&principal, &agent, options).await?.ok_or(Error::NotFound)?;
+    super::resume::respond(work, &tasks, is_async).await
+}
+
+impl FromQuery for Mode {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        let text = "Whether the response comes at the start of the run; false by default.";
+        Self { is_async: query.boolean("async", text).unwrap_or_default() }
+    }
+}
+
+impl FromBody for Request {
+    const NAME: &'static str = "ExecuteAgent";
+
+    fn example() -> Value {
+        json!({
+            "agent": "support", "objective": "Find the orders of Ann.", "tools": ["search_orders", "__complete__"],
+            "max_iterations": 10,
+        })
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let agent = fields.required("agent", AgentReference::decoder().described("The id or the slug of the agent."));
+        let objective = fields.required("objective", OBJECTIVE.described("What the run shall reach."));
+        let tools = List { items: NAME, length: 1..=TOOLS_MAX };
+        let tools = fields.required("tools", tools.described(TOOLS));
+        let model = fields.optional("model", NAME.described("The model, instead of that of the server's settings."));
+        let iterations = WholeNumber(1..=ITERATIONS_MAX).described("Answers of the model, at most.");
+        let iterations = fields.optional("max_iterations", iterations.with_default(ITERATIONS));
+        let tokens = WholeNumber(1..=TOKENS_MAX).described("Tokens after which the model is not asked again.");
+        let tokens = fields.optional("max_tokens", tokens.with_default(TOKENS));
+        let key = NAME.described("The key of the answer in the context.").with_default("agentResult");
+        let result_key = fields.optional("result_key", key);
+        let on_stuck = fields.optional("on_stuck", Object(on_stuck).described(ON_STUCK));
+        let context = fields.optional("context", AnyObject.described("What the model is told beside the objective."));
+        Some(Self {
+            agent: agent?,
+            options: AgentRunOptions {
+                objective: objective?,
+                tools: tools?,
+                model,
+                iterations_max: u32::try_from(iterations.unwrap_or(ITERATIONS)).ok()?,
+                tokens_max: u64::try_from(tokens.unwrap_or(TOKENS)).ok()?,
+                result_key: result_key.unwrap_or_else(|| "agentResult".to_owned()),
+                on_stuck: on_stuck.unwrap_or_default(),
+                context: context.unwrap_or_default(),
+            },
+        })
+    }
+}
+
+fn on_stuck(fields: &mut Fields) -> Option<OnStuck> {
+    let default = OnStuck::default();
+    let times = WholeNumber(2..=ITERATIONS_MAX).described("Equal calls with equal results, one after the other.");
+    let iterations = fields.optional("iterations", times.with_default(default.iterations));
+    let action = fields.optional("action", ACTION.with_default("fail"));
+    let hint = fields.optional("hint", OBJECTIVE.described("What the model is told."));
+    let iterations = iterations.and_then(|iterations| u32::try_from(iterations).ok()).unwrap_or(default.iterations);
+    Some(OnStuck { iterations, action: action.unwrap_or(default.action), hint })
+}
+
+fn bounded(text: &str, bytes_max: usize) -> Result<String, String> {
+    match text.len() {
+        0 => Err("should not be empty".to_owned()),
+        length if length > bytes_max => Err(format!("should have at most {bytes_max} bytes")),
+        _ => Ok(text.to_owned()),
+    }
+}

@@ -1,0 +1,49 @@
+//! `GET /agents/{agent_run_id}/status`: a run of an agent.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentRunId, StepFilter};
+use runner::Invoker;
+
+use super::wire::AgentRunStatus;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{FromQuery, InPath, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) struct Request {
+    include_trace: bool,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-agent-run", Tag::Agents, "Show a run of an agent")
+        .description("A run of the caller. Administrators see the runs of all users.")
+        .returns::<AgentRunStatus>(200, "The run.", AgentRunStatus::example())
+        .links_to("resume-agent-run", "agent_run_id", "/agent_run_id")
+        .links_to("cancel-agent-run", "agent_run_id", "/agent_run_id")
+}
+
+pub(crate) async fn handle(
+    State(invoker): State<Invoker>,
+    Caller(principal): Caller,
+    InPath(run): InPath<AgentRunId>,
+    Query(Request { include_trace }): Query<Request>,
+) -> Result<Json<AgentRunStatus>, Error> {
+    let (run, progress) = invoker.agent_run(&principal, &run).await?.ok_or(Error::NotFound)?;
+    let steps = match include_trace {
+        true => Some(invoker.agent_run_steps(&run, StepFilter::default()).await?),
+        false => None,
+    };
+    let status = AgentRunStatus::of(run, progress);
+    Ok(Json(match steps {
+        Some(steps) => status.with(steps),
+        None => status,
+    }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        let text = "Whether the response has the steps, too; false by default.";
+        Self { include_trace: query.boolean("include_trace", text).unwrap_or_default() }
+    }
+}

@@ -1,0 +1,56 @@
+//! `GET /agents/{agent_run_id}/trace`: the steps of a run of an agent.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentRunId, StepFilter};
+use runner::Invoker;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::wire::TraceStep;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{FromQuery, InPath, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::{FOREIGN_ID, TIME};
+
+pub(crate) struct Request(StepFilter);
+
+/// The steps of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentRunTrace")]
+pub(crate) struct Response {
+    /// In the order in which they happened. A call of `__log_progress__` is a step, too.
+    trace: Vec<TraceStep>,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-agent-run-trace", Tag::Agents, "List the steps of a run of an agent")
+        .description(
+            "What the model thought and called, and what came of it, up to 1,000 steps. Long observations are cut here; the record \
+            of the call has all of it.",
+        )
+        .returns::<Response>(200, "The steps.", json!({"trace": [TraceStep::example()]}))
+}
+
+pub(crate) async fn handle(
+    State(invoker): State<Invoker>,
+    Caller(principal): Caller,
+    InPath(run): InPath<AgentRunId>,
+    Query(Request(filter)): Query<Request>,
+) -> Result<Json<Response>, Error> {
+    let (run, _) = invoker.agent_run(&principal, &run).await?.ok_or(Error::NotFound)?;
+    let steps = invoker.agent_run_steps(&run, filter).await?;
+    Ok(Json(Response { trace: steps.into_iter().map(TraceStep::from).collect() }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        Self(StepFilter {
+            milestone: query.one("milestone", "Only steps that recorded this milestone.", &FOREIGN_ID),
+            since: query.one("since", "Only steps at this time or later.", &TIME),
+            until: query.one("until", "Only steps at this time or before.", &TIME),
+        })
+    }
+}

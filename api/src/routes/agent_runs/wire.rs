@@ -1,0 +1,137 @@
+//! The state of a run of an agent, and its steps.
+
+use registry::{AgentRun, AgentRunStep};
+use runner::Progress;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::wire::schemas;
+
+/// A run of an agent.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentRun")]
+pub(crate) struct AgentRunStatus {
+    #[schemars(with = "schemas::Id")]
+    agent_run_id: String,
+    #[schemars(with = "schemas::Id")]
+    agent_id: String,
+    /// `running`, `paused`, `completed`, `failed` or `cancelled`.
+    status: &'static str,
+    objective: String,
+    /// Answers of the model so far.
+    iterations: u32,
+    /// Tokens that the model has read and written so far.
+    tokens: u64,
+    /// Null until the run is completed.
+    final_answer: Option<String>,
+    confidence: Option<f64>,
+    summary: Option<String>,
+    /// What the run was told, and its answer under its `result_key`.
+    context: Map<String, Value>,
+    /// What a person is asked, while the run is paused.
+    question: Option<Question>,
+    /// Why the run failed.
+    error: Option<Failure>,
+    #[schemars(extend("format" = "date-time"))]
+    created_at: String,
+    /// The time of the end, whatever it was.
+    #[schemars(extend("format" = "date-time"))]
+    completed_at: Option<String>,
+    /// All steps, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Vec<TraceStep>>,
+}
+
+/// A question to a person.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentRunQuestion")]
+struct Question {
+    question: String,
+    options: Vec<String>,
+    context_summary: Option<String>,
+    /// `low`, `medium` or `high`.
+    urgency: Option<runner::Urgency>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentRunFailure")]
+struct Failure {
+    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_refused`, `model_unavailable` or `agent_gone`.
+    code: String,
+    message: String,
+}
+
+/// A step of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentRunStep")]
+pub(crate) struct TraceStep {
+    /// From one.
+    number: u64,
+    #[schemars(extend("format" = "date-time"))]
+    timestamp: String,
+    /// What happened: `iteration`, `thought`, `action`, `action_input`, `observation`, `success` and `invocation_id`.
+    #[serde(flatten)]
+    step: Map<String, Value>,
+}
+
+impl AgentRunStatus {
+    pub(super) fn of(run: AgentRun, progress: Progress) -> Self {
+        let Progress { objective, context, question, answer, failure, tokens, .. } = progress;
+        Self {
+            agent_run_id: run.id.into(),
+            agent_id: run.agent.into(),
+            status: run.state.as_str(),
+            objective,
+            iterations: run.iterations,
+            tokens,
+            final_answer: answer.as_ref().map(|answer| answer.answer.clone()),
+            confidence: answer.as_ref().map(|answer| answer.confidence),
+            summary: answer.and_then(|answer| answer.summary),
+            context,
+            question: question.map(|asked| Question {
+                question: asked.question,
+                options: asked.options,
+                context_summary: asked.context_summary,
+                urgency: asked.urgency,
+            }),
+            error: failure.map(|failure| Failure { code: failure.code, message: failure.message }),
+            created_at: run.created_at.to_string(),
+            completed_at: run.ended_at.map(|time| time.to_string()),
+            trace: None,
+        }
+    }
+
+    pub(super) fn with(self, steps: Vec<AgentRunStep>) -> Self {
+        Self { trace: Some(steps.into_iter().map(TraceStep::from).collect()), ..self }
+    }
+
+    /// An example of a run, for the OpenAPI document.
+    pub(super) fn example() -> Value {
+        json!({
+            "agent_run_id": "691f3d015c1e4d7f8a9b0c20", "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "status": "completed",
+            "objective": "Find the orders of Ann.", "iterations": 2, "tokens": 900, "final_answer": "Ann has two orders.",
+            "confidence": 0.9, "summary": null,
+            "context": {"agentResult": {"answer": "Ann has two orders.", "confidence": 0.9}},
+            "question": null, "error": null,
+            "created_at": "2026-11-20T21:40:11.000Z", "completed_at": "2026-11-20T21:40:19.000Z",
+        })
+    }
+}
+
+impl TraceStep {
+    pub(super) fn example() -> Value {
+        json!({
+            "number": 1, "timestamp": "2026-11-20T21:40:13.000Z", "iteration": 1, "thought": "I look them up.",
+            "action": "search_orders", "action_input": {"customer": "ann"}, "observation": "[17, 29]", "success": true,
+            "invocation_id": "691f3c705c1e4d7f8a9b0c2e",
+        })
+    }
+}
+
+impl From<AgentRunStep> for TraceStep {
+    fn from(step: AgentRunStep) -> Self {
+        let AgentRunStep { number, document, at } = step;
+        Self { number, timestamp: at.to_string(), step: serde_json::from_str(&document).unwrap_or_default() }
+    }
+}

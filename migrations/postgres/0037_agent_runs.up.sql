@@ -1,0 +1,31 @@
+-- Runs of agents: a model that calls tools until it has its answer. The document is the checkpoint, from which any server goes on.
+CREATE TABLE agent_runs (
+    organization TEXT COLLATE "C" NOT NULL,
+    agent_run    TEXT COLLATE "C" NOT NULL,
+    agent        TEXT COLLATE "C" NOT NULL,
+    user_id      TEXT COLLATE "C" NOT NULL,
+    state        TEXT COLLATE "C" NOT NULL CHECK (state IN ('running', 'paused', 'completed', 'failed', 'cancelled')),
+    iterations   BIGINT NOT NULL,
+    document     TEXT COLLATE "C" NOT NULL,
+    boot         TEXT COLLATE "C" NOT NULL,
+    revision     BIGINT NOT NULL,
+    created_at   BIGINT NOT NULL,
+    updated_at   BIGINT NOT NULL,
+    ended_at     BIGINT,
+    PRIMARY KEY (organization, agent_run),
+    FOREIGN KEY (organization, agent) REFERENCES agents
+);
+
+CREATE INDEX agent_runs_running ON agent_runs (boot) WHERE state = 'running';
+
+-- The steps of runs of agents: what the model did, and what came of it.
+CREATE TABLE agent_run_steps (
+    organization TEXT COLLATE "C" NOT NULL,
+    agent_run    TEXT COLLATE "C" NOT NULL,
+    number       BIGINT NOT NULL,
+    milestone    TEXT COLLATE "C",
+    document     TEXT COLLATE "C" NOT NULL,
+    at           BIGINT NOT NULL,
+    PRIMARY KEY (organization, agent_run, number),
+    FOREIGN KEY (organization, agent_run) REFERENCES agent_runs
+);

@@ -1,0 +1,107 @@
+//! Runs of agents: a model calls tools until it has the answer to an objective.
+
+use crate::account::{OrganizationId, UserId};
+use crate::clock::Timestamp;
+use crate::ids::{AgentId, AgentRunId};
+use crate::invalid_value::InvalidValue;
+
+/// The state of a run of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentRunState {
+    /// A server works on it, or takes it over.
+    Running,
+    /// It waits for a person.
+    Paused,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+/// A run of an agent on behalf of a user. Its user and administrators see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentRun {
+    pub id: AgentRunId,
+    pub organization: OrganizationId,
+    pub agent: AgentId,
+    pub user: UserId,
+    pub state: AgentRunState,
+    /// Answers of the model.
+    pub iterations: u32,
+    /// The checkpoint, as JSON.
+    pub document: String,
+    /// The number of changes. A change with an older one is refused.
+    pub revision: i64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// `None` until the run is completed, failed or cancelled.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The input for starting a run. The caller is its user.
+#[derive(Clone, Debug)]
+pub struct NewAgentRun {
+    pub agent: AgentId,
+    pub document: String,
+}
+
+/// A new checkpoint of a run, with the steps since the one before.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    pub state: AgentRunState,
+    pub iterations: u32,
+    pub document: String,
+    pub steps: Vec<NewStep>,
+}
+
+/// A step that is added to a run.
+#[derive(Clone, Debug)]
+pub struct NewStep {
+    /// The milestone that the step records.
+    pub milestone: Option<String>,
+    /// What happened, as JSON.
+    pub document: String,
+}
+
+/// A step of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentRunStep {
+    /// From one.
+    pub number: u64,
+    pub document: String,
+    pub at: Timestamp,
+}
+
+/// The steps of a run that are asked for. The default is all of them.
+#[derive(Clone, Debug, Default)]
+pub struct StepFilter {
+    pub milestone: Option<String>,
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+}
+
+impl AgentRunState {
+    pub const ALL: [Self; 5] = [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub const fn has_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+impl std::str::FromStr for AgentRunState {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
+        found.ok_or(InvalidValue::new("state of a run", "must be running, paused, completed, failed or cancelled"))
+    }
+}

@@ -1,0 +1,186 @@
+//! Runs of agents. One server works on a run at a time; when it is gone, another one goes on from the last checkpoint.
+
+use super::row::{get, parsed, timestamp, timestamp_option, unsigned};
+use crate::agent_run::{AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StepFilter};
+use crate::clock::Timestamp;
+use crate::error::Result;
+use crate::ids::AgentRunId;
+use crate::permission::Permission;
+use crate::principal::Principal;
+use crate::store::database::{Connection, Query, Row};
+use crate::store::handle::Store;
+
+/// Steps of one answer.
+const STEPS_MAX: i64 = 1_000;
+
+const START_RUN: &str = "INSERT INTO agent_runs
+        (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7)";
+
+/// `$3` is 1 for an administrator, who sees the runs of all users.
+const FIND_RUN: &str = "SELECT * FROM agent_runs
+    WHERE organization = $1 AND agent_run = $4 AND (user_id = $2 OR $3 = 1)";
+
+/// Writes a checkpoint, unless another server has taken the run over or a user has cancelled it.
+const SAVE_RUN: &str =
+    "UPDATE agent_runs SET state = $3, iterations = $4, document = $5, updated_at = $6, ended_at = $7,
+        revision = revision + 1
+    WHERE organization = $1 AND agent_run = $2 AND state = 'running' AND revision = $8 AND boot = $9";
+
+const ADD_STEP: &str = "INSERT INTO agent_run_steps (organization, agent_run, number, milestone, document, at)
+    SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5 FROM agent_run_steps
+    WHERE organization = $1 AND agent_run = $2";
+
+/// Of two answers, the first one resumes the run.
+const RESUME_RUN: &str = "UPDATE agent_runs SET state = 'running', document = $3, updated_at = $4, boot = $5,
+        revision = revision + 1
+    WHERE organization = $1 AND agent_run = $2 AND state = 'paused' AND revision = $6";
+
+const CANCEL_RUN: &str =
+    "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
+    WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
+
+/// Selects the run that has waited longest since its server is gone.
+macro_rules! select_abandoned {
+    ($end:literal) => {
+        concat!(
+            "SELECT q.organization, q.agent_run FROM agent_runs q
+            WHERE q.state = 'running' AND q.boot NOT IN (SELECT boot FROM nodes)
+            ORDER BY q.updated_at, q.agent_run LIMIT 1",
+            $end
+        )
+    };
+}
+
+const ABANDONED: &str = select_abandoned!("");
+
+const TAKE_OVER_RUN: &str = concat!(
+    "UPDATE agent_runs SET boot = $1, revision = revision + 1 WHERE (organization, agent_run) = (",
+    select_abandoned!(" {skip locked}"),
+    ") RETURNING *"
+);
+
+const STEPS: &str = "SELECT number, document, at FROM agent_run_steps
+    WHERE organization = $1 AND agent_run = $2 AND (milestone = $3 OR $3 IS NULL) AND at >= $4 AND at <= $5
+    ORDER BY number LIMIT $6";
+
+impl Store {
+    /// Starts a run on this server.
+    pub async fn start_agent_run(&self, principal: &Principal, new: NewAgentRun) -> Result<AgentRun> {
+        let now = self.0.clock.now();
+        let run = AgentRun {
+            id: AgentRunId::new(&self.0.clock),
+            organization: principal.organization.clone(),
+            agent: new.agent,
+            user: principal.user.clone(),
+            state: AgentRunState::Running,
+            iterations: 0,
+            document: new.document,
+            revision: 1,
+            created_at: now,
+            updated_at: now,
+            ended_at: None,
+        };
+        let query = of_run(START_RUN, &run).bind(run.agent.as_str()).bind(run.user.as_str());
+        let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
+        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
+        Ok(run)
+    }
+
+    /// Finds a run of the user; an administrator finds those of all users.
+    pub async fn get_agent_run(&self, principal: &Principal, run: &AgentRunId) -> Result<Option<AgentRun>> {
+        let query = Query::new(FIND_RUN).bind(principal.organization.as_str()).bind(principal.user.as_str());
+        let query = query.bind(principal.may(Permission::Administer)).bind(run.as_str());
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Writes a checkpoint of a run on which this server works. `None` when it does not any more: another server has taken it over,
+    /// or a user has cancelled it.
+    pub async fn save_agent_run(&self, run: &AgentRun, checkpoint: Checkpoint) -> Result<Option<AgentRun>> {
+        let now = self.0.clock.now();
+        let Checkpoint { state, iterations, document, steps } = checkpoint;
+        let ended_at = state.has_ended().then_some(now);
+        let query = of_run(SAVE_RUN, run).bind(state.as_str()).bind(iterations).bind(document.as_str());
+        let query = query.bind(now.as_milliseconds()).bind(ended_at.map(Timestamp::as_milliseconds));
+        let query = query.bind(run.revision).bind(self.0.boot.as_str());
+        let steps: Vec<_> = steps
+            .into_iter()
+            .map(|step| of_run(ADD_STEP, run).bind(step.milestone).bind(step.document).bind(now.as_milliseconds()))
+            .collect();
+        let saved = self.write(move |connection| Box::pin(save(connection, query, steps))).await?;
+        let revision = run.revision + 1;
+        Ok(saved.then(|| AgentRun { state, iterations, document, revision, updated_at: now, ended_at, ..run.clone() }))
+    }
+
+    /// Lets this server go on with a paused run. `None` when it is not as it was read.
+    pub async fn resume_agent_run(&self, run: &AgentRun, document: String) -> Result<Option<AgentRun>> {
+        let now = self.0.clock.now();
+        let query = of_run(RESUME_RUN, run).bind(document.as_str()).bind(now.as_milliseconds());
+        let query = query.bind(self.0.boot.as_str()).bind(run.revision);
+        let resumed =
+            self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
+        let (state, revision) = (AgentRunState::Running, run.revision + 1);
+        Ok((resumed == 1).then(|| AgentRun { state, document, revision, updated_at: now, ..run.clone() }))
+    }
+
+    /// Cancels a run that has not ended. Returns whether this call did.
+    pub async fn cancel_agent_run(&self, run: &AgentRun) -> Result<bool> {
+        let query = of_run(CANCEL_RUN, run).bind(self.0.clock.now().as_milliseconds());
+        let cancelled = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
+        Ok(cancelled.await? == 1)
+    }
+
+    /// Takes over the run whose server is gone and that has waited longest, if there is one.
+    pub async fn take_over_agent_run(&self) -> Result<Option<AgentRun>> {
+        if Query::new(ABANDONED).fetch_optional(self.readers()).await?.is_none() {
+            return Ok(None);
+        }
+        let query = Query::new(TAKE_OVER_RUN).bind(self.0.boot.as_str());
+        let taken = self.write(move |connection| Box::pin(async move { Ok(query.fetch_optional(connection).await?) }));
+        taken.await?.as_ref().map(read).transpose()
+    }
+
+    /// Returns steps of a run, the first ones first.
+    pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<Vec<AgentRunStep>> {
+        let StepFilter { milestone, since, until } = filter;
+        let time = |time: Option<Timestamp>, open: i64| time.map_or(open, Timestamp::as_milliseconds);
+        let query = of_run(STEPS, run).bind(milestone).bind(time(since, 0)).bind(time(until, i64::MAX)).bind(STEPS_MAX);
+        query.fetch_all(self.readers()).await?.iter().map(read_step).collect()
+    }
+}
+
+async fn save(connection: &mut Connection, query: Query, steps: Vec<Query>) -> Result<bool> {
+    if query.execute(&mut *connection).await? == 0 {
+        return Ok(false);
+    }
+    for step in steps {
+        step.execute(&mut *connection).await?;
+    }
+    Ok(true)
+}
+
+/// Binds the organisation and the run as `$1` and `$2`.
+fn of_run(statement: &'static str, run: &AgentRun) -> Query {
+    Query::new(statement).bind(run.organization.as_str()).bind(run.id.as_str())
+}
+
+fn read(row: &Row) -> Result<AgentRun> {
+    let iterations: i64 = get(row, "iterations")?;
+    Ok(AgentRun {
+        id: parsed(row, "agent_run")?,
+        organization: parsed(row, "organization")?,
+        agent: parsed(row, "agent")?,
+        user: parsed(row, "user_id")?,
+        state: parsed(row, "state")?,
+        iterations: u32::try_from(iterations).unwrap_or(u32::MAX),
+        document: get(row, "document")?,
+        revision: get(row, "revision")?,
+        created_at: timestamp(row, "created_at")?,
+        updated_at: timestamp(row, "updated_at")?,
+        ended_at: timestamp_option(row, "ended_at")?,
+    })
+}
+
+fn read_step(row: &Row) -> Result<AgentRunStep> {
+    Ok(AgentRunStep { number: unsigned(row, "number")?, document: get(row, "document")?, at: timestamp(row, "at")? })
+}

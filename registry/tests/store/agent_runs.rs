@@ -1,0 +1,141 @@
+//! Runs of agents: one server works on a run, and another one goes on when it is gone.
+
+use std::time::Duration;
+
+use registry::{AgentRun, AgentRunState, Checkpoint, Grants, NewAgentRun, NewStep, Principal, StepFilter, UserId};
+
+use crate::database;
+use crate::fixtures::{World, store_beside};
+
+pub fn step(milestone: Option<&str>) -> NewStep {
+    NewStep { milestone: milestone.map(str::to_owned), document: "{\"action\":\"a\"}".to_owned() }
+}
+
+pub fn checkpoint(state: AgentRunState, steps: Vec<NewStep>) -> Checkpoint {
+    Checkpoint { state, iterations: 1, document: "{\"saved\":1}".to_owned(), steps }
+}
+
+impl World {
+    pub async fn agent_run(&self, principal: &Principal) -> AgentRun {
+        let agent = self.agent(principal, &format!("agent-{}", registry::AgentRunId::new(&self.clock))).await;
+        let new = NewAgentRun { agent, document: "{}".to_owned() };
+        self.store.start_agent_run(principal, new).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_kept_as_its_last_checkpoint() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let run = world.agent_run(&acme).await;
+    assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&run));
+    world.clock.advance(Duration::from_secs(1));
+    let steps = vec![step(None), step(Some("half"))];
+    let saved = world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, steps)).await.unwrap().unwrap();
+    world.clock.advance(Duration::from_secs(1));
+    let steps = vec![step(Some("half"))];
+    let ended = world.store.save_agent_run(&saved, checkpoint(AgentRunState::Completed, steps)).await.unwrap().unwrap();
+    assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&ended));
+    assert_eq!((ended.revision, ended.iterations, ended.ended_at), (3, 1, Some(world.clock.now())));
+    let numbers = async |filter| {
+        let steps = world.store.agent_run_steps(&run, filter).await.unwrap();
+        steps.into_iter().map(|step| step.number).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(StepFilter::default()).await, [1, 2, 3]);
+    let of_milestone = StepFilter { milestone: Some("half".into()), ..StepFilter::default() };
+    assert_eq!(numbers(of_milestone.clone()).await, [2, 3]);
+    assert_eq!(numbers(StepFilter { since: Some(world.clock.now()), ..of_milestone.clone() }).await, [3]);
+    let before = world.clock.now().before(Duration::from_secs(1));
+    assert_eq!(numbers(StepFilter { until: Some(before), ..of_milestone }).await, [2]);
+}
+
+#[tokio::test]
+async fn a_checkpoint_of_an_earlier_revision_is_refused() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let run = world.agent_run(&acme).await;
+    let save = async |run: &AgentRun| {
+        world.store.save_agent_run(run, checkpoint(AgentRunState::Running, vec![step(None)])).await.unwrap()
+    };
+    let saved = save(&run).await.unwrap();
+    assert_eq!(save(&run).await, None);
+    assert!(world.store.cancel_agent_run(&saved).await.unwrap());
+    assert_eq!(save(&saved).await, None, "a cancelled run stays so");
+    assert!(!world.store.cancel_agent_run(&saved).await.unwrap());
+    assert_eq!(world.store.agent_run_steps(&run, StepFilter::default()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_first_answer_resumes_a_run() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let run = world.agent_run(&acme).await;
+    assert_eq!(world.store.resume_agent_run(&run, "{}".into()).await.unwrap(), None, "it is not paused");
+    let paused = world.store.save_agent_run(&run, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().unwrap();
+    let resumed = world.store.resume_agent_run(&paused, "{\"answer\":1}".into()).await.unwrap().unwrap();
+    assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&resumed));
+    assert_eq!((resumed.state, resumed.document.as_str()), (AgentRunState::Running, "{\"answer\":1}"));
+    assert_eq!(world.store.resume_agent_run(&paused, "{}".into()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_run_is_seen_by_its_user_and_by_administrators() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let other = world.organization("other").await;
+    let run = world.agent_run(&acme).await;
+    let bob = Principal { user: UserId::parse("bob").unwrap(), grants: Grants::default(), ..acme.clone() };
+    let chief = Principal { grants: Grants::everything(), ..bob.clone() };
+    for (principal, is_seen) in [(&acme, true), (&bob, false), (&chief, true), (&other, false)] {
+        assert_eq!(world.store.get_agent_run(principal, &run.id).await.unwrap().is_some(), is_seen, "{principal:?}");
+    }
+}
+
+/// A run whose server is gone is taken over, and its old server cannot write to it any more.
+#[tokio::test]
+async fn a_run_is_taken_over_once_its_server_is_gone() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let run = world.agent_run(&acme).await;
+    world.store.heartbeat().await.unwrap();
+    assert_eq!(world.store.take_over_agent_run().await.unwrap(), None, "its server is there");
+    database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
+    assert_eq!(world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, vec![])).await.unwrap(), None);
+    let taken = world.store.take_over_agent_run().await.unwrap().unwrap();
+    assert_eq!((&taken.id, taken.revision), (&run.id, 2));
+    assert_eq!(world.store.take_over_agent_run().await.unwrap(), None);
+    assert!(world.store.save_agent_run(&taken, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().is_some());
+    database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
+    assert_eq!(world.store.take_over_agent_run().await.unwrap(), None, "a paused run waits for a person");
+}
+
+#[tokio::test]
+async fn each_run_is_taken_over_by_one_store() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    for _ in 0..20 {
+        world.agent_run(&acme).await;
+    }
+    database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
+    let mut stores = vec![world.store.clone(), world.store.clone()];
+    if database::is_server() {
+        stores.push(store_beside(world.data.root(), world.database.clone()).await.0);
+    }
+    for store in &stores {
+        store.heartbeat().await.unwrap();
+    }
+    let mut taking = tokio::task::JoinSet::new();
+    for store in stores {
+        taking.spawn(async move {
+            let mut taken = Vec::new();
+            while let Some(run) = store.take_over_agent_run().await.unwrap() {
+                taken.push(run.id);
+            }
+            taken
+        });
+    }
+    let mut all: Vec<_> = taking.join_all().await.into_iter().flatten().collect();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 20);
+}

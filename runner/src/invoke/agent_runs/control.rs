@@ -1,0 +1,244 @@
+//! Control tools. They change the run itself, and exist in runs only.
+
+use registry::{Clock, Timestamp};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::progress::{FinalAnswer, HumanQuestion, Progress, Remembered, Urgency};
+use crate::model::{ModelCall, ToolDefinition};
+use crate::native::schema_of;
+
+/// Bytes of all values in the memory of a run.
+const MEMORY_BYTES_MAX: usize = 256 << 10;
+/// Characters of a milestone, by which steps are found.
+const MILESTONE_CHARACTERS_MAX: usize = 128;
+
+struct ControlTool {
+    name: &'static str,
+    description: &'static str,
+    schema: fn() -> Value,
+    apply: fn(&mut Progress, Map<String, Value>, Timestamp) -> Applied,
+}
+
+/// What came of a control tool.
+pub(super) enum Applied {
+    /// The run goes on with this observation.
+    Observed(Value),
+    /// A milestone was recorded.
+    Logged {
+        observation: Value,
+        milestone: Option<String>,
+    },
+    /// The arguments are wrong; the run goes on.
+    Wrong(String),
+    Completed,
+    Paused,
+}
+
+const TOOLS: [ControlTool; 5] = [
+    ControlTool {
+        name: "__complete__",
+        description: "Ends the work with the final answer. Call it when the objective is reached.",
+        schema: schema_of::<Complete>,
+        apply: complete,
+    },
+    ControlTool {
+        name: "__pause_for_human__",
+        description: "Asks a person, and waits until the person answers. The answer is the result of this call.",
+        schema: schema_of::<Pause>,
+        apply: pause,
+    },
+    ControlTool {
+        name: "__store_memory__",
+        description: "Keeps a value under a key until the end of this run, or for some seconds. A value of the same key is replaced.",
+        schema: schema_of::<Remember>,
+        apply: store,
+    },
+    ControlTool {
+        name: "__retrieve_memory__",
+        description: "Returns a value that was stored earlier in this run.",
+        schema: schema_of::<Recall>,
+        apply: retrieve,
+    },
+    ControlTool {
+        name: "__log_progress__",
+        description: "Records how far the work has come, for those who watch it.",
+        schema: schema_of::<Log>,
+        apply: log,
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Complete {
+    /// The final answer.
+    answer: String,
+    /// How sure the answer is, from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    #[serde(default = "sure")]
+    confidence: f64,
+    /// A short account of the work.
+    #[serde(default)]
+    summary: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Pause {
+    /// The question.
+    question: String,
+    /// Choices for the person.
+    #[serde(default)]
+    options: Vec<String>,
+    /// An account of the work so far.
+    #[serde(default)]
+    context_summary: Option<String>,
+    /// How urgent the answer is.
+    #[serde(default)]
+    urgency: Option<Urgency>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Remember {
+    /// The key of the value.
+    key: String,
+    /// Any value.
+    value: Value,
+    /// Seconds after which the value is gone.
+    #[schemars(range(min = 0))]
+    #[serde(default)]
+    ttl_seconds: Option<f64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Recall {
+    /// The key of the value.
+    key: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the step of the run has all arguments")]
+struct Log {
+    /// What was reached.
+    message: String,
+    /// A name for this point of the work.
+    #[serde(default)]
+    milestone: Option<String>,
+    /// Details.
+    #[serde(default)]
+    data: Option<Map<String, Value>>,
+}
+
+const fn sure() -> f64 {
+    1.0
+}
+
+/// Whether a tool exists in runs only.
+#[must_use]
+pub fn is_control_tool(name: &str) -> bool {
+    find(name).is_some()
+}
+
+fn find(name: &str) -> Option<&'static ControlTool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// The definitions of the control tools that a run has.
+pub(super) fn definitions(progress: &Progress) -> impl Iterator<Item = ToolDefinition> {
+    TOOLS.iter().filter(|tool| progress.has(tool.name)).map(|tool| ToolDefinition {
+        name: tool.name.to_owned(),
+        description: tool.description.to_owned(),
+        input_schema: (tool.schema)(),
+    })
+}
+
+/// Carries out a call of a control tool. `None` for a call of another tool.
+pub(super) fn apply(progress: &mut Progress, call: &ModelCall, clock: &Clock) -> Option<Applied> {
+    let tool = find(&call.name)?;
+    Some((tool.apply)(progress, call.input.clone(), clock.now()))
+}
+
+fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Applied {
+    let Complete { answer, confidence, summary } = match read(input) {
+        Ok(complete) => complete,
+        Err(wrong) => return wrong,
+    };
+    if !(0.0..=1.0).contains(&confidence) {
+        return Applied::Wrong("confidence should be a number from 0 to 1".to_owned());
+    }
+    progress.complete(FinalAnswer { answer, confidence, summary });
+    Applied::Completed
+}
+
+fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Applied {
+    let Pause { question, options, context_summary, urgency } = match read(input) {
+        Ok(pause) => pause,
+        Err(wrong) => return wrong,
+    };
+    progress.question = Some(HumanQuestion { question, options, context_summary, urgency });
+    Applied::Paused
+}
+
+fn store(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> Applied {
+    let Remember { key, value, ttl_seconds } = match read(input) {
+        Ok(store) => store,
+        Err(wrong) => return wrong,
+    };
+    progress.forget_expired(now);
+    let others = progress.memory.iter().filter(|(other, _)| **other != key);
+    let bytes: usize = others.map(|(key, remembered)| key.len() + remembered.value.to_string().len()).sum();
+    if bytes + key.len() + value.to_string().len() > MEMORY_BYTES_MAX {
+        return Applied::Wrong(format!("the memory of a run has at most {MEMORY_BYTES_MAX} bytes"));
+    }
+    let expires_at = match ttl_seconds {
+        None => None,
+        Some(seconds) if (0.0..=1e9).contains(&seconds) => Some(now.after(std::time::Duration::from_secs_f64(seconds))),
+        Some(_) => return Applied::Wrong("ttl_seconds should be a number from 0 to 1000000000".to_owned()),
+    };
+    let expires_at = expires_at.map(Timestamp::as_milliseconds);
+    progress.memory.insert(key.clone(), Remembered { value, stored_at: now.as_milliseconds(), expires_at });
+    let message = format!("Stored value under key \"{key}\"");
+    Applied::Observed(json!({"stored": true, "key": key, "message": message}))
+}
+
+fn retrieve(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> Applied {
+    let Recall { key } = match read(input) {
+        Ok(retrieve) => retrieve,
+        Err(wrong) => return wrong,
+    };
+    progress.forget_expired(now);
+    Applied::Observed(match progress.memory.get(&key) {
+        Some(Remembered { value, stored_at, .. }) => {
+            let stored_at = Timestamp::from_milliseconds(*stored_at).to_string();
+            json!({"found": true, "key": key, "value": value, "stored_at": stored_at})
+        }
+        None => {
+            let message = format!("No memory found for key \"{key}\"");
+            json!({"found": false, "key": key, "message": message})
+        }
+    })
+}
+
+fn log(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Applied {
+    let Log { milestone, .. } = match read(input) {
+        Ok(log) => log,
+        Err(wrong) => return wrong,
+    };
+    let is_name = |name: &String| name.chars().count() <= MILESTONE_CHARACTERS_MAX && !name.contains('\0');
+    if !milestone.as_ref().is_none_or(is_name) {
+        return Applied::Wrong(format!(
+            "milestone should have at most {MILESTONE_CHARACTERS_MAX} characters, and no NUL"
+        ));
+    }
+    let observation = json!({"logged": true, "milestone": milestone, "message": "Progress logged"});
+    Applied::Logged { observation, milestone }
+}
+
+fn read<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, Applied> {
+    serde_json::from_value(Value::Object(input)).map_err(|error| Applied::Wrong(error.to_string()))
+}

@@ -1,0 +1,130 @@
+//! Runs of agents are started, resumed, cancelled and taken over.
+
+use std::sync::Arc;
+
+use registry::{
+    AgentReference, AgentRun, AgentRunId, AgentRunState, AgentRunStep, NewAgentRun, Principal, RunningAgent, StepFilter,
+};
+
+use super::control::is_control_tool;
+use super::progress::{AgentRunOptions, HumanResponse, Progress};
+use super::work::Work;
+use crate::error::Error;
+use crate::invoke::invoker::Invoker;
+use crate::model::Model;
+
+impl Invoker {
+    /// Starts a run of an agent on behalf of a user. `None` when there is no such agent that the user sees and that is deployed.
+    ///
+    /// # Errors
+    /// When the server has no model, the agent lacks a tool, or too many runs go on.
+    pub async fn start_agent_run(
+        &self,
+        principal: &Principal,
+        agent: &AgentReference,
+        options: AgentRunOptions,
+    ) -> Result<Option<Work>, Error> {
+        let Some(running) = self.services.store.running_agent(principal, agent).await? else { return Ok(None) };
+        let model = self.model()?;
+        self.require_tools(principal, running.clone(), &options.tools).await?;
+        let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
+        let progress = Progress::new(options);
+        let new = NewAgentRun { agent: running.agent.id.clone(), document: progress.written()? };
+        let run = self.services.store.start_agent_run(principal, new).await?;
+        Ok(Some(Work::new(self.clone(), model, (run, progress)).admitted(admitted)))
+    }
+
+    async fn require_tools(
+        &self,
+        principal: &Principal,
+        running: Arc<RunningAgent>,
+        tools: &[String],
+    ) -> Result<(), Error> {
+        let catalogue = self.catalogue(principal, running).await?;
+        let unknown = tools.iter().find(|name| !is_control_tool(name) && catalogue.find(name).is_none());
+        unknown.map_or(Ok(()), |name| Err(Error::RunToolUnknown { name: name.clone() }))
+    }
+
+    /// Goes on with a run that waits for a person. `None` when the user sees no such run.
+    ///
+    /// # Errors
+    /// When the run does not wait: of two answers, the first one counts.
+    pub async fn resume_agent_run(
+        &self,
+        principal: &Principal,
+        run: &AgentRunId,
+        response: HumanResponse,
+    ) -> Result<Option<Work>, Error> {
+        let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
+        if found.state != AgentRunState::Paused {
+            return Err(Error::AgentRunNotPaused);
+        }
+        let model = self.model()?;
+        let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
+        let mut progress = Progress::read(&found.document)?;
+        progress.respond(&response);
+        let resumed = self.services.store.resume_agent_run(&found, progress.written()?).await?;
+        let run = resumed.ok_or(Error::AgentRunNotPaused)?;
+        Ok(Some(Work::new(self.clone(), model, (run, progress)).admitted(admitted)))
+    }
+
+    /// Cancels a run. `None` when the user sees no such run, `false` when it has ended.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn cancel_agent_run(&self, principal: &Principal, run: &AgentRunId) -> Result<Option<bool>, Error> {
+        let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
+        let was_cancelled = self.services.store.cancel_agent_run(&found).await?;
+        self.agent_runs.cancel(run);
+        Ok(Some(was_cancelled))
+    }
+
+    /// Takes over a run whose server is gone, if there is one and this server has a model.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn take_over_agent_run(&self) -> Result<Option<Work>, Error> {
+        let Some(model) = self.services.model.clone() else { return Ok(None) };
+        let Some(run) = self.services.store.take_over_agent_run().await? else { return Ok(None) };
+        let progress = match Progress::read(&run.document) {
+            Ok(progress) => progress,
+            Err(error) => {
+                tracing::error!(%error, run = %run.id, "a damaged run of an agent is cancelled");
+                self.services.store.cancel_agent_run(&run).await?;
+                return Ok(None);
+            }
+        };
+        Ok(Some(Work::new(self.clone(), model, (run, progress))))
+    }
+
+    /// Ends the work on runs of agents. Other servers go on with them, or this one after its next start.
+    pub fn stop_agent_runs(&self) {
+        self.agent_runs.stopping.cancel();
+    }
+
+    /// Finds a run with its checkpoint, if the user sees it.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the checkpoint is damaged.
+    pub async fn agent_run(
+        &self,
+        principal: &Principal,
+        run: &AgentRunId,
+    ) -> Result<Option<(AgentRun, Progress)>, Error> {
+        let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
+        let progress = Progress::read(&found.document)?;
+        Ok(Some((found, progress)))
+    }
+
+    /// Returns steps of a run.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<Vec<AgentRunStep>, Error> {
+        Ok(self.services.store.agent_run_steps(run, filter).await?)
+    }
+
+    fn model(&self) -> Result<Arc<Model>, Error> {
+        self.services.model.clone().ok_or(Error::ModelMissing)
+    }
+}

@@ -1,0 +1,194 @@
+//! The checkpoint of a run: what it shall do, what was said, and what it keeps.
+
+use std::collections::BTreeMap;
+
+use registry::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::stuck::{OnStuck, Repeated};
+use crate::error::Error;
+use crate::model::{Entry, ModelCall};
+use crate::text::cut;
+
+/// Bytes of an observation that the model sees.
+const OBSERVATION_BYTES_MAX: usize = 20_000;
+
+/// The input for starting a run.
+#[derive(Debug, Clone)]
+pub struct AgentRunOptions {
+    pub objective: String,
+    /// The names of the tools that the model sees.
+    pub tools: Vec<String>,
+    /// The model, instead of that of the server.
+    pub model: Option<String>,
+    pub iterations_max: u32,
+    pub tokens_max: u64,
+    /// The key of the answer in the context.
+    pub result_key: String,
+    pub on_stuck: OnStuck,
+    /// What the model is told beside the objective.
+    pub context: Map<String, Value>,
+}
+
+/// The checkpoint of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Progress {
+    pub objective: String,
+    pub(super) tools: Vec<String>,
+    pub(super) model: Option<String>,
+    pub(super) iterations_max: u32,
+    pub(super) tokens_max: u64,
+    result_key: String,
+    pub(super) on_stuck: OnStuck,
+    pub context: Map<String, Value>,
+    pub(super) transcript: Vec<Entry>,
+    /// Calls of the last answer that have no observation yet.
+    pub(super) calls: Vec<ModelCall>,
+    /// Whether the first of the calls may have begun.
+    pub(super) has_begun: bool,
+    pub tokens: u64,
+    pub(super) memory: BTreeMap<String, Remembered>,
+    pub(super) repeated: Repeated,
+    /// What a person is asked.
+    pub question: Option<HumanQuestion>,
+    pub answer: Option<FinalAnswer>,
+    pub failure: Option<RunFailure>,
+}
+
+/// A value of the memory of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Remembered {
+    pub value: Value,
+    /// Milliseconds since 1970.
+    pub stored_at: i64,
+    pub expires_at: Option<i64>,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HumanQuestion {
+    pub question: String,
+    pub options: Vec<String>,
+    pub context_summary: Option<String>,
+    pub urgency: Option<Urgency>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    Low,
+    Medium,
+    High,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, Default)]
+pub struct HumanResponse {
+    pub human_input: Option<String>,
+    pub approved: Option<bool>,
+}
+
+/// The final answer of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FinalAnswer {
+    pub answer: String,
+    pub confidence: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFailure {
+    pub code: String,
+    pub message: String,
+}
+
+impl Progress {
+    pub(super) fn new(options: AgentRunOptions) -> Self {
+        let AgentRunOptions { objective, tools, model, iterations_max, tokens_max, result_key, on_stuck, context } =
+            options;
+        let mut text = objective.clone();
+        if !context.is_empty() {
+            text = format!("{text}\n\nContext: {}", Value::Object(context.clone()));
+        }
+        Self {
+            transcript: vec![Entry::User { text }],
+            objective,
+            tools,
+            model,
+            iterations_max,
+            tokens_max,
+            result_key,
+            on_stuck,
+            context,
+            calls: Vec::new(),
+            has_begun: false,
+            tokens: 0,
+            memory: BTreeMap::new(),
+            repeated: Repeated::default(),
+            question: None,
+            answer: None,
+            failure: None,
+        }
+    }
+
+    /// Reads a checkpoint.
+    ///
+    /// # Errors
+    /// When the document is damaged.
+    pub fn read(document: &str) -> Result<Self, Error> {
+        serde_json::from_str(document)
+            .map_err(|error| Error::internal(format!("a run of an agent is damaged: {error}")))
+    }
+
+    pub(super) fn written(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|error| Error::internal(error.to_string()))
+    }
+
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.tools.iter().any(|name| name == tool)
+    }
+
+    /// Adds what came of the first of the calls.
+    pub(super) fn observe(&mut self, text: String, is_error: bool) {
+        if self.calls.is_empty() {
+            return;
+        }
+        let call = self.calls.remove(0).id;
+        self.has_begun = false;
+        self.transcript.push(Entry::Observation { call, text: cut(text, OBSERVATION_BYTES_MAX), is_error });
+    }
+
+    /// Adds a text for the model, after what came of all calls.
+    pub(super) fn tell(&mut self, text: String) {
+        self.transcript.push(Entry::User { text });
+    }
+
+    /// Ends the run with an answer, which becomes part of the context.
+    pub(super) fn complete(&mut self, answer: FinalAnswer) {
+        self.context.insert(self.result_key.clone(), json!(answer));
+        self.answer = Some(answer);
+    }
+
+    pub(super) fn fail(&mut self, code: &str, message: impl Into<String>) {
+        self.failure = Some(RunFailure { code: code.to_owned(), message: message.into() });
+    }
+
+    /// Adds the answer of a person.
+    pub(super) fn respond(&mut self, response: &HumanResponse) {
+        self.question = None;
+        let text = json!({"human_input": response.human_input, "approved": response.approved}).to_string();
+        if self.calls.is_empty() {
+            return self.tell(text);
+        }
+        self.observe(text, false);
+    }
+
+    /// Drops what has expired.
+    pub(super) fn forget_expired(&mut self, now: Timestamp) {
+        let now = now.as_milliseconds();
+        self.memory.retain(|_, remembered| remembered.expires_at.is_none_or(|at| at > now));
+    }
+}

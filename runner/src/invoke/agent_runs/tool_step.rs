@@ -1,0 +1,120 @@
+//! A call of a tool of the agent.
+
+use std::sync::Arc;
+
+use registry::{
+    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Constraint, InvocationId, InvocationSource,
+    Principal,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
+use crate::depth::Depth;
+use crate::error::{Error, ErrorKind};
+use crate::interaction::Interaction;
+use crate::invoke::catalogue::{Catalogue, ListedSource, ListedTool};
+use crate::invoke::invoker::Invoker;
+use crate::invoke::refusal::Refusal;
+use crate::model::ModelCall;
+use crate::outcome::Outcome;
+
+/// What came of a call.
+pub(super) struct Observed {
+    pub text: String,
+    pub is_error: bool,
+    pub invocation: Option<InvocationId>,
+}
+
+/// The user of a run with the agent's tools, both as they are now.
+pub(super) struct Present {
+    pub principal: Principal,
+    pub catalogue: Arc<Catalogue>,
+}
+
+impl Invoker {
+    /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
+    pub(super) async fn present(&self, run: &AgentRun) -> Result<Option<Present>, Error> {
+        let store = &self.services.store;
+        let Some(principal) = store.principal(&run.organization, &run.user).await? else { return Ok(None) };
+        let reference = AgentReference::from(&run.agent);
+        let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
+        let catalogue = self.catalogue(&principal, running).await?;
+        Ok(Some(Present { principal, catalogue }))
+    }
+
+    /// Calls a tool. A refused or failed call is an observation, too.
+    pub(super) async fn call_tool(
+        &self,
+        present: &Present,
+        model_call: &ModelCall,
+        cancelled: &CancellationToken,
+    ) -> Result<Observed, Error> {
+        let Some(listed) = present.catalogue.find(&model_call.name) else {
+            return Ok(Observed::wrong(format!("the agent has no tool {}", model_call.name)));
+        };
+        let call = call(present, listed, (model_call, cancelled.child_token()));
+        match self.try_invoke(call, EventSender::none()).await {
+            Ok(mut results) => results.pop().map(Observed::of).ok_or_else(|| Error::internal("a call has no result")),
+            Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
+            Err(Refusal { error, records, .. }) => {
+                let wrong = Observed::wrong(format!("{}: {error}", error.code()));
+                Ok(Observed { invocation: records.into_iter().next(), ..wrong })
+            }
+        }
+    }
+}
+
+impl Observed {
+    pub const fn right(text: String) -> Self {
+        Self { text, is_error: false, invocation: None }
+    }
+
+    pub const fn wrong(text: String) -> Self {
+        Self { text, is_error: true, invocation: None }
+    }
+
+    fn of(result: RunResult) -> Self {
+        let (text, is_error) = match result.outcome {
+            Outcome::Succeeded { output } => (output, false),
+            Outcome::Failed { exception_type, exception_message, .. } => {
+                (format!("{exception_type}: {exception_message}"), true)
+            }
+        };
+        Self { text, is_error, invocation: Some(result.invocation_id) }
+    }
+}
+
+fn call(present: &Present, listed: &ListedTool, (call, cancelled): (&ModelCall, CancellationToken)) -> Call {
+    let Present { principal, catalogue } = present;
+    let running = &catalogue.running;
+    let (subject, pinned, result_persistence) = match &listed.source {
+        ListedSource::Native(tool) => (Subject::Native(tool.clone()), None, ResultPersistence::default()),
+        ListedSource::Published { callable, assignment } => {
+            let constraint = Constraint::exactly(callable.version.version);
+            let subject = Subject::Version { tool: callable.tool.id.clone(), constraint };
+            (subject, assignment.component_digest, assignment.result_persistence)
+        }
+    };
+    Call {
+        subject,
+        inputs: vec![Input::of(call.input.clone())],
+        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        principal: principal.clone(),
+        agent_call: Some(AgentCall {
+            agent: running.agent.id.clone(),
+            revision: running.revision.deployment.number,
+            protocol: AgentProtocol::Rest,
+            client: None,
+            turn: None,
+        }),
+        pinned: pinned.into_iter().collect(),
+        result_persistence,
+        conversation: None,
+        depth: Depth::default(),
+        origin: CallOrigin::Client,
+        operation: None,
+        cancelled,
+        interaction: Interaction::default(),
+        caller_names: CallerNames::default(),
+    }
+}

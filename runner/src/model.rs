@@ -1,0 +1,12 @@
+//! Models that decide which tools an agent calls, behind the APIs that most servers of models speak.
+
+mod anthropic;
+mod client;
+mod openai;
+mod settings;
+mod text_step;
+mod transcript;
+
+pub use client::{Model, ModelFailure};
+pub use settings::{ModelApi, ModelSettings};
+pub use transcript::{Entry, ModelCall, ModelRequest, ToolDefinition};

@@ -1,0 +1,154 @@
+//! The messages of Anthropic.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition};
+
+/// The version of the API.
+pub const VERSION: &str = "2023-06-01";
+/// Tokens of an answer. The API wants a bound.
+const ANSWER_TOKENS_MAX: u32 = 8_192;
+
+#[derive(Deserialize)]
+struct Answer {
+    content: Vec<Block>,
+    #[serde(default)]
+    usage: Usage,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    Text {
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        input: Map<String, Value>,
+    },
+    /// A block of another kind, which says nothing about what to do.
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize, Default)]
+struct Usage {
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+}
+
+/// The body of a request.
+pub fn body(model: &str, request: &ModelRequest<'_>) -> Value {
+    let tools: Vec<_> = request.tools.iter().map(tool).collect();
+    let messages = messages(request.transcript);
+    let mut body = json!({"model": model, "max_tokens": ANSWER_TOKENS_MAX, "messages": messages, "tools": tools});
+    if !request.system.is_empty() {
+        body["system"] = json!(request.system);
+    }
+    body
+}
+
+/// Messages of both sides by turns. The results of all calls of an answer stand in one message.
+fn messages(transcript: &[Entry]) -> Vec<Value> {
+    let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
+    for entry in transcript {
+        let (role, blocks) = match entry {
+            Entry::User { text } => ("user", vec![json!({"type": "text", "text": text})]),
+            Entry::Model { text, calls } => ("assistant", answered(text, calls)),
+            Entry::Observation { call, text, is_error } => {
+                let result = json!({"type": "tool_result", "tool_use_id": call, "content": text, "is_error": is_error});
+                ("user", vec![result])
+            }
+        };
+        match messages.last_mut() {
+            Some((last, all)) if *last == role => all.extend(blocks),
+            _ => messages.push((role, blocks)),
+        }
+    }
+    messages.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+}
+
+/// The blocks of an answer. The API refuses empty texts, and answers without blocks.
+fn answered(text: &str, calls: &[ModelCall]) -> Vec<Value> {
+    let text = match text.trim().is_empty() {
+        true if calls.is_empty() => Some("…"),
+        true => None,
+        false => Some(text),
+    };
+    let text = text.map(|text| json!({"type": "text", "text": text}));
+    let calls = calls
+        .iter()
+        .map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": Value::Object(call.input.clone())}));
+    text.into_iter().chain(calls).collect()
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    json!({"name": tool.name, "description": tool.description, "input_schema": tool.input_schema})
+}
+
+/// Reads an answer.
+pub fn reply(answer: &[u8]) -> Result<Reply, String> {
+    let Answer { content, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+    let (mut texts, mut calls) = (Vec::new(), Vec::new());
+    for block in content {
+        match block {
+            Block::Text { text } => texts.push(text),
+            Block::ToolUse { id, name, input } => calls.push(ModelCall { id, name, input, problem: None }),
+            Block::Other => {}
+        }
+    }
+    Ok(Reply { text: texts.join("\n"), calls, tokens: usage.input_tokens + usage.output_tokens })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> ModelCall {
+        ModelCall::of_text(id.into(), "look_up".into(), "{}")
+    }
+
+    fn observation(call: &str) -> Entry {
+        Entry::Observation { call: call.into(), text: "found".into(), is_error: true }
+    }
+
+    #[test]
+    fn messages_of_both_sides_take_turns() {
+        let transcript = [
+            Entry::User { text: "Find them.".into() },
+            Entry::Model { text: String::new(), calls: vec![call("a"), call("b")] },
+            observation("a"),
+            observation("b"),
+            Entry::Model { text: " ".into(), calls: vec![] },
+            Entry::User { text: "Go on.".into() },
+        ];
+        let request = ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] };
+        let body = body("small", &request);
+        let messages = body["messages"].as_array().unwrap();
+        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
+        let lengths: Vec<_> = messages.iter().map(|message| message["content"].as_array().unwrap().len()).collect();
+        assert_eq!(lengths, [1, 2, 2, 1, 1]);
+        assert_eq!(messages[2]["content"][1]["is_error"], true);
+        assert!(body.get("system").is_none());
+    }
+
+    #[test]
+    fn an_answer_has_blocks() {
+        let answer = json!({
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "x"},
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "t1", "name": "look_up", "input": {"id": 1}},
+            ],
+            "usage": {"input_tokens": 5, "output_tokens": 7},
+        });
+        let read = reply(answer.to_string().as_bytes()).unwrap();
+        assert_eq!((read.text.as_str(), read.tokens, read.calls.len()), ("I look.", 12, 1));
+        assert!(reply(b"{}").is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! The chat completions of OpenAI.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition};
+
+#[derive(Deserialize)]
+struct Answer {
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Usage,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    id: String,
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    arguments: String,
+}
+
+#[derive(Deserialize, Default)]
+struct Usage {
+    #[serde(default)]
+    total_tokens: u64,
+}
+
+/// The body of a request.
+pub fn body(model: &str, request: &ModelRequest<'_>) -> Value {
+    let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
+    let messages: Vec<_> = system.into_iter().chain(request.transcript.iter().map(message)).collect();
+    let tools: Vec<_> = request.tools.iter().map(tool).collect();
+    json!({"model": model, "messages": messages, "tools": tools})
+}
+
+fn message(entry: &Entry) -> Value {
+    match entry {
+        Entry::User { text } => json!({"role": "user", "content": text}),
+        Entry::Model { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
+        Entry::Model { text, calls } => {
+            let calls: Vec<_> = calls.iter().map(call).collect();
+            json!({"role": "assistant", "content": text, "tool_calls": calls})
+        }
+        Entry::Observation { call, text, .. } => json!({"role": "tool", "tool_call_id": call, "content": text}),
+    }
+}
+
+fn call(call: &ModelCall) -> Value {
+    let function = json!({"name": call.name, "arguments": call.arguments()});
+    json!({"id": call.id, "type": "function", "function": function})
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.input_schema});
+    json!({"type": "function", "function": function})
+}
+
+/// Reads an answer.
+pub fn reply(answer: &[u8]) -> Result<Reply, String> {
+    let Answer { choices, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+    let Message { content, tool_calls } = choices.into_iter().next().ok_or("it has no choice")?.message;
+    let calls = tool_calls.unwrap_or_default().into_iter();
+    let calls = calls.map(|call| ModelCall::of_text(call.id, call.function.name, &call.function.arguments)).collect();
+    Ok(Reply { text: content.unwrap_or_default(), calls, tokens: usage.total_tokens })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transcript_becomes_messages() {
+        let call = ModelCall::of_text("c1".into(), "look_up".into(), r#"{"id":1}"#);
+        let transcript = [
+            Entry::User { text: "Find it.".into() },
+            Entry::Model { text: "hm".into(), calls: vec![call] },
+            Entry::Observation { call: "c1".into(), text: "found".into(), is_error: false },
+        ];
+        let tools = [ToolDefinition {
+            name: "look_up".into(),
+            description: "Looks.".into(),
+            input_schema: json!({"type": "object"}),
+        }];
+        let request = ModelRequest { model: None, system: "Be brief.", transcript: &transcript, tools: &tools };
+        let body = body("small", &request);
+        let roles: Vec<_> =
+            body["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "tool"]);
+        assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["arguments"], r#"{"id":1}"#);
+        assert_eq!(body["messages"][3]["tool_call_id"], "c1");
+        assert_eq!(body["tools"][0]["function"]["parameters"]["type"], "object");
+    }
+
+    #[test]
+    fn an_answer_has_text_or_calls() {
+        let answer = json!({
+            "choices": [{"message": {"content": null, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "a", "arguments": "{\"x\": 1}"}},
+                {"id": "c2", "type": "function", "function": {"name": "b", "arguments": "oops"}},
+            ]}}],
+            "usage": {"total_tokens": 12},
+        });
+        let read = reply(answer.to_string().as_bytes()).unwrap();
+        assert_eq!((read.tokens, read.calls.len(), &read.calls[0].input["x"]), (12, 2, &json!(1)));
+        assert!(read.calls[1].problem.as_ref().unwrap().contains("not a JSON object"));
+        let text = json!({"choices": [{"message": {"content": "hello"}}]});
+        assert_eq!(reply(text.to_string().as_bytes()).unwrap().text, "hello");
+        for wrong in ["", "{}", r#"{"choices": []}"#] {
+            assert!(reply(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

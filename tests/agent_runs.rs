@@ -1,0 +1,10 @@
+//! Runs of agents: a scripted model calls real tools. A test is named after the row of the specification that it shows.
+
+mod complete;
+mod deaths;
+mod execute;
+mod memory;
+mod models;
+mod pause;
+mod progress;
+mod runs;

@@ -1,0 +1,196 @@
+//! Runs from their start to their end.
+
+use serde_json::{Value, json};
+
+use super::runs::{AGENT, Runs, TOOL, agent, id};
+use crate::harness::{Latch, Reply, Team};
+
+#[test]
+fn s1_065_to_067_a_run_calls_a_tool_and_answers() {
+    let runs = Runs::shared();
+    let replies = vec![Reply::call(TOOL, json!({"what": "s1_065"})), Reply::complete("It is there.")];
+    let run = runs.execute("s1_065", &[TOOL, "__complete__"], replies);
+    assert_eq!(
+        (&run["status"], &run["final_answer"], &run["iterations"]),
+        (&json!("completed"), &json!("It is there."), &json!(2))
+    );
+    assert_eq!(runs.last_observation("s1_065"), "found s1_065");
+    let status = runs.get(&format!("/agents/{}/status?include_trace=true", id(&run)));
+    assert_eq!(status["trace"], json!(runs.trace(&run)));
+    let step = &status["trace"][0];
+    assert_eq!((&step["number"], &step["iteration"], &step["thought"]), (&json!(1), &json!(1), &json!("I think.")));
+    assert_eq!((&step["action"], &step["action_input"]), (&json!(TOOL), &json!({"what": "s1_065"})));
+    assert_eq!((&step["observation"], &step["success"]), (&json!("found s1_065"), &json!(true)));
+    let record = runs.team.get(&format!("/tool/invocation/{}", step["invocation_id"].as_str().expect("an id")));
+    assert_eq!((&record["origin"], &record["agent_call"]["protocol"]), (&json!("agent"), &json!("rest")), "{record}");
+    let request = &runs.model.received("s1_065")[0];
+    assert_eq!((request.header("authorization"), &request.body["model"]), (Some("Bearer sesame"), &json!("small")));
+    let names: Vec<_> =
+        request.body["tools"].as_array().expect("tools").iter().map(|tool| tool["function"]["name"].clone()).collect();
+    assert_eq!(names, [TOOL, "__complete__"]);
+}
+
+#[test]
+fn s1_002_and_003_a_run_has_the_tools_that_were_named() {
+    let runs = Runs::shared();
+    let replies = vec![
+        Reply::call("__log_progress__", json!({"message": "not named"})),
+        Reply::call("lathe__whoami", json!({})),
+        Reply::call("no_such_tool", json!({})),
+        Reply::complete("done"),
+    ];
+    let run = runs.execute("s1_002", &["__complete__"], replies);
+    let observed: Vec<_> = runs.trace(&run).iter().map(|step| step["observation"].clone()).collect();
+    let refusals =
+        ["__log_progress__", "lathe__whoami", "no_such_tool"].map(|name| json!(format!("the run has no tool {name}")));
+    assert_eq!(observed[..3], refusals);
+    let body = json!({"agent": AGENT, "objective": "x", "tools": ["no_such_tool"]});
+    let refused = runs.post("/agents/execute", &body);
+    assert_eq!((refused.status, refused.code().as_str()), (400, "run_tool_unknown"), "{refused}");
+}
+
+#[test]
+fn s1_004_a_model_may_write_its_calls_as_text() {
+    let runs = Runs::shared();
+    let step = |action: &str, input: Value| {
+        Reply::Text(json!({"thought": "hm", "action": action, "action_input": input}).to_string())
+    };
+    let replies = vec![
+        step("__log_progress__", json!({"message": "begun"})),
+        step("__store_memory__", json!({"key": "a", "value": 1})),
+        step("__retrieve_memory__", json!({"key": "a"})),
+        step(TOOL, json!({"what": "s1_004"})),
+        Reply::Text("I talk instead of calling.".to_owned()),
+        step("__complete__", json!({"answer": "done"})),
+    ];
+    let tools = [TOOL, "__complete__", "__log_progress__", "__store_memory__", "__retrieve_memory__"];
+    let run = runs.execute("s1_004", &tools, replies);
+    assert_eq!((&run["status"], &run["iterations"]), (&json!("completed"), &json!(6)));
+    let trace = runs.trace(&run);
+    let success: Vec<_> = trace.iter().map(|step| step["success"].clone()).collect();
+    assert_eq!(success, [true, true, true, true, false, true]);
+    assert_eq!((&trace[3]["thought"], &trace[3]["observation"]), (&json!("hm"), &json!("found s1_004")));
+    assert_eq!(trace[4]["thought"], "I talk instead of calling.");
+}
+
+#[test]
+fn calls_of_one_answer_are_made_one_after_the_other() {
+    let runs = Runs::shared();
+    let calls = ["a", "b", "c"].map(|what| (TOOL.to_owned(), json!({"what": what})));
+    let run =
+        runs.execute("parallel", &[TOOL, "__complete__"], vec![Reply::Calls(calls.to_vec()), Reply::complete("done")]);
+    let observed: Vec<_> = runs.trace(&run).iter().map(|step| step["observation"].clone()).collect();
+    assert_eq!(observed, ["found a", "found b", "found c", "completed"]);
+    assert_eq!(run["iterations"], 2);
+}
+
+#[test]
+fn a_failed_or_refused_call_is_told_to_the_model() {
+    let runs = Runs::shared();
+    let _failing = runs.team.tool("failing").body("raise ValueError('no such order')").published();
+    runs.team.lathe().ok(&[
+        "agent",
+        "create",
+        "failer",
+        "--type",
+        "agent",
+        "--scope",
+        "organization",
+        "--description",
+        "Fails.",
+    ]);
+    runs.team.lathe().ok(&["agent", "assign", "failer", "failing"]);
+    runs.team.lathe().ok(&["agent", "deploy", "failer"]);
+    runs.model.answers("failure", vec![Reply::call("failing", json!({})), Reply::complete("it failed")]);
+    let body = json!({"agent": "failer", "objective": "failure", "tools": ["failing", "__complete__"]});
+    let run = runs.post("/agents/execute", &body).expect(200);
+    assert_eq!(
+        (&run["status"], runs.last_observation("failure").as_str()),
+        (&json!("completed"), "ValueError: no such order")
+    );
+}
+
+#[test]
+fn s1_065_a_run_in_the_background_is_cancelled() {
+    let runs = Runs::shared();
+    let latch = Latch::default();
+    runs.model.answers("background", vec![Reply::Held(latch.clone(), Box::new(Reply::complete("too late")))]);
+    let body = json!({"agent": AGENT, "objective": "background", "tools": ["__complete__"]});
+    let run = runs.post("/agents/execute?async=true", &body).expect(202);
+    assert_eq!(run["status"], "running");
+    latch.is_reached_by(1);
+    let cancel = || runs.post(&format!("/agents/{}/cancel", id(&run)), &json!({})).status;
+    assert_eq!((cancel(), cancel()), (204, 409));
+    latch.open();
+    let status = runs.status(&run);
+    assert_eq!((&status["status"], &status["final_answer"]), (&json!("cancelled"), &json!(null)));
+    assert!(status["completed_at"].is_string());
+}
+
+#[test]
+fn s1_068_a_run_that_is_stuck_fails_asks_or_gets_a_hint() {
+    let runs = Runs::shared();
+    let again = || vec![Reply::call(TOOL, json!({"what": "again"}))];
+    let body = |objective: &str, on_stuck: Value| json!({"objective": objective, "tools": [TOOL, "__complete__"], "on_stuck": on_stuck});
+    let failed = runs.execute("stuck", &[TOOL], again());
+    assert_eq!((&failed["error"]["code"], &failed["iterations"]), (&json!("stuck"), &json!(3)));
+    let asked = runs.execute_with(body("escalates", json!({"iterations": 2, "action": "escalate"})), again());
+    assert_eq!((&asked["status"], &asked["iterations"]), (&json!("paused"), &json!(2)));
+    assert!(asked["question"]["question"].as_str().is_some_and(|question| question.contains("stuck")));
+    runs.model.answers("escalates", vec![Reply::complete("as you say")]);
+    let resumed = runs.resume(&asked, &json!({"human_input": "Give up."})).expect(200);
+    assert_eq!(resumed["final_answer"], "as you say");
+    let hinted =
+        runs.execute_with(body("hinted", json!({"action": "retry_with_hint", "hint": "Look elsewhere."})), again());
+    assert_eq!((&hinted["error"]["code"], &hinted["iterations"]), (&json!("stuck"), &json!(6)));
+    let told = runs.model.received("hinted");
+    assert!(told.last().expect("a request").body["messages"].to_string().contains("Look elsewhere."));
+}
+
+#[test]
+fn wrong_requests_are_refused() {
+    let runs = Runs::shared();
+    let right = json!({"agent": AGENT, "objective": "x", "tools": ["__complete__"]});
+    for (name, value) in [
+        ("objective", json!("")),
+        ("tools", json!([])),
+        ("max_iterations", json!(0)),
+        ("max_tokens", json!(0)),
+        ("on_stuck", json!({"action": "panic"})),
+        ("context", json!([])),
+    ] {
+        let mut body = right.clone();
+        body[name] = value;
+        let refused = runs.post("/agents/execute", &body);
+        assert_eq!(refused.status, 422, "{name}: {refused}");
+        assert!(refused.json()["detail"].to_string().contains(name), "{refused}");
+    }
+    let unknown = json!({"agent": "nobody", "objective": "x", "tools": ["__complete__"]});
+    assert_eq!(runs.post("/agents/execute", &unknown).status, 404);
+    let nothing = "6ab13d50a3c20f6f6e5d4c3b";
+    assert_eq!(runs.post(&format!("/agents/{nothing}/resume"), &json!({"approved": true})).status, 404);
+    assert_eq!(runs.post(&format!("/agents/{nothing}/cancel"), &json!({})).status, 404);
+}
+
+#[test]
+fn a_server_without_a_model_says_what_it_lacks() {
+    let team = Team::new();
+    agent(&team);
+    let body = json!({"agent": AGENT, "objective": "x", "tools": ["__complete__"]});
+    let refused = team.server.request("POST", "/agents/execute").bearer(&team.token).json(&body).send();
+    assert_eq!((refused.status, refused.code().as_str()), (503, "model_missing"), "{refused}");
+}
+
+#[test]
+fn a_run_is_seen_by_its_user_and_by_administrators() {
+    let runs = Runs::shared();
+    let run = runs.execute("private", &["__complete__"], vec![Reply::complete("mine")]);
+    let path = format!("/agents/{}/status", id(&run));
+    let other = runs.team.joined_by("carl", "developer");
+    let stranger = Team::on(&runs.team.server);
+    for team in [&other, &stranger] {
+        assert_eq!(team.server.request("GET", &path).bearer(&team.token).send().status, 404);
+    }
+    let admin = runs.team.joined_by("dora", "admin");
+    assert_eq!(admin.server.request("GET", &path).bearer(&admin.token).send().status, 200);
+}

@@ -1,0 +1,64 @@
+//! `__store_memory__` and `__retrieve_memory__`.
+
+use serde_json::{Value, json};
+
+use super::runs::Runs;
+use crate::harness::Reply;
+
+const TOOLS: [&str; 3] = ["__store_memory__", "__retrieve_memory__", "__complete__"];
+
+fn store(key: &str, value: &Value) -> Reply {
+    Reply::call("__store_memory__", json!({"key": key, "value": value}))
+}
+
+fn retrieve(key: &str) -> Reply {
+    Reply::call("__retrieve_memory__", json!({"key": key}))
+}
+
+/// The results of the steps of a run.
+fn results(runs: &Runs, run: &Value) -> Vec<Value> {
+    let trace = runs.trace(run);
+    trace.iter().filter_map(|step| serde_json::from_str(step["observation"].as_str()?).ok()).collect()
+}
+
+#[test]
+fn s1_045_to_056_a_value_is_stored_and_retrieved() {
+    let runs = Runs::shared();
+    let values = [json!("text"), json!(1.5), json!({"a": [1]}), json!([null]), json!(true), json!(null)];
+    let replies = values.iter().flat_map(|value| [store("k", value), retrieve("k")]);
+    let run = runs.execute("s1_045", &TOOLS, replies.chain([retrieve("other"), Reply::complete("done")]).collect());
+    let results = results(&runs, &run);
+    assert_eq!(results[0], json!({"stored": true, "key": "k", "message": "Stored value under key \"k\""}));
+    for (number, value) in values.iter().enumerate() {
+        let found = &results[number * 2 + 1];
+        assert_eq!((&found["found"], &found["key"], &found["value"]), (&json!(true), &json!("k"), value));
+        assert!(found["stored_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{found}");
+    }
+    assert_eq!(results[12], json!({"found": false, "key": "other", "message": "No memory found for key \"other\""}));
+}
+
+#[test]
+fn s1_047_and_050_a_value_expires() {
+    let runs = Runs::shared();
+    let for_now = Reply::call("__store_memory__", json!({"key": "k", "value": 1, "ttl_seconds": 0}));
+    let run = runs.execute("s1_047", &TOOLS, vec![for_now, retrieve("k"), Reply::complete("done")]);
+    assert_eq!(results(&runs, &run)[1]["found"], false);
+}
+
+#[test]
+fn s1_051_and_052_another_run_has_its_own_memory() {
+    let runs = Runs::shared();
+    runs.execute("s1_051", &TOOLS, vec![store("shared", &json!(1)), Reply::complete("done")]);
+    let run = runs.execute("s1_052", &TOOLS, vec![retrieve("shared"), Reply::complete("done")]);
+    assert_eq!(results(&runs, &run)[0]["found"], false);
+}
+
+#[test]
+fn the_memory_of_a_run_is_bounded() {
+    let runs = Runs::shared();
+    let large = json!("x".repeat(200 << 10));
+    let replies = vec![store("a", &large), store("b", &large), store("a", &large), Reply::complete("done")];
+    let run = runs.execute("memory bound", &TOOLS, replies);
+    let success: Vec<_> = runs.trace(&run).iter().map(|step| step["success"].clone()).collect();
+    assert_eq!(success, [true, false, true, true]);
+}
