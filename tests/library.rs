@@ -3,9 +3,11 @@
 mod agent;
 mod artifacts;
 mod envelope;
+mod failures;
 mod families;
 mod memory;
 mod memory_search;
+mod one_path;
 mod preferences;
 mod prompts;
 mod rest;

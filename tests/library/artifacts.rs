@@ -91,6 +91,16 @@ rows! {
         agent.data("artifact_delete", json!({"artifact_id": saved["artifact_id"]}));
         assert_eq!(server.request("GET", path).send().status, 404, "the artifact is gone");
     };
+    s0_146_artifact_types_and_producers: |agent| {
+        for of_type in ["html_report", "dashboard", "pdf", "document", "plan"] {
+            keeps(agent, "artifact_type", json!(of_type));
+        }
+        keeps(agent, "producer_thread_id", json!("conversation-1"));
+        let saved = agent.data("artifact_save", artifact(json!({})));
+        assert_eq!(saved["producer_agent_id"], agent.0.id.as_str());
+        let forged = artifact(json!({"producer_agent_id": "6b087fb88c8b71fedaf8732b"}));
+        assert_eq!(agent.refused("artifact_save", forged), ("input_schema".into(), 400));
+    };
     s0_103_artifact_delete: |agent| {
         let id = agent.data("artifact_save", artifact(json!({})))["artifact_id"].clone();
         agent.data("artifact_delete", json!({"artifact_id": id}));

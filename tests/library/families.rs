@@ -6,7 +6,7 @@ use super::agent::Agent;
 use crate::harness::Team;
 use crate::mcp::client::Gateway;
 
-const PREFIXES: [(&str, &str); 7] = [
+pub(super) const PREFIXES: [(&str, &str); 7] = [
     ("memory", "memory_"),
     ("rules", "rule_"),
     ("skills", "skill_"),

@@ -1,6 +1,6 @@
 //! Preferences.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::agent::rows;
 
@@ -35,6 +35,27 @@ rows! {
         assert_eq!(keys.iter().filter(|key| *key == "s0_108").count(), 1);
         let same = agent.data("preference_set", json!({"key": "s0_108", "value": "b"}));
         assert_eq!(same, second, "the same value changes nothing");
+    };
+    s0_147_a_new_value_supersedes_the_old_one: |agent| {
+        let set = |value: Value, source: &str| {
+            agent.data("preference_set", json!({"key": "s0_147", "value": value, "source": source}))
+        };
+        let first = set(json!("a"), "learned");
+        assert_eq!((&first["revision"], &first["supersedes"]), (&json!(1), &json!(null)));
+        assert_eq!(set(json!("a"), "learned"), first, "the same value changes nothing");
+        let second = set(json!("b"), "manual");
+        let a = json!({"value": "a", "source": "learned", "revision": 1, "updated_at": first["updated_at"]});
+        assert_eq!((&second["preference_id"], &second["supersedes"]), (&first["preference_id"], &json!([a])));
+        assert_eq!(set(json!("b"), "manual"), second, "the same value changes nothing");
+        let third = set(json!({"c": 1}), "explicit");
+        let b = json!({"value": "b", "source": "manual", "revision": 2, "updated_at": second["updated_at"]});
+        assert_eq!((&third["supersedes"], &third["revision"]), (&json!([a, b]), &json!(3)));
+        assert_eq!(agent.data("preference_get", json!({"key": "s0_147"})), third);
+        let listed = agent.data("preference_list", json!({"limit": 200}));
+        let listed = listed["items"].as_array().expect("items").iter().find(|item| item["key"] == "s0_147");
+        assert_eq!(listed.expect("the preference")["supersedes"], json!(null), "lists have no earlier values");
+        let forged = json!({"key": "s0_147", "value": 1, "supersedes": []});
+        assert_eq!(agent.refused("preference_set", forged), ("input_schema".into(), 400));
     };
     s0_109_preference_get: |agent| {
         let set = agent.data("preference_set", json!({"key": "s0_109", "value": "UTC"}));

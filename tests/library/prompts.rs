@@ -58,6 +58,23 @@ rows! {
         assert_eq!((names.collect::<Value>(), &changed["revision"]), (json!(["customer", "order"]), &json!(2)));
         assert_eq!(changed["variables"][0]["description"], "The name");
     };
+    s0_149_prompts_have_types_versions_and_variables: |agent| {
+        for of_type in ["system-prompt", "user-prompt", "skill", "template"] {
+            keeps(agent, &format!("s0_149 {of_type}"), ("type", json!(of_type)));
+        }
+        let name = json!({"name": "customer", "description": "The name", "default_value": "Ada", "required": false});
+        let created = agent.data("prompt_create", prompt("s0_149", json!({"variables": [name]})));
+        assert_eq!((&created["variables"], &created["revision"]), (&json!([name]), &json!(1)));
+        let update = |fields: Value| {
+            let mut update = json!({"prompt_id": created["prompt_id"]});
+            update.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+            agent.data("prompt_update", update)
+        };
+        assert_eq!(update(json!({"description": "For letters."}))["revision"], 2);
+        assert_eq!(update(json!({}))["revision"], 3, "every update is a version");
+        let order = json!({"name": "order", "description": null, "default_value": null, "required": true});
+        assert_eq!(update(json!({"content": "{{customer}}: {{order}}"}))["variables"], json!([name, order]));
+    };
     s0_090_no_tool_deletes_prompts: |agent| {
         let names = agent.0.names();
         assert!(names.contains(&"prompt_get".to_owned()) && !names.contains(&"prompt_delete".to_owned()), "{names:?}");

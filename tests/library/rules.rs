@@ -77,6 +77,30 @@ rows! {
         let changed = agent.data("rule_update", json!({"rule_id": id, "severity": "low", "enabled": false}));
         assert_eq!((&changed["severity"], &changed["enabled"], &changed["category"]), (&json!("low"), &json!(false), &json!("must-not")));
     };
+    s0_144_rule_fields: |agent| {
+        let plain = agent.data("rule_create", rule(json!({})));
+        assert_eq!((&plain["level"], &plain["violation_count"]), (&json!("user"), &json!(0)));
+        for level in ["system", "org", "user", "agent"] {
+            assert_eq!(agent.data("rule_create", rule(json!({"level": level})))["level"], level);
+        }
+        for (field, value) in [("enforcement_mode", "ask"), ("severity", "urgent"), ("level", "team")] {
+            let refused = agent.refused("rule_create", rule(json!({field: value})));
+            assert_eq!(refused, ("input_schema".into(), 400), "{field}");
+        }
+        let triggers = json!({"keywords": ["discount"], "tool_name": "grant", "embedding": [0.5, -1.0], "always": false});
+        let created = agent.data("rule_create", rule(json!({"enforcement_mode": "both", "triggers": triggers})));
+        assert_eq!((&created["triggers"], &created["enforcement_mode"]), (&triggers, &json!("both")));
+        let counted = agent.data("rule_update", json!({"rule_id": created["rule_id"], "violation_count": 3}));
+        assert_eq!((&counted["violation_count"], &counted["triggers"]), (&json!(3), &triggers));
+    };
+    s0_144_rule_list_bounds: |agent| {
+        for _ in 0..51 {
+            agent.data("rule_create", rule(json!({})));
+        }
+        assert_eq!(agent.listed("rule_list", json!({}), "rule_id").len(), 50);
+        agent.data("rule_list", json!({"limit": 200}));
+        assert_eq!(agent.refused("rule_list", json!({"limit": 201})), ("input_schema".into(), 400));
+    };
     s0_059_rule_delete: |agent| {
         let id = agent.data("rule_create", rule(json!({})))["rule_id"].clone();
         agent.data("rule_delete", json!({"rule_id": id}));

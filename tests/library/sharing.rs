@@ -30,6 +30,30 @@ fn s0_102_the_user_with_whom_an_artifact_is_shared_reads_it() {
 }
 
 #[test]
+fn s0_146_an_artifact_is_shared_with_the_organisation() {
+    let (ada, stranger) = (Team::new(), Team::new());
+    let bea = ada.joined_by("bea", "admin");
+    let agents = [&ada, &bea, &stranger].map(|team| Agent::of(team, &format!("room-{}", team.user)));
+    let [of_ada, of_bea, of_stranger] = &agents;
+    let save = |visibility: &str, is_visible: bool| {
+        let mut report =
+            json!({"title": "Sales", "artifact_type": "plan", "content": "x", "content_type": "text/plain"});
+        report[visibility] = json!(is_visible);
+        let saved = of_ada.data("artifact_save", report);
+        assert_eq!(saved[visibility], is_visible, "{saved}");
+        json!({"artifact_id": saved["artifact_id"]})
+    };
+    for visibility in ["shared_to_org", "is_public"] {
+        let own = save(visibility, false);
+        assert_eq!(of_bea.refused("artifact_get", own), ("not_found".into(), 404), "{visibility}");
+        let open = save(visibility, true);
+        assert_eq!(of_bea.data("artifact_get", open.clone())["title"], "Sales", "{visibility}");
+        assert_eq!(of_bea.refused("artifact_delete", open.clone()), ("not_found".into(), 404), "{visibility}");
+        assert_eq!(of_stranger.refused("artifact_get", open), ("not_found".into(), 404), "{visibility}");
+    }
+}
+
+#[test]
 fn s0_124_125_and_128_applications_of_one_user_do_not_see_each_others_items() {
     let team = Team::new();
     let agent = Agent::of(&team, "apps");

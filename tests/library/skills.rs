@@ -36,6 +36,29 @@ rows! {
         assert_eq!(agent.refused("skill_get", json!({"skill_id": id})), ("not_found".into(), 404));
         agent.data("skill_create", skill("s0-064"));
     };
+    s0_148_skills_have_versions_and_are_no_prompts: |agent| {
+        let mut named = skill("s0-148");
+        named["mcp_tools"] = json!(["refund_order"]);
+        let created = agent.data("skill_create", named);
+        assert_eq!((&created["mcp_tools"], &created["variables"]), (&json!(["refund_order"]), &json!(["customer"])));
+        let id = &created["skill_id"];
+        let changed = agent.data("skill_update", json!({"skill_id": id, "content": "Ask {{manager}} of {{customer}}."}));
+        assert_eq!((&changed["revision"], &changed["variables"]), (&json!(2), &json!(["customer", "manager"])));
+        let old = json!({"skill_id": id, "revision": 1, "description": "x"});
+        assert_eq!(agent.refused("skill_update", old), ("conflict".into(), 409));
+        assert_eq!(agent.refused("prompt_get", json!({"prompt_id": id})), ("not_found".into(), 404));
+        agent.data("prompt_create", json!({"name": "s0-148", "content": "x", "type": "skill"}));
+        assert_eq!(agent.data("skill_get", json!({"skill_id": id}))["content"], changed["content"]);
+    };
+    s0_148_uses_of_a_skill_are_counted: |agent| {
+        let created = agent.data("skill_create", skill("s0-148-uses"));
+        let get = || agent.data("skill_get", json!({"skill_id": created["skill_id"]}));
+        let uses: Vec<_> = (0..3).map(|_| get()["usage_count"].clone()).collect();
+        assert_eq!((&created["usage_count"], uses), (&json!(0), vec![json!(0), json!(1), json!(2)]));
+        assert_eq!(get()["revision"], 1, "a use is no change");
+        let set = json!({"skill_id": created["skill_id"], "usage_count": 9});
+        assert_eq!(agent.refused("skill_update", set), ("input_schema".into(), 400));
+    };
     s0_065_skill_content_is_markdown: |agent| {
         let created = agent.data("skill_create", skill("s0-065"));
         assert_eq!(created["content"], "# Refunds\n\nAsk for the order of {{customer}}.");

@@ -109,6 +109,8 @@ WRITES = (("S0-140", "POST"), ("S0-141", "PATCH"))
 STATUSES = (("S0-133", 502), ("S0-134", 503), ("S0-135", 504))
 
 CASES = [
+    # Every call is retried without any setting.
+    *(Case("S0-005", method, ["close", 200], 2, "ok") for method in VERBS),
     *(case for row, method in REPEATABLE + WRITES for case in connection(row, method)),
     *(Case(row, method, ["cut", 200], 2, "ok") for row, method in REPEATABLE),
     *(case for row, code in STATUSES for method in IDEMPOTENT for case in status(row, method, code)),

@@ -108,7 +108,7 @@ impl Calling {
         match self.attempt(call, &context, &mut EventRelay::of(&context, level)).await? {
             Ok(result) => Ok(of_run(result, form)),
             Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
-            Err(refusal) => Ok(of_refusal(&refusal, form)),
+            Err(refusal) => refused(refusal, form),
         }
     }
 
@@ -141,7 +141,6 @@ impl Calling {
             Ok(mut results) => {
                 results.pop().map(Ok).ok_or_else(|| ErrorData::internal_error("the call has no result", None))
             }
-            Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),
             Err(refusal) => Ok(Err(refusal)),
         }
     }
@@ -169,8 +168,16 @@ fn rendered(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<Call
             }
             Ok(of_run(result, output_form(listed)).into())
         }
-        Err(refusal) => Ok(of_refusal(&refusal, output_form(listed)).into()),
+        Err(refusal) => Ok(refused(refusal, output_form(listed))?.into()),
     }
+}
+
+/// Renders a refused call. A fault of the server is an error of the protocol, unless results of the tool tell success from failure.
+fn refused(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, ErrorData> {
+    if is_fault(&refusal.error) && form != OutputForm::Envelope {
+        return Err(fault(&refusal.error));
+    }
+    Ok(of_refusal(refusal, form))
 }
 
 /// The caller of a tool.

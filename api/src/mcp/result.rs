@@ -6,6 +6,7 @@ use runner::{Refusal, RunResult, library_failure};
 use serde_json::{Value, json};
 
 use super::listing::meta;
+use crate::error::Error;
 use crate::refused_arguments;
 
 /// Keys of `_meta` in a result.
@@ -69,17 +70,44 @@ fn enveloped(failure: Value) -> CallToolResult {
 }
 
 /// Renders a refused call as a failure of the tool, which models can read and mend.
-pub(super) fn of_refusal(refusal: &Refusal, form: OutputForm) -> CallToolResult {
-    let (code, message) = (refusal.error.code(), refused_arguments::text(&refusal.error));
-    let mut rendered = match form {
-        OutputForm::Envelope => enveloped(library_failure(code, &message, refused_arguments::details(&refusal.error))),
-        _ => CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]),
+pub(super) fn of_refusal(refusal: Refusal, form: OutputForm) -> CallToolResult {
+    let Refusal { step, error, records } = refusal;
+    let (mut rendered, code, message) = match form {
+        OutputForm::Envelope => {
+            let failure = failure_of(error);
+            let (code, message) = (failure["error"]["code"].clone(), failure["error"]["message"].clone());
+            (enveloped(failure), code, message)
+        }
+        OutputForm::Described | OutputForm::Free => {
+            let (code, message) = (error.code(), refused_arguments::text(&error));
+            let text = ContentBlock::text(format!("{code}: {message}"));
+            (CallToolResult::error(vec![text]), json!(code), json!(message))
+        }
     };
-    let error = json!({"type": code, "message": message, "refused_at": refusal.step});
+    let error = json!({"type": code, "message": message, "refused_at": step});
     let mut fields = vec![(ERROR, error)];
-    fields.extend(refusal.records.first().map(|record| (INVOCATION, json!(record))));
+    fields.extend(records.first().map(|record| (INVOCATION, json!(record))));
     rendered.meta = Some(meta(&fields));
     rendered
+}
+
+/// The failure of a refused call, with the code and the status that the HTTP API has for it. The cause of a fault is only logged.
+fn failure_of(error: runner::Error) -> Value {
+    let details = refused_arguments::details(&error);
+    if details.is_some() {
+        return library_failure(error.code(), &refused_arguments::text(&error), details);
+    }
+    match Error::from(error).into_refusal() {
+        Ok(refused) => {
+            let mut failure = library_failure(refused.code, refused.detail.as_str().unwrap_or_default(), None);
+            failure["error"]["status"] = json!(refused.status.as_u16());
+            failure
+        }
+        Err(fault) => {
+            fault.log("");
+            library_failure("internal", "the server failed", None)
+        }
+    }
 }
 
 fn succeeded(output: String, form: OutputForm) -> CallToolResult {

@@ -181,3 +181,62 @@ async fn a_link_leads_to_its_artifact_for_a_while() {
     let token = library.download_of(&memory.id).unwrap();
     assert_eq!(world.store.downloaded(&token).await.unwrap(), None, "of another family");
 }
+
+/// An item with these fields.
+fn with(fields: serde_json::Value) -> LibraryContent {
+    LibraryContent { body: fields.as_object().cloned().unwrap(), ..LibraryContent::default() }
+}
+
+#[tokio::test]
+async fn a_link_to_a_public_artifact_works_until_it_is_deleted() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let report = library.create(LibraryFamily::Artifacts, with(json!({"is_public": true}))).await.unwrap();
+    let token = library.download_of(&report.id).unwrap();
+    world.clock.advance(Duration::from_hours(24));
+    assert_eq!(world.store.downloaded(&token).await.unwrap(), Some(report.clone()));
+    library.delete(LibraryFamily::Artifacts, &report.id).await.unwrap();
+    assert!(matches!(world.store.downloaded(&token).await, Err(Error::DownloadExpired)));
+}
+
+#[tokio::test]
+async fn everyone_in_the_organisation_finds_an_artifact_that_is_shared_with_it() {
+    let world = World::new().await;
+    let (acme, other) = (world.organization("acme").await, world.organization("other").await);
+    let of_ada = library(&world, &acme);
+    let bea = LibraryScope { user: UserId::parse("bea").unwrap(), ..scope(&acme) };
+    let of_bea = world.store.library(bea, Provenance::default());
+    for (fields, is_found) in [
+        (json!({}), false),
+        (json!({"shared_to_org": false, "is_public": false}), false),
+        (json!({"shared_to_org": true}), true),
+        (json!({"is_public": true}), true),
+    ] {
+        let saved = of_ada.create(LibraryFamily::Artifacts, with(fields.clone())).await.unwrap();
+        assert_eq!(of_bea.get(LibraryFamily::Artifacts, &saved.id).await.unwrap(), None, "{fields}");
+        let found = of_bea.artifact_of_organization(&saved.id).await.unwrap();
+        assert_eq!(found.is_some(), is_found, "{fields}");
+        let found = library(&world, &other).artifact_of_organization(&saved.id).await.unwrap();
+        assert_eq!(found, None, "of another organisation: {fields}");
+    }
+    let memory = of_ada.create(MEMORY, with(json!({"shared_to_org": true}))).await.unwrap();
+    assert_eq!(of_bea.artifact_of_organization(&memory.id).await.unwrap(), None, "of another family");
+}
+
+#[tokio::test]
+async fn a_use_is_counted_and_is_no_change() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let skill = library.create(SKILLS, content("x")).await.unwrap();
+    for uses in 1..=3 {
+        library.count_use(SKILLS, &skill.id).await.unwrap();
+        let found = library.get(SKILLS, &skill.id).await.unwrap().unwrap();
+        assert_eq!((&found.body["usage_count"], &found.body["content"]), (&json!(uses), &json!("x")));
+        assert_eq!((found.revision, found.updated_at), (1, skill.updated_at));
+    }
+    of_app(&world, &acme, Some("shop")).count_use(SKILLS, &skill.id).await.unwrap();
+    let found = library.get(SKILLS, &skill.id).await.unwrap().unwrap();
+    assert_eq!(found.body["usage_count"], 3, "of another application");
+}

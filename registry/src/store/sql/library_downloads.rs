@@ -1,6 +1,9 @@
-//! Links to artifacts, and the artifacts that they lead to.
+//! Links to artifacts, the artifacts that they lead to, and artifacts that the whole organisation reads.
+
+use serde_json::Value;
 
 use super::library::{Library, read};
+use crate::account::OrganizationId;
 use crate::download::{Download, DownloadToken, LIFETIME};
 use crate::error::{Error, Result};
 use crate::ids::LibraryItemId;
@@ -8,11 +11,15 @@ use crate::library::LibraryItem;
 use crate::store::database::Query;
 use crate::store::handle::Store;
 
-const LINKED: &str = "SELECT * FROM library_items
+const ARTIFACT: &str = "SELECT * FROM library_items
     WHERE organization = $1 AND item = $2 AND family = 'artifacts' AND deleted_at IS NULL";
 
 /// The purpose of the key that signs links.
 const PURPOSE: &str = "downloads of artifacts";
+
+/// The fields of an artifact that the whole organisation reads, and of one whose links never end.
+const SHARED_TO_ORG: &str = "shared_to_org";
+const IS_PUBLIC: &str = "is_public";
 
 impl Library {
     /// Returns the token of a link to an artifact that the caller has read.
@@ -22,18 +29,34 @@ impl Library {
         let token = download.signed(&self.store.0.keys.derive(PURPOSE));
         token.ok_or_else(|| Error::Corrupt { what: "download", detail: "a link cannot be signed".into() })
     }
+
+    /// Finds an artifact that its owner shares with the whole organisation.
+    pub async fn artifact_of_organization(&self, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
+        let found = self.store.artifact(&self.scope.organization, item).await?;
+        Ok(found.filter(|artifact| is_set(artifact, SHARED_TO_ORG) || is_set(artifact, IS_PUBLIC)))
+    }
 }
 
 impl Store {
     /// Returns the artifact that a link leads to. `None` for a link that the installation has not signed, and for an artifact that was
-    /// deleted. [`Error::DownloadExpired`] for a link whose time has passed.
+    /// deleted. [`Error::DownloadExpired`] for a link whose time has passed, unless its artifact is public.
     pub async fn downloaded(&self, token: &DownloadToken) -> Result<Option<LibraryItem>> {
         let Some(download) = Download::read(token, &self.0.keys.derive(PURPOSE)) else { return Ok(None) };
         let Download { organization, item, expires_at } = download;
-        if expires_at <= self.0.clock.now() {
+        let artifact = self.artifact(&organization, &item).await?;
+        let is_public = artifact.as_ref().is_some_and(|artifact| is_set(artifact, IS_PUBLIC));
+        if expires_at <= self.0.clock.now() && !is_public {
             return Err(Error::DownloadExpired);
         }
-        let query = Query::new(LINKED).bind(organization.as_str()).bind(item.as_str());
+        Ok(artifact)
+    }
+
+    async fn artifact(&self, organization: &OrganizationId, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
+        let query = Query::new(ARTIFACT).bind(organization.as_str()).bind(item.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
+}
+
+fn is_set(artifact: &LibraryItem, field: &str) -> bool {
+    artifact.body.get(field) == Some(&Value::Bool(true))
 }

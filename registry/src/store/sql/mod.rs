@@ -69,6 +69,7 @@ mod library_expiry;
 mod library_index;
 mod library_list;
 mod library_search;
+mod library_uses;
 mod library_vectors;
 mod list;
 mod oauth_clients;

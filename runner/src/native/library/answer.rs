@@ -68,7 +68,7 @@ pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Val
 fn status(code: &str) -> u16 {
     match code {
         "invalid_value" | "input_schema" | "too_many" | "output_too_large" => 400,
-        "forbidden" => 403,
+        "permission_missing" => 403,
         "not_found" => 404,
         "conflict" => 409,
         "too_many_runs" => 429,
@@ -93,4 +93,41 @@ pub(super) fn enveloped(data: &Value) -> Value {
         },
     });
     json!({"type": "object", "oneOf": [of(true, "data", data), of(false, "error", &error)]})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::wall_timeout;
+
+    fn failure(outcome: Outcome) -> Value {
+        let Outcome::Failed { exception_type, exception_message, .. } = outcome else { panic!("{outcome:?}") };
+        library_failure(&exception_type, &exception_message, None)
+    }
+
+    fn of(error: registry::Error) -> Value {
+        failure(outcome(Err(error.into())))
+    }
+
+    #[test]
+    fn s0_121_every_failure_has_the_form_of_a_failure() {
+        for (failure, code, status) in [
+            (failure(outcome(Err(invalid("x")))), "invalid_value", 400),
+            (failure(outcome(Err(not_found("memory")))), "not_found", 404),
+            (failure(outcome(Err(conflict("x")))), "conflict", 409),
+            (of(registry::Error::Changed { what: "item" }), "conflict", 409),
+            (of(registry::Error::Closed), "unavailable", 503),
+            (of(registry::Error::Corrupt { what: "row", detail: "x".into() }), "internal", 500),
+            (failure(wall_timeout(std::time::Duration::from_secs(30))), "timeout_wall", 504),
+        ] {
+            assert_eq!((&failure["success"], &failure["error"]["code"]), (&json!(false), &json!(code)));
+            assert_eq!(failure["error"]["status"], status, "{failure}");
+        }
+    }
+
+    #[test]
+    fn the_cause_of_a_fault_is_not_shown() {
+        let failure = of(registry::Error::Corrupt { what: "row", detail: "secret".into() });
+        assert_eq!(failure["error"]["message"], "the server failed");
+    }
 }

@@ -13,10 +13,13 @@ use super::super::tool_route::ToolRoute;
 use super::answer::{Failure, not_found, outcome};
 use super::fields::take_id;
 use super::item::shown;
-use super::record::Record;
+use super::record::{Record, content_of};
 use super::schemas;
 use super::tools::{creates, deletes, lists, of, shares};
 use crate::outcome::Outcome;
+
+/// The field with the agent that saved an artifact.
+const PRODUCER_AGENT: &str = "producer_agent_id";
 
 /// An artifact.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -39,6 +42,17 @@ pub(super) struct Artifact {
     summary: Option<String>,
     #[schemars(length(max = 32), inner(length(min = 1, max = 64)))]
     tags: Option<Vec<String>>,
+    /// Whether everyone in the organisation can read the artifact, by its id.
+    #[serde(default)]
+    shared_to_org: bool,
+    /// Whether links to the artifact work until it is deleted, for everyone who has one. Everyone in the organisation can read it.
+    #[serde(default)]
+    is_public: bool,
+    /// The conversation that the artifact is from, as the application names it.
+    #[schemars(length(min = 1, max = 128))]
+    producer_thread_id: Option<String>,
+    /// The agent that saved the artifact. Null for a user.
+    producer_agent_id: Option<String>,
 }
 
 impl Record for Artifact {
@@ -46,15 +60,19 @@ impl Record for Artifact {
     const ID: &'static str = "artifact_id";
     const LABEL: Option<&'static str> = Some("artifact_type");
     const CONTENT: Option<&'static str> = Some("content");
+    const SERVER_FIELDS: &'static [&'static str] = &[PRODUCER_AGENT];
 }
 
 pub(super) const TOOLS: &[NativeToolSpec] = &[
-    creates::<Artifact>([
-        "artifact_save",
-        "Save an artifact",
-        "Keeps a result, such as a report, a dashboard or a plan. Save what the user wants to have, not notes for yourself.",
-    ])
-    .at(&[ToolRoute::post("/api/v1/artifacts")]),
+    NativeToolSpec {
+        handler: Some(save),
+        ..creates::<Artifact>([
+            "artifact_save",
+            "Save an artifact",
+            "Keeps a result, such as a report, a dashboard or a plan. Save what the user wants to have, not notes for yourself.",
+        ])
+        .at(&[ToolRoute::post("/api/v1/artifacts")])
+    },
     lists::<Artifact>(["artifact_list", "List artifacts", "Lists artifacts without their content, newest first."])
     .at(&[ToolRoute::get("/api/v1/artifacts")]),
     NativeToolSpec {
@@ -79,13 +97,29 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::delete("/api/v1/artifacts/{artifact_id}")]),
 ];
 
+fn save(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(saved(call).await) })
+}
+
+async fn saved(NativeCall { library, agent_call, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    arguments.insert(PRODUCER_AGENT.to_owned(), json!(agent_call.map(|call| call.agent)));
+    let content = content_of::<Artifact>(arguments)?;
+    let item = library.create(Artifact::FAMILY, content).await?;
+    Ok(shown::<Artifact>(item))
+}
+
 fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(got(call).await) })
 }
 
 async fn got(NativeCall { library, base_url, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = take_id::<Artifact>(&mut arguments)?;
-    let found = library.get(Artifact::FAMILY, &id).await?.ok_or_else(|| not_found("artifact"))?;
+    let own = library.get(Artifact::FAMILY, &id).await?;
+    let found = match own {
+        Some(own) => Some(own),
+        None => library.artifact_of_organization(&id).await?,
+    };
+    let found = found.ok_or_else(|| not_found("artifact"))?;
     let mut shown = shown::<Artifact>(found);
     if arguments.get("with_download_url") == Some(&Value::Bool(true)) {
         shown["download_url"] = json!(format!("{base_url}/api/v1/downloads/{}", library.download_of(&id)?));

@@ -1,4 +1,7 @@
-//! Preferences: wishes of a user, each under a key.
+//! Preferences: wishes of a user, each under a key, with the values that they had before.
+
+mod source;
+mod superseded;
 
 use futures_util::future::BoxFuture;
 use registry::{Library, LibraryFamily, LibraryItem};
@@ -16,6 +19,11 @@ use super::record::{Record, content_of};
 use super::schemas;
 use super::tools::{lists, of};
 use crate::outcome::Outcome;
+use source::Source;
+use superseded::Superseded;
+
+/// The field with the values that others have replaced.
+const SUPERSEDES: &str = "supersedes";
 
 /// A preference.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -31,17 +39,9 @@ pub(super) struct Preference {
     source: Source,
     #[schemars(length(min = 1, max = 1024))]
     description: Option<String>,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema, Default)]
-#[serde(rename_all = "lowercase")]
-enum Source {
-    #[default]
-    Explicit,
-    Learned,
-    Inferred,
-    Imported,
-    Manual,
+    /// The latest values that others have replaced, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    supersedes: Vec<Superseded>,
 }
 
 impl Record for Preference {
@@ -50,6 +50,8 @@ impl Record for Preference {
     const LABEL: Option<&'static str> = Some("source");
     const KEY: Option<&'static str> = Some("key");
     const HAS_TAGS: bool = false;
+    const CONTENT: Option<&'static str> = Some(SUPERSEDES);
+    const SERVER_FIELDS: &'static [&'static str] = &[SUPERSEDES];
 }
 
 pub(super) const TOOLS: &[NativeToolSpec] = &[
@@ -61,7 +63,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         ..of::<Preference>([
             "preference_set",
             "Set a preference",
-            "Keeps a lasting wish of the user under a key, in place of an earlier value.",
+            "Keeps a lasting wish of the user under a key, in place of an earlier value, which the preference remembers.",
         ])
         .at(&[ToolRoute::put("/api/v1/preferences/{key}")])
     },
@@ -73,8 +75,12 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         ..of::<Preference>(["preference_get", "Get a preference", "Returns the preference with a key."])
             .at(&[ToolRoute::get("/api/v1/preferences/{key}")])
     },
-    lists::<Preference>(["preference_list", "List preferences", "Lists the preferences of the user, newest first."])
-        .at(&[ToolRoute::get("/api/v1/preferences")]),
+    lists::<Preference>([
+        "preference_list",
+        "List preferences",
+        "Lists the preferences of the user without their earlier values, newest first.",
+    ])
+    .at(&[ToolRoute::get("/api/v1/preferences")]),
     NativeToolSpec {
         effect: Some(ToolEffect::Destroys),
         input_schema: Some(schemas::keyed),
@@ -97,16 +103,34 @@ fn forget(call: NativeCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(forgotten(call).await) })
 }
 
-/// Writes a preference unless it is the present one.
+/// Creates a preference, or replaces the present one under its key.
 async fn stored(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
-    let content = content_of::<Preference>(arguments)?;
-    let key = content.key.clone().unwrap_or_default();
-    let item = match library.find(Preference::FAMILY, &key).await? {
-        Some(present) if present.body == content.body => present,
-        Some(LibraryItem { id, revision, .. }) => library.update(Preference::FAMILY, (&id, revision), content).await?,
-        None => library.create(Preference::FAMILY, content).await?,
+    let present = with_key(&library, &arguments).await?;
+    let item = match present {
+        Some(present) => replaced(&library, present, arguments).await?,
+        None => library.create(Preference::FAMILY, content_of::<Preference>(arguments)?).await?,
     };
     Ok(shown::<Preference>(item))
+}
+
+/// Writes a preference unless it is the present one. The present value is kept if another one replaces it.
+async fn replaced(
+    library: &Library,
+    present: LibraryItem,
+    mut arguments: Map<String, Value>,
+) -> Result<LibraryItem, Failure> {
+    let before: Preference = serde_json::from_value(Value::Object(present.body.clone())).map_err(Failure::internal)?;
+    let mut supersedes = before.supersedes;
+    if arguments.get("value") != Some(&before.value) {
+        supersedes.push(Superseded::new((before.value, before.source), &present));
+        superseded::bound(&mut supersedes);
+    }
+    arguments.insert(SUPERSEDES.to_owned(), json!(supersedes));
+    let content = content_of::<Preference>(arguments)?;
+    if content.body == present.body {
+        return Ok(present);
+    }
+    Ok(library.update(Preference::FAMILY, (&present.id, present.revision), content).await?)
 }
 
 async fn forgotten(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
@@ -116,7 +140,11 @@ async fn forgotten(NativeCall { library, arguments, .. }: NativeCall) -> Result<
 }
 
 async fn found(library: &Library, arguments: &Map<String, Value>) -> Result<LibraryItem, Failure> {
+    with_key(library, arguments).await?.ok_or_else(|| not_found("preference"))
+}
+
+/// Finds the preference with the key of the arguments.
+async fn with_key(library: &Library, arguments: &Map<String, Value>) -> Result<Option<LibraryItem>, Failure> {
     let key = arguments.get("key").and_then(Value::as_str).unwrap_or_default();
-    let found = library.find(Preference::FAMILY, key).await?;
-    found.ok_or_else(|| not_found("preference"))
+    Ok(library.find(Preference::FAMILY, key).await?)
 }

@@ -23,6 +23,8 @@ pub(super) trait Record: Serialize + DeserializeOwned + JsonSchema {
     const KEY: Option<&'static str> = None;
     /// A parameter of lists, and the field that must then be true.
     const SWITCH: Option<(&'static str, &'static str)> = None;
+    /// Fields that the server sets. Callers cannot write them.
+    const SERVER_FIELDS: &'static [&'static str] = &[];
 
     /// Derives fields from others.
     fn complete(&mut self) {}

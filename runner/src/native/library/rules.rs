@@ -28,6 +28,13 @@ pub(super) struct Rule {
     enabled: bool,
     /// The cases in which the rule applies. Without triggers, it always does.
     triggers: Option<Triggers>,
+    /// The level that states the rule. Of two rules that contradict each other, the application follows that of the higher level:
+    /// `system` before `org`, `user` and `agent`.
+    #[serde(default)]
+    level: Level,
+    /// Violations that the application has counted.
+    #[serde(default)]
+    violation_count: u64,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -56,6 +63,17 @@ enum EnforcementMode {
     Both,
 }
 
+/// The levels that state rules, the highest first.
+#[derive(Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    System,
+    Org,
+    #[default]
+    User,
+    Agent,
+}
+
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Triggers {
@@ -64,6 +82,9 @@ struct Triggers {
     keywords: Vec<String>,
     #[schemars(length(min = 1, max = 64))]
     tool_name: Option<String>,
+    /// A vector of the application, with which it compares the vectors of messages.
+    #[schemars(length(min = 1, max = 4096))]
+    embedding: Option<Vec<f64>>,
     #[serde(default)]
     always: bool,
 }

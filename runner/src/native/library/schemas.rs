@@ -12,12 +12,16 @@ use super::record::Record;
 
 /// The fields of a new item.
 pub(super) fn new<R: Record>() -> Value {
-    schema_of::<R>()
+    let mut schema = schema_of::<R>();
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.retain(|name, _| !R::SERVER_FIELDS.contains(&name.as_str()));
+    }
+    schema
 }
 
 /// The fields of an item, each of which may be absent, with its id.
 pub(super) fn changes<R: Record>() -> Value {
-    let mut schema = schema_of::<R>();
+    let mut schema = new::<R>();
     schema["required"] = json!([R::ID]);
     schema["properties"][R::ID] = id();
     let revision = "The revision that the change is for. A change of another revision is refused.";

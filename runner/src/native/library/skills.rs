@@ -1,14 +1,21 @@
 //! Skills: instructions in Markdown that are used again.
 
+use futures_util::future::BoxFuture;
 use registry::LibraryFamily;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::spec::NativeToolSpec;
+use super::super::tool::NativeCall;
 use super::super::tool_route::ToolRoute;
+use super::answer::{Failure, not_found, outcome};
+use super::fields::take_id;
+use super::item::shown;
 use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, updates};
 use super::variables::variables;
+use crate::outcome::Outcome;
 
 /// A skill.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -32,6 +39,9 @@ pub(super) struct Skill {
     #[serde(default)]
     #[schemars(length(max = 64))]
     variables: Vec<String>,
+    /// Times that an agent has read the skill before, about.
+    #[serde(default)]
+    usage_count: u64,
 }
 
 impl Record for Skill {
@@ -39,6 +49,7 @@ impl Record for Skill {
     const ID: &'static str = "skill_id";
     const KEY: Option<&'static str> = Some("name");
     const CONTENT: Option<&'static str> = Some("content");
+    const SERVER_FIELDS: &'static [&'static str] = &["usage_count"];
 
     fn complete(&mut self) {
         self.variables = variables(&self.content);
@@ -54,8 +65,11 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::post("/api/v1/skills")]),
     lists::<Skill>(["skill_list", "List skills", "Lists skills without their instructions, newest first."])
     .at(&[ToolRoute::get("/api/v1/skills")]),
-    gets::<Skill>(["skill_get", "Get a skill", "Returns one skill with its instructions."])
-    .at(&[ToolRoute::get("/api/v1/skills/{skill_id}")]),
+    NativeToolSpec {
+        handler: Some(get),
+        ..gets::<Skill>(["skill_get", "Get a skill", "Returns one skill with its instructions."])
+            .at(&[ToolRoute::get("/api/v1/skills/{skill_id}")])
+    },
     updates::<Skill>(["skill_update", "Change a skill", "Changes a skill. Fields that are left out stay as they are."])
     .at(&[
         ToolRoute::patch("/api/v1/skills/{skill_id}"),
@@ -64,3 +78,19 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     deletes::<Skill>(["skill_delete", "Delete a skill", "Deletes a skill."])
     .at(&[ToolRoute::delete("/api/v1/skills/{skill_id}")]),
 ];
+
+fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(used(call).await) })
+}
+
+/// Returns a skill. A skill that an agent reads is used: the count that is shown is that before this use.
+async fn used(NativeCall { library, agent_call, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    let id = take_id::<Skill>(&mut arguments)?;
+    let found = library.get(Skill::FAMILY, &id).await?.ok_or_else(|| not_found(Skill::FAMILY.as_str()))?;
+    if agent_call.is_some()
+        && let Err(error) = library.count_use(Skill::FAMILY, &id).await
+    {
+        tracing::warn!(%error, "a use of a skill is not counted");
+    }
+    Ok(shown::<Skill>(found))
+}
