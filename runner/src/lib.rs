@@ -71,8 +71,8 @@ pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, Qu
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
     AgentRunOptions, AgentRunWork, Catalogue, DifferingRun, FinalAnswer, HumanQuestion, HumanResponse, Invoker,
-    LastRuns, ListedSource, ListedTool, OnStuck, Progress, Refusal, Replay, ReplayReport, ReplayResult, ReplayTarget,
-    RunFailure, Storage, StuckAction, TurnCall, Urgency, is_control_tool, search_tools,
+    LastRuns, ListedSource, ListedTool, MILESTONE_CHARACTERS_MAX, OnStuck, Progress, Refusal, Replay, ReplayReport,
+    ReplayResult, ReplayTarget, RunFailure, Storage, StuckAction, TurnCall, Urgency, is_control_tool, search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;

@@ -186,7 +186,7 @@ fn a_run_is_seen_by_its_user_and_by_administrators() {
     let runs = Runs::shared();
     let run = runs.execute("private", &["__complete__"], vec![Reply::complete("mine")]);
     let path = format!("/agents/{}/status", id(&run));
-    let other = runs.team.joined_by("carl", "developer");
+    let other = runs.team.joined_by("carl", "auditor");
     let stranger = Team::on(&runs.team.server);
     for team in [&other, &stranger] {
         assert_eq!(team.server.request("GET", &path).bearer(&team.token).send().status, 404);

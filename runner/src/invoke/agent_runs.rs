@@ -11,7 +11,7 @@ mod stuck;
 mod tool_step;
 mod work;
 
-pub use control::is_control_tool;
+pub use control::{MILESTONE_CHARACTERS_MAX, is_control_tool};
 pub use progress::{AgentRunOptions, FinalAnswer, HumanQuestion, HumanResponse, Progress, RunFailure, Urgency};
 pub use stuck::{OnStuck, StuckAction};
 pub use work::Work as AgentRunWork;

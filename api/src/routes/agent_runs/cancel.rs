@@ -17,6 +17,7 @@ pub(crate) fn operation() -> OperationDoc {
             run lets the call end first.",
         )
         .returns_nothing(204, "Cancelled.")
+        .errors(403, &["organization_differs"])
         .errors(409, &["run_ended"])
 }
 

@@ -66,6 +66,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person.", AgentRunStatus::example())
         .returns::<AgentRunStatus>(202, "With `async=true`: the run has started.", AgentRunStatus::example())
+        .errors(403, &["organization_differs"])
         .errors(400, &["run_tool_unknown"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["model_missing", "overloaded"])

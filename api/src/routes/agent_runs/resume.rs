@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::AgentRunId;
+use registry::{AgentRunId, InvalidValue};
 use runner::{AgentRunWork, HumanResponse, Invoker};
 use serde_json::{Value, json};
 
@@ -34,6 +34,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person again.", AgentRunStatus::example())
         .returns::<AgentRunStatus>(202, "With `async=true`: the run goes on.", AgentRunStatus::example())
+        .errors(403, &["organization_differs"])
         .errors(409, &["run_not_paused"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["model_missing", "overloaded"])
@@ -80,7 +81,7 @@ impl FromBody for Request {
         let human_input = fields.optional("human_input", INPUT.described("What the person answers."));
         let approved = fields.optional("approved", Boolean.described("Whether the person agrees."));
         if human_input.is_none() && approved.is_none() {
-            return fields.refuse("value_error", "human_input or approved should be given");
+            return fields.checked(Err(InvalidValue::new("answer", "should have human_input or approved")));
         }
         Some(Self(HumanResponse { human_input, approved }))
     }

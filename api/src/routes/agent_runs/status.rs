@@ -19,6 +19,7 @@ pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-agent-run", Tag::Agents, "Show a run of an agent")
         .description("A run of the caller. Administrators see the runs of all users.")
         .returns::<AgentRunStatus>(200, "The run.", AgentRunStatus::example())
+        .errors(403, &["organization_differs"])
         .links_to("resume-agent-run", "agent_run_id", "/agent_run_id")
         .links_to("cancel-agent-run", "agent_run_id", "/agent_run_id")
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
-use runner::Invoker;
+use runner::{Invoker, MILESTONE_CHARACTERS_MAX};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -11,9 +11,17 @@ use serde_json::json;
 use super::wire::TraceStep;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{FromQuery, InPath, Query, QueryParameters};
+use crate::extract::{FromQuery, InPath, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::{FOREIGN_ID, TIME};
+use crate::routes::text_types::TIME;
+
+const MILESTONE: Text<String> = Text::new(
+    || json!({"type": "string", "maxLength": MILESTONE_CHARACTERS_MAX, "pattern": r"^[^\u0000]*$"}),
+    |text| match text.chars().count() <= MILESTONE_CHARACTERS_MAX && !text.contains('\0') {
+        true => Ok(text.to_owned()),
+        false => Err(format!("should have at most {MILESTONE_CHARACTERS_MAX} characters, and no NUL")),
+    },
+);
 
 pub(crate) struct Request(StepFilter);
 
@@ -32,6 +40,7 @@ pub(crate) fn operation() -> OperationDoc {
             of the call has all of it.",
         )
         .returns::<Response>(200, "The steps.", json!({"trace": [TraceStep::example()]}))
+        .errors(403, &["organization_differs"])
 }
 
 pub(crate) async fn handle(
@@ -48,7 +57,7 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         Self(StepFilter {
-            milestone: query.one("milestone", "Only steps that recorded this milestone.", &FOREIGN_ID),
+            milestone: query.one("milestone", "Only steps that recorded this milestone.", &MILESTONE),
             since: query.one("since", "Only steps at this time or later.", &TIME),
             until: query.one("until", "Only steps at this time or before.", &TIME),
         })

@@ -13,7 +13,7 @@ use crate::native::schema_of;
 /// Bytes of all values in the memory of a run.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
 /// Characters of a milestone, by which steps are found.
-const MILESTONE_CHARACTERS_MAX: usize = 128;
+pub const MILESTONE_CHARACTERS_MAX: usize = 128;
 
 struct ControlTool {
     name: &'static str,
