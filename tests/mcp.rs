@@ -1,4 +1,4 @@
-//! The tools of agents for MCP clients.
+//! The tools, prompts and resources of agents for MCP clients.
 
 mod access;
 mod calls;
@@ -7,8 +7,10 @@ pub mod client;
 mod command;
 mod lists;
 mod oauth;
+mod prompts;
 mod question_languages;
 mod questions;
+mod resources;
 mod session_questions;
 mod sessions;
 mod stream;

@@ -1,23 +1,29 @@
-//! The Model Context Protocol: the tools of an agent for MCP clients, at `/v1/{organization}/mcp/{gateway}`.
+//! The Model Context Protocol: the tools, prompts and resources of an agent for MCP clients, at `/v1/{organization}/mcp/{gateway}`.
 //!
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
-//! say which tools a client sees ([`listing`]), call them ([`calling`]) and bind sessions to their users ([`sessions`]).
+//! say which tools a client sees ([`listing`]), call them ([`calling`]), show items of the Library ([`prompts`], [`resources`]) and
+//! bind sessions to their users ([`sessions`]).
 
 mod abilities;
 mod accept;
 mod calling;
 mod challenge;
 mod changes;
+mod completion;
 mod dialogue;
 mod endpoint;
 mod events;
 mod exposure;
 mod gateway;
 mod hosts;
+mod library_items;
+mod library_reads;
 mod listing;
 mod metadata;
 mod pages;
+mod prompts;
 mod request_state;
+mod resources;
 mod result;
 mod scope;
 mod session_questions;

@@ -13,6 +13,7 @@ use crate::built_in_tools::BuiltInTools;
 use crate::clock::Timestamp;
 use crate::ids::AgentId;
 use crate::invalid_value::InvalidValue;
+use crate::library::LibraryFamily;
 use crate::named_values::named_values;
 use crate::names::Description;
 use crate::page::Direction;
@@ -230,6 +231,13 @@ pub struct AgentRevision {
 pub struct RunningAgent {
     pub agent: Agent,
     pub revision: AgentRevision,
+}
+
+impl RunningAgent {
+    /// Whether the agent has a family of the Library. Gateways have none.
+    pub fn has_family(&self, family: LibraryFamily) -> bool {
+        self.agent.agent_type != AgentType::McpGateway && self.revision.content.built_in_tools.allows(family)
+    }
 }
 
 impl Agent {

@@ -78,7 +78,8 @@ pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use model::{Model, ModelApi, ModelSettings};
 pub use native::{
-    NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, library_failure, routed_tools,
+    NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, fill_variables,
+    library_failure, routed_tools,
 };
 pub use outcome::Outcome;
 pub use ports::{

@@ -57,11 +57,15 @@ class Server:
         return json.loads(self.run("--json", *arguments))
 
     def rest(self, method, path, body=None, headers=None):
+        """Sends a request of the user about the organisation."""
+        return self.request(method, f"/v1/{ORGANIZATION}{path}", body, headers)
+
+    def request(self, method, path, body=None, headers=None):
         """Sends a request of the user to the HTTP API and returns the answer, which must be a success."""
         headers = headers or {"authorization": f"Bearer {self.token}"}
         text = None if body is None else json.dumps(body)
         connection = http.client.HTTPConnection(self.address)
-        connection.request(method, f"/v1/{ORGANIZATION}{path}", text, {**headers, "content-type": "application/json"})
+        connection.request(method, path, text, {**headers, "content-type": "application/json"})
         response = connection.getresponse()
         answer = response.read()
         connection.close()

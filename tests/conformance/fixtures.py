@@ -1,4 +1,4 @@
-"""The tools that the conformance suite calls, as projects of published Python tools."""
+"""The tools that the conformance suite calls, as projects of published Python tools, and the items of the Library that it reads."""
 
 import base64
 import json
@@ -22,6 +22,22 @@ CONFIRM = 'Form("Please confirm", {"ok": {"type": "boolean"}}, required=["ok"])'
 
 #: The tool whose call changes the tools of the gateway, and the tool that is there or not. The proxy deploys the change.
 CHANGING, CHANGED = "test_trigger_tool_change", "test_changed_tool"
+#: The tool whose call changes the prompts. The proxy writes the change.
+CHANGING_PROMPTS = "test_trigger_prompt_change"
+
+PROMPTS = [
+    {"name": "test_simple_prompt", "description": "Without arguments.", "content": "This is a simple prompt for testing."},
+    {
+        "name": "test_prompt_with_arguments",
+        "description": "With two arguments.",
+        "content": "Prompt with arguments: arg1='{{arg1}}', arg2='{{arg2}}'",
+        "variables": [
+            {"name": "arg1", "description": "First test argument", "required": True},
+            {"name": "arg2", "description": "Second test argument", "required": True},
+        ],
+    },
+]
+ARTIFACT = {"title": "Report", "artifact_type": "report", "content": "# Report", "content_type": "text/markdown", "summary": "A text."}
 
 #: The body of each tool.
 BODIES = {
@@ -124,6 +140,7 @@ BODIES = {
     ),
     CHANGING: 'return "the tools of the gateway have changed"',
     CHANGED: 'return "ok"',
+    CHANGING_PROMPTS: 'return "the prompts have changed"',
 }
 
 #: The input schemas of tools that take arguments.

@@ -1,6 +1,7 @@
 """Runs the MCP conformance suite against a server of its own: python3 run.py LATHE CONFORMANCE...
 
-LATHE is the program; CONFORMANCE the command of the suite. The fixture tools are published on the server and assigned to a gateway.
+LATHE is the program; CONFORMANCE the command of the suite. The fixture tools are published on the server and assigned to an agent, which
+also has the prompts and the artifacts of the Library.
 The suite runs once for each era, and once for the authorization server. Scenarios in expected-failures.yml may fail, and only they.
 """
 
@@ -16,6 +17,7 @@ import authorization
 import fixtures
 import proxy
 from mcp_server import Server
+from prompt_change import PromptChange
 from tool_change import ToolChange
 
 ERAS = ("2025-11-25", "2026-07-28")
@@ -26,8 +28,11 @@ def main():
     lathe, *suite = sys.argv[1:]
     with tempfile.TemporaryDirectory() as home, Server(lathe, home, "--oauth-registration") as server:
         publish_fixtures(server)
-        change = ToolChange(server, GATEWAY, fixtures.CHANGED)
-        url = proxy.start(server.address, server.mcp_path(GATEWAY), server.key, {fixtures.CHANGING: change})
+        actions = {
+            fixtures.CHANGING: ToolChange(server, GATEWAY, fixtures.CHANGED),
+            fixtures.CHANGING_PROMPTS: PromptChange(server, keep_fixtures(server)),
+        }
+        url = proxy.start(server.address, server.mcp_path(GATEWAY), server.key, actions)
         failed = [era for era in ERAS if not passes(suite, url, era)]
         print("\n== authorization", flush=True)
         failed += [] if authorization.passes(suite, server, GATEWAY) else ["authorization"]
@@ -36,13 +41,21 @@ def main():
 
 
 def publish_fixtures(server):
-    """Publishes all fixtures, and deploys a gateway that has them."""
-    server.run("agent", "create", GATEWAY, "--type", "mcp_gateway", "--description", "The fixtures.")
+    """Publishes all tools, and deploys an agent that has them."""
+    server.run("agent", "create", GATEWAY, "--type", "agent", "--description", "The fixtures.")
+    server.run("agent", "edit", GATEWAY, "--families", "prompts,artifacts")
     server.push({name: fixtures.files(name) for name in fixtures.BODIES})
     for name in fixtures.BODIES:
         server.create(name, f"The fixture {name}.")
         server.run("agent", "assign", GATEWAY, name)
     server.run("agent", "deploy", GATEWAY)
+
+
+def keep_fixtures(server):
+    """Keeps the prompts and the artifact in the Library. Returns the id of a prompt."""
+    server.request("POST", "/api/v1/artifacts", fixtures.ARTIFACT)
+    created = [server.request("POST", "/api/v1/prompts", prompt) for prompt in fixtures.PROMPTS]
+    return created[0]["data"]["prompt_id"]
 
 
 def passes(suite, url, era):

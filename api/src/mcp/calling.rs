@@ -113,7 +113,7 @@ impl Calling {
     }
 
     /// Runs the tool once, from its start. The task of the request carries the run to its end, also when the client goes away.
-    async fn attempt(
+    pub(super) async fn attempt(
         &self,
         call: Call,
         context: &RequestContext<RoleServer>,
@@ -181,15 +181,16 @@ fn refused(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, ErrorDa
 }
 
 /// The caller of a tool.
-struct Caller<'a> {
-    context: &'a RequestContext<RoleServer>,
+pub(super) struct Caller<'a> {
+    pub context: &'a RequestContext<RoleServer>,
     /// The user with the present grants.
-    principal: Principal,
-    cancelled: CancellationToken,
-    interaction: Interaction,
+    pub principal: Principal,
+    pub cancelled: CancellationToken,
+    pub interaction: Interaction,
 }
 
-fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
+/// Makes the call of a tool.
+pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
     let Caller { context, principal, cancelled, interaction } = caller;
     let BoundCall { scope, listed, arguments } = *bound;
     let mut pinned: Vec<_> = pinned(&context.meta)?.into_iter().collect();

@@ -1,4 +1,4 @@
-//! The methods of the protocol, for the tools of one agent.
+//! The methods of the protocol, for the tools, prompts and resources of one agent.
 
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
@@ -6,10 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{RunningAgent, Store};
+use registry::{LibraryFamily, RunningAgent, Store};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, LoggingLevel, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ReadResourceRequestMethod,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
+    SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -20,9 +24,12 @@ use tokio_util::sync::CancellationToken;
 use super::calling::{Asked, Calling};
 use super::changes::Watched;
 use super::exposure::Exposed;
+use super::library_items::LibraryItems;
+use super::library_reads::ItemReader;
 use super::pages::page;
 use super::scope::Scope;
 use super::turns::{call_in_turn, turn_of};
+use super::{completion, prompts, resources};
 
 /// Time after which the end of a session is noticed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
@@ -68,36 +75,82 @@ impl Gateway {
         self.calling.call(&catalogue, request, Asked { context, level }).await
     }
 
-    /// Tells a subscription of changes, until it ends.
-    async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let watched = self.watched(Scope::of(&context.request_context().extensions)?);
-        let mut last = watched.digest().await;
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.stopping.cancelled() => return Ok(()),
-                next = watched.changed(last) => last = next,
+    /// Returns the items of a family of the Library. An agent without the family does not have the method.
+    fn items<M: ConstString>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        family: LibraryFamily,
+    ) -> Result<LibraryItems, ErrorData> {
+        let scope = Scope::of(&context.extensions)?;
+        if !scope.running.has_family(family) {
+            return Err(ErrorData::method_not_found::<M>());
+        }
+        Ok(LibraryItems::of(&self.store, scope, family))
+    }
+
+    async fn answer_completion(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let items = |family| self.items::<CompleteRequestMethod>(&context, family);
+        match &request.r#ref {
+            Reference::Prompt(prompt) => {
+                completion::of_prompt(&items(LibraryFamily::Prompts)?, &prompt.name, &request.argument).await
             }
-            // Without rights, the subscription ends; its client cannot begin another.
-            if last.is_none() || context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
+            Reference::Resource(template) => {
+                completion::of_resource(&items(LibraryFamily::Artifacts)?, &template.uri, &request.argument).await
             }
+            _ => Err(ErrorData::invalid_params("The reference is neither a prompt nor a resource template.", None)),
         }
     }
 
-    fn watched(&self, scope: &Arc<Scope>) -> Watched {
-        Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone() }
+    /// Tells a subscription of changes, until it ends.
+    async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let watched = self.watched(Scope::of(&context.request_context().extensions)?, context.accepted().clone());
+        // Without rights, the subscription ends; its client cannot begin another.
+        let Some(mut last) = watched.seen().await else { return Ok(()) };
+        loop {
+            let changed = tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.stopping.cancelled() => return Ok(()),
+                changed = watched.changed(last) => changed,
+            };
+            let Some((now, notifications)) = changed else { return Ok(()) };
+            for notification in notifications {
+                if context.sink().send(notification).await.is_err() {
+                    return Ok(());
+                }
+            }
+            last = now;
+        }
     }
+
+    fn watched(&self, scope: &Arc<Scope>, lists: SubscriptionFilter) -> Watched {
+        Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone(), lists }
+    }
+}
+
+/// The capabilities of an agent: prompts and resources by its families.
+fn capabilities(running: &RunningAgent) -> ServerCapabilities {
+    let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
+    let all = all.enable_prompts().enable_prompts_list_changed().enable_resources().enable_resources_list_changed();
+    let mut capabilities = all.enable_completions().build();
+    let has_prompts = running.has_family(LibraryFamily::Prompts);
+    let has_artifacts = running.has_family(LibraryFamily::Artifacts);
+    capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
+    capabilities.resources = capabilities.resources.filter(|_| has_artifacts);
+    capabilities.completions = capabilities.completions.filter(|_| has_prompts || has_artifacts);
+    capabilities
 }
 
 /// The SDK moves the futures of methods several times, so that they are boxed: that of a call has many kilobytes.
 impl ServerHandler for Gateway {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging().build();
         let agent = &self.running.agent;
         let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(agent.description.as_str())
+        let config = ServerConfig::new(capabilities(&self.running)).with_server_info(implementation);
+        config.with_instructions(agent.description.as_str())
     }
 
     fn list_tools(
@@ -119,6 +172,69 @@ impl ServerHandler for Gateway {
         Box::pin(self.answer_call(request, context))
     }
 
+    fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> + Send {
+        Box::pin(async move {
+            let items = self.items::<ListPromptsRequestMethod>(&context, LibraryFamily::Prompts)?;
+            prompts::list(&items, request).await
+        })
+    }
+
+    fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<GetPromptResponse, ErrorData>> + Send {
+        Box::pin(async move {
+            let items = self.items::<GetPromptRequestMethod>(&context, LibraryFamily::Prompts)?;
+            let reader = ItemReader { calling: &self.calling, context: &context };
+            prompts::get((&items, &reader), request).await.map(GetPromptResponse::from)
+        })
+    }
+
+    fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListResourcesResult, ErrorData>> + Send {
+        Box::pin(async move {
+            let items = self.items::<ListResourcesRequestMethod>(&context, LibraryFamily::Artifacts)?;
+            resources::list(&items, request).await
+        })
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.items::<ListResourceTemplatesRequestMethod>(&context, LibraryFamily::Artifacts)?;
+        resources::templates(request)
+    }
+
+    fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ReadResourceResponse, ErrorData>> + Send {
+        Box::pin(async move {
+            self.items::<ReadResourceRequestMethod>(&context, LibraryFamily::Artifacts)?;
+            let reader = ItemReader { calling: &self.calling, context: &context };
+            resources::read(&reader, request).await.map(ReadResourceResponse::from)
+        })
+    }
+
+    fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<CompleteResult, ErrorData>> + Send {
+        Box::pin(self.answer_completion(request, context))
+    }
+
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
@@ -138,8 +254,11 @@ impl ServerHandler for Gateway {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // The SDK removes the lists that the agent does not have. Single resources are left out: they never change.
         let mut accepted = SubscriptionFilter::default();
         accepted.tools_list_changed = requested.tools_list_changed;
+        accepted.prompts_list_changed = requested.prompts_list_changed;
+        accepted.resources_list_changed = requested.resources_list_changed;
         Some(accepted)
     }
 
@@ -149,18 +268,23 @@ impl ServerHandler for Gateway {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(scope) = Scope::of(&context.extensions) else { return };
-        let watched = self.watched(scope);
+        let lists = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
+        let watched = self.watched(scope, lists.build().supported_by(&capabilities(&self.running)));
         let peer = context.peer;
         tokio::spawn(async move {
-            let mut last = watched.digest().await;
-            while last.is_some() {
-                tokio::select! {
-                    next = watched.changed(last) => last = next,
+            let Some(mut last) = watched.seen().await else { return };
+            loop {
+                let changed = tokio::select! {
+                    changed = watched.changed(last) => changed,
                     () = closed(&peer) => return,
+                };
+                let Some((now, notifications)) = changed else { return };
+                for notification in notifications {
+                    if peer.send_notification(notification).await.is_err() {
+                        return;
+                    }
                 }
-                if last.is_some() && peer.notify_tool_list_changed().await.is_err() {
-                    return;
-                }
+                last = now;
             }
         });
     }

@@ -1,45 +1,55 @@
-//! Pages of the list of tools. A cursor belongs to one catalogue: one agent, its revision, its versions and the rights of one user.
+//! Pages of lists. A cursor belongs to the digest of one list: that of tools depends on the agent, its revision, the versions and the
+//! rights of one user, those of the Library on the agent, the user, the application and all items.
 
 use std::sync::Arc;
 
 use registry::Digest;
 use rmcp::ErrorData;
-use rmcp::model::{CacheScope, ListToolsResult, PaginatedRequestParams};
+use rmcp::model::{CacheScope, Cursor, ListToolsResult, PaginatedRequestParams};
 use runner::Catalogue;
 
 use super::exposure::Exposed;
 
-/// Tools on one page, some kilobytes each.
-const TOOLS_MAX: usize = 100;
+/// Items on one page. Most have some kilobytes.
+pub(super) const PAGE_ITEMS: usize = 100;
 /// Milliseconds for which a client may keep a list. Subscriptions announce changes earlier.
-const TTL_MS: u64 = 60_000;
-/// Hexadecimal characters of the catalogue's digest in a cursor.
+pub(super) const TTL_MS: u64 = 60_000;
+/// Hexadecimal characters of the list's digest in a cursor.
 const DIGEST_CHARACTERS: usize = 32;
+/// The error of a cursor that belongs to no page.
+const STALE: &str =
+    "The cursor is not one of this list, or the list has changed. Ask for the list again without a cursor.";
 
-/// Returns the page after the cursor of a request.
+/// Returns the page of tools after the cursor of a request.
 pub(super) fn page(
     catalogue: &Arc<Catalogue>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListToolsResult, ErrorData> {
     let digest = catalogue.digest();
-    let cursor = request.and_then(|request| request.cursor);
-    let start = cursor.map_or(Some(0), |cursor| start_of(&cursor, &digest));
-    let stale = "The cursor is not one of this list, or the list has changed. List the tools again without a cursor.";
-    let start = start.ok_or_else(|| ErrorData::invalid_params(stale, None))?;
-    let (tools, count) = Exposed(catalogue).definitions(start, TOOLS_MAX)?;
-    let end = start + tools.len();
-    let mut result = ListToolsResult::with_all_items(tools);
-    result.next_cursor = (end < count).then(|| cursor_at(end, &digest));
-    result.ttl_ms = Some(TTL_MS);
-    result.cache_scope = Some(CacheScope::Private);
-    Ok(result)
+    let start = start(request, &digest)?;
+    let (tools, count) = Exposed(catalogue).definitions(start, PAGE_ITEMS)?;
+    let next_cursor = next(start + tools.len(), count, &digest);
+    let result = ListToolsResult::with_all_items(tools).with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
+    Ok(ListToolsResult { next_cursor, ..result })
 }
 
-fn cursor_at(start: usize, digest: &Digest) -> String {
+/// Returns the position of the first item of the page that a request asks for.
+pub(super) fn start(request: Option<PaginatedRequestParams>, digest: &Digest) -> Result<usize, ErrorData> {
+    let cursor = request.and_then(|request| request.cursor);
+    let start = cursor.map_or(Some(0), |cursor| start_of(&cursor, digest));
+    start.ok_or_else(|| ErrorData::invalid_params(STALE, None))
+}
+
+/// Returns the cursor of the page that begins at `end`; `None` at the end of the list.
+pub(super) fn next(end: usize, count: usize, digest: &Digest) -> Option<Cursor> {
+    (end < count).then(|| cursor_at(end, digest))
+}
+
+fn cursor_at(start: usize, digest: &Digest) -> Cursor {
     format!("{start}.{}", &digest.to_hex()[..DIGEST_CHARACTERS])
 }
 
-/// Returns the first tool of the page that a cursor begins; `None` for a cursor of another catalogue.
+/// Returns the first item of the page that a cursor begins; `None` for a cursor of another list.
 fn start_of(cursor: &str, digest: &Digest) -> Option<usize> {
     let start = cursor.split_once('.')?.0.parse().ok()?;
     (cursor_at(start, digest) == cursor).then_some(start)
@@ -50,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_belongs_to_one_catalogue() {
+    fn a_cursor_belongs_to_one_list() {
         let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
         let cursor = cursor_at(100, &one);
         assert_eq!(start_of(&cursor, &one), Some(100));

@@ -78,6 +78,24 @@ async fn lists_are_filtered_and_newest_first() {
 }
 
 #[tokio::test]
+async fn revisions_are_those_of_the_listed_items() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let first = library.create(MEMORY, content("1")).await.unwrap();
+    world.clock.advance(Duration::from_millis(2));
+    let second = library.create(MEMORY, content("2")).await.unwrap();
+    library.update(MEMORY, (&first.id, 1), content("3")).await.unwrap();
+    let newest_first = [(second.id.clone(), 1), (first.id.clone(), 2)];
+    assert_eq!(library.revisions(MEMORY, 10).await.unwrap(), newest_first);
+    assert_eq!(library.revisions(MEMORY, 1).await.unwrap(), newest_first[..1]);
+    assert_eq!(library.revisions(SKILLS, 10).await.unwrap(), []);
+    assert_eq!(of_app(&world, &acme, Some("crm")).revisions(MEMORY, 10).await.unwrap(), []);
+    library.delete(MEMORY, &second.id).await.unwrap();
+    assert_eq!(library.revisions(MEMORY, 10).await.unwrap(), newest_first[1..]);
+}
+
+#[tokio::test]
 async fn of_two_changes_of_a_revision_one_is_refused() {
     let world = World::new().await;
     let acme = world.organization("acme").await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{AgentType, Assignment, Permission, Principal, RunningAgent};
+use registry::{Assignment, Permission, Principal, RunningAgent};
 
 use super::catalogue::{Catalogue, ListedSource};
 use super::catalogue_cache::MadeFrom;
@@ -53,13 +53,11 @@ impl Invoker {
     }
 }
 
-/// Whether an agent has a native tool. Gateways have no families of their own.
+/// Whether an agent has a native tool.
 fn has(running: &RunningAgent, tool: &NativeTool) -> bool {
     match tool.reach {
         Reach::Everywhere => true,
         Reach::Turns => false,
-        Reach::Library(family) => {
-            running.agent.agent_type != AgentType::McpGateway && running.revision.content.built_in_tools.allows(family)
-        }
+        Reach::Library(family) => running.has_family(family),
     }
 }

@@ -27,6 +27,7 @@ mod variables;
 
 pub use answer::library_failure;
 pub(crate) use tasks::advance;
+pub use variables::fill_variables;
 
 use super::spec::NativeToolSpec;
 

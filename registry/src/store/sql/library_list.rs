@@ -1,8 +1,9 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
 use super::library::{Library, of, read};
-use super::row::to_json;
+use super::row::{parsed, to_json, unsigned};
 use crate::error::Result;
+use crate::ids::LibraryItemId;
 use crate::library::{LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, require_no_nul};
 
 /// The conditions of a filter, and the items that a page needs: no others are read. Ids begin with the age of their items.
@@ -26,6 +27,15 @@ const LIST: &str = concat!(
     ") shared ORDER BY item DESC LIMIT $7 OFFSET $8"
 );
 
+const REVISIONS: &str = "SELECT * FROM (SELECT i.item, i.revision FROM library_items i
+        WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4 AND i.deleted_at IS NULL
+        ORDER BY i.item DESC LIMIT $5) own
+    UNION ALL SELECT * FROM (SELECT i.item, i.revision FROM library_shares s
+        JOIN library_items i ON i.organization = s.organization AND i.item = s.item
+        WHERE s.organization = $1 AND s.user_id = $3 AND i.family = $2 AND i.owner <> $3 AND i.deleted_at IS NULL
+        ORDER BY i.item DESC LIMIT $5) shared
+    ORDER BY item DESC LIMIT $5";
+
 impl Library {
     /// Lists the items of a family that the user owns or that others share with the user.
     pub async fn list(
@@ -39,5 +49,12 @@ impl Library {
         let query = of(LIST, &self.shelf(family)).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
         let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;
         rows.iter().map(read).collect()
+    }
+
+    /// Returns the ids and the revisions of the items that [`Library::list`] would list without a filter.
+    pub async fn revisions(&self, family: LibraryFamily, limit: u32) -> Result<Vec<(LibraryItemId, u64)>> {
+        let query = of(REVISIONS, &self.shelf(family)).bind(i64::from(limit));
+        let rows = query.fetch_all(self.store.readers()).await?;
+        rows.iter().map(|row| Ok((parsed(row, "item")?, unsigned(row, "revision")?))).collect()
     }
 }

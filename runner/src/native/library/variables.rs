@@ -13,6 +13,20 @@ pub(super) fn variables(text: &str) -> Vec<String> {
     names.into_iter().take(VARIABLES_MAX).map(ToOwned::to_owned).collect()
 }
 
+/// Replaces the variables of a text that have values.
+#[must_use]
+pub fn fill_variables<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
+    let mut pieces = text.split("{{");
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once("}}").and_then(|(name, rest)| Some((value_of(name.trim())?, rest))) {
+            Some((value, rest)) => filled.extend([value, rest]),
+            None => filled.extend(["{{", piece]),
+        }
+    }
+    filled
+}
+
 fn is_name(name: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -28,5 +42,17 @@ mod tests {
             ["name", "order"]
         );
         assert_eq!(variables(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn variables_are_replaced_once() {
+        let value_of = |name: &str| match name {
+            "name" => Some("{{order}}"),
+            "order" => Some("7"),
+            _ => None,
+        };
+        let text = "{{ name }}, {{order}} {{other}} {{a {{order}} {{open";
+        assert_eq!(fill_variables(text, value_of), "{{order}}, 7 {{other}} {{a 7 {{open");
+        assert_eq!(fill_variables("", value_of), "");
     }
 }

@@ -1,0 +1,85 @@
+//! The items of a family of the Library that the user of a request sees, as a list of the protocol.
+
+use registry::{
+    Digest, Library, LibraryFamily, LibraryFilter, LibraryItem, LibraryItemId, LibraryRange, LibraryScope, Provenance,
+    Store,
+};
+use rmcp::ErrorData;
+use rmcp::model::{Cursor, PaginatedRequestParams};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::pages;
+use super::scope::Scope;
+
+/// Items of a list, the newest. Clients read older ones by their names or ids.
+const ITEMS_MAX: u32 = 10_000;
+
+/// A family of the Library as the user of a request sees it.
+pub(super) struct LibraryItems {
+    library: Library,
+    family: LibraryFamily,
+    /// The agent, the user and the application, which a cursor is bound to.
+    viewer: String,
+}
+
+/// A page of a list.
+pub(super) struct ItemPage {
+    pub items: Vec<LibraryItem>,
+    pub next_cursor: Option<Cursor>,
+}
+
+impl LibraryItems {
+    pub fn of(store: &Store, scope: &Scope, family: LibraryFamily) -> Self {
+        let Scope { principal, running, names, .. } = scope;
+        let (organization, user, app) = (principal.organization.clone(), principal.user.clone(), names.app.clone());
+        let viewer = json!([running.agent.id, user, app, family]).to_string();
+        // Only what is written has a provenance.
+        let library = store.library(LibraryScope { organization, user, app }, Provenance::default());
+        Self { library, family, viewer }
+    }
+
+    /// Returns a digest of the list, which changes with every item.
+    pub async fn digest(&self) -> Result<Digest, registry::Error> {
+        Ok(self.digest_of(&self.library.revisions(self.family, ITEMS_MAX).await?))
+    }
+
+    /// Returns the ids, newest first.
+    pub async fn ids(&self) -> Result<Vec<LibraryItemId>, ErrorData> {
+        let revisions = self.library.revisions(self.family, ITEMS_MAX).await.map_err(failed)?;
+        Ok(revisions.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// Returns the page after the cursor of a request, newest first.
+    pub async fn page(&self, request: Option<PaginatedRequestParams>) -> Result<ItemPage, ErrorData> {
+        let revisions = self.library.revisions(self.family, ITEMS_MAX).await.map_err(failed)?;
+        let digest = self.digest_of(&revisions);
+        let start = pages::start(request, &digest)?;
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let range = LibraryRange { limit: number(pages::PAGE_ITEMS), offset: number(start) };
+        let items = self.library.list(self.family, &LibraryFilter::default(), range).await.map_err(failed)?;
+        let next_cursor = pages::next(start + items.len(), revisions.len(), &digest);
+        Ok(ItemPage { items, next_cursor })
+    }
+
+    /// Finds the item with a name.
+    pub async fn named(&self, name: &str) -> Result<Option<LibraryItem>, ErrorData> {
+        self.library.find(self.family, name).await.map_err(failed)
+    }
+
+    fn digest_of(&self, revisions: &[(LibraryItemId, u64)]) -> Digest {
+        let lines = revisions.iter().map(|(id, revision)| format!("{id} {revision}"));
+        let text = std::iter::once(self.viewer.clone()).chain(lines).collect::<Vec<_>>().join("\n");
+        Digest::of(text.as_bytes())
+    }
+}
+
+/// Reads the fields of an item.
+pub(super) fn fields<T: DeserializeOwned>(item: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(item).map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Display) -> ErrorData {
+    tracing::error!(%error, "the library cannot be read for an MCP client");
+    ErrorData::internal_error("The server failed.", None)
+}

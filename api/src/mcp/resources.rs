@@ -1,0 +1,116 @@
+//! `resources/list`, `resources/read` and `resources/templates/list`: the artifacts of the Library.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use registry::{Digest, LibraryItem, LibraryItemId};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::library_items::{LibraryItems, fields};
+use super::library_reads::{ItemReader, ReadTool};
+use super::pages::{self, TTL_MS};
+
+/// The beginning of the URI of an artifact, before its id.
+const SCHEME: &str = "artifact://";
+/// The URIs of artifacts, and their variable.
+pub(super) const TEMPLATE: &str = "artifact://{id}";
+pub(super) const VARIABLE: &str = "id";
+
+const GET: ReadTool = ReadTool { name: "artifact_get", id: "artifact_id" };
+
+/// Media types of texts besides `text/…`, and those with a suffix.
+const TEXTS: [&str; 8] = [
+    "application/ecmascript",
+    "application/javascript",
+    "application/json",
+    "application/sql",
+    "application/toml",
+    "application/x-ndjson",
+    "application/xml",
+    "application/yaml",
+];
+
+/// The fields of an artifact that the protocol shows.
+#[derive(Deserialize)]
+struct LibraryArtifact {
+    title: String,
+    content: String,
+    content_type: String,
+    summary: Option<String>,
+}
+
+/// Returns one page of the artifacts.
+pub(super) async fn list(
+    items: &LibraryItems,
+    request: Option<PaginatedRequestParams>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let page = items.page(request).await?;
+    let resources = page.items.into_iter().map(resource).collect::<Result<Vec<_>, _>>()?;
+    let result = ListResourcesResult::with_all_items(resources).with_ttl_ms(TTL_MS);
+    let result = result.with_cache_scope(CacheScope::Private);
+    Ok(ListResourcesResult { next_cursor: page.next_cursor, ..result })
+}
+
+/// Returns the only template. Its list has one page, so that every cursor is refused.
+pub(super) fn templates(request: Option<PaginatedRequestParams>) -> Result<ListResourceTemplatesResult, ErrorData> {
+    pages::start(request, &Digest::of(TEMPLATE.as_bytes()))?;
+    let template = ResourceTemplate::new(TEMPLATE, "artifact").with_title("Artifact");
+    let template = template.with_description("An artifact of the Library, by its id.");
+    let result = ListResourceTemplatesResult::with_all_items(vec![template]).with_ttl_ms(TTL_MS);
+    Ok(result.with_cache_scope(CacheScope::Private))
+}
+
+/// Returns the content of an artifact.
+pub(super) async fn read(
+    reader: &ItemReader<'_>,
+    request: ReadResourceRequestParams,
+) -> Result<ReadResourceResult, ErrorData> {
+    let uri = request.uri;
+    let unknown = || ErrorData::resource_not_found("Resource not found", Some(json!({"uri": uri})));
+    let id = uri.strip_prefix(SCHEME).and_then(|id| LibraryItemId::parse(id).ok()).ok_or_else(unknown)?;
+    let read = reader.read(&GET, &id).await?.ok_or_else(unknown)?;
+    let LibraryArtifact { content, content_type, .. } = fields(read.data)?;
+    let contents = match is_text(&content_type) {
+        true => ResourceContents::text(content, uri),
+        false => ResourceContents::blob(STANDARD.encode(content), uri),
+    };
+    let mut result = ReadResourceResult::new(vec![contents.with_mime_type(content_type)]);
+    result.meta = Some(read.meta);
+    Ok(result)
+}
+
+fn resource(item: LibraryItem) -> Result<Resource, ErrorData> {
+    let uri = format!("{SCHEME}{}", item.id);
+    let LibraryArtifact { title, content, content_type, summary } = fields(Value::Object(item.body))?;
+    let mut resource = Resource::new(uri, title.as_str()).with_title(title).with_mime_type(content_type);
+    resource.description = summary;
+    resource.size = u64::try_from(content.len()).ok();
+    Ok(resource)
+}
+
+/// Whether the content of a media type is text.
+fn is_text(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let has_suffix = ["+json", "+xml", "+yaml"].iter().any(|suffix| essence.ends_with(suffix));
+    essence.starts_with("text/") || has_suffix || TEXTS.contains(&essence.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_text;
+
+    #[test]
+    fn media_types_of_texts_are_known() {
+        for text in ["text/html; charset=utf-8", "TEXT/Markdown", "application/json", "image/svg+xml", "a/b+json;x=y"] {
+            assert!(is_text(text), "{text}");
+        }
+        for other in ["application/pdf", "image/png", "application/octet-stream", "a/text"] {
+            assert!(!is_text(other), "{other}");
+        }
+    }
+}
