@@ -7,4 +7,6 @@ mod memory;
 mod models;
 mod pause;
 mod progress;
+mod robust;
 mod runs;
+mod tasks;

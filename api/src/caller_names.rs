@@ -1,13 +1,46 @@
 //! The application and the workflow in whose names a client calls.
 
+use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use registry::{CallerName, CallerNames, InvalidValue};
+use serde_json::json;
 
 use crate::error::Error;
+use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
 /// The headers with the application, of which the second is what agents of other platforms send.
 const APP: [&str; 2] = ["x-app-id", "x-strongly-app-id"];
 const WORKFLOW: [&str; 1] = ["x-agent-workflow-id"];
+
+const APP_DESCRIPTION: &str =
+    "The application in whose name the client calls. It sees the items of this application only.";
+const WORKFLOW_DESCRIPTION: &str =
+    "The workflow in whose name the client calls. What it writes counts as written by a model.";
+
+/// The names of a request, as an input of a handler.
+pub(crate) struct InNamesOf(pub(crate) CallerNames);
+
+impl DocumentedInput for InNamesOf {
+    fn describe(inputs: &mut Inputs) {
+        inputs.parameters.extend(parameters());
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for InNamesOf {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        read(&parts.headers).map(Self)
+    }
+}
+
+/// The headers, for the OpenAPI document.
+pub(crate) fn parameters() -> impl Iterator<Item = Parameter> {
+    let name = || json!({"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$"});
+    let app = ["X-App-Id", "X-Strongly-App-Id"].map(|header| Parameter::header(header, APP_DESCRIPTION, name()));
+    app.into_iter().chain([Parameter::header("X-Agent-Workflow-Id", WORKFLOW_DESCRIPTION, name())])
+}
 
 /// Reads the names. A request that contradicts itself is refused.
 pub(crate) fn read(headers: &HeaderMap) -> Result<CallerNames, Error> {

@@ -4,10 +4,13 @@ CREATE TABLE agent_runs (
     agent_run    TEXT COLLATE "C" NOT NULL,
     agent        TEXT COLLATE "C" NOT NULL,
     user_id      TEXT COLLATE "C" NOT NULL,
+    idempotency_key TEXT COLLATE "C",
+    fingerprint  BYTEA,
     state        TEXT COLLATE "C" NOT NULL CHECK (state IN ('running', 'paused', 'completed', 'failed', 'cancelled')),
     iterations   BIGINT NOT NULL,
     document     TEXT COLLATE "C" NOT NULL,
     boot         TEXT COLLATE "C" NOT NULL,
+    attempts     BIGINT NOT NULL DEFAULT 0,
     revision     BIGINT NOT NULL,
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
@@ -16,7 +19,10 @@ CREATE TABLE agent_runs (
     FOREIGN KEY (organization, agent) REFERENCES agents
 );
 
-CREATE INDEX agent_runs_running ON agent_runs (boot) WHERE state = 'running';
+CREATE UNIQUE INDEX agent_runs_by_key ON agent_runs (organization, user_id, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+CREATE INDEX agent_runs_running ON agent_runs (updated_at) WHERE state = 'running';
+CREATE INDEX agent_runs_ended ON agent_runs (ended_at) WHERE ended_at IS NOT NULL;
 
 -- The steps of runs of agents: what the model did, and what came of it.
 CREATE TABLE agent_run_steps (

@@ -4,6 +4,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, AgentRunId};
 use crate::invalid_value::InvalidValue;
+use crate::operation::Once;
 
 /// The state of a run of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,17 @@ pub struct AgentRun {
 pub struct NewAgentRun {
     pub agent: AgentId,
     pub document: String,
+    pub once: Option<Once>,
+}
+
+/// The result of starting a run.
+#[derive(Clone, Debug)]
+pub enum StartedAgentRun {
+    New(AgentRun),
+    /// The same request was sent before with the same key.
+    Repeated(AgentRun),
+    /// Another request was sent before with the same key.
+    OtherRequest,
 }
 
 /// A new checkpoint of a run, with the steps since the one before.

@@ -1,4 +1,4 @@
-//! Downloads: the content of an artifact, for everyone who has the link, for a while.
+//! Downloads: the content of an artifact, for everyone who has the link, for a while. Links to public artifacts work longer.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::ids::LibraryItemId;
 use crate::text_type::{made_of, text_type};
 
-/// Time for which a link works.
+/// Time for which a link works, unless its artifact is public.
 pub(crate) const LIFETIME: Duration = Duration::from_mins(15);
 
 text_type! {
@@ -23,7 +23,7 @@ text_type! {
     };
 }
 
-/// The artifact of a link, and the end of the link.
+/// The artifact of a link, and the end of the link, which counts unless the artifact is public.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Download {
     pub organization: OrganizationId,

@@ -93,7 +93,9 @@ pub use agent::{
     AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,
 };
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
-pub use agent_run::{AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StepFilter};
+pub use agent_run::{
+    AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun, StepFilter,
+};
 pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
 pub use annotations::{Annotations, Intervention, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
@@ -176,8 +178,8 @@ pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
-    Advance, ComparedTable, CountedRequest, DatabaseLocation, Library, RequestedCancellation, Store, StoreOptions,
-    TableCount, Transfer, TransferObserver, TransferProgress, TransferStep,
+    Advance, AdvancedItem, ComparedTable, CountedRequest, DatabaseLocation, DueRun, Library, RequestedCancellation,
+    Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep,
 };
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

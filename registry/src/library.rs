@@ -1,5 +1,6 @@
 //! The Library: what users and their agents keep, in seven families of items.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::account::{OrganizationId, UserId};
@@ -37,7 +38,7 @@ text_type! {
 }
 
 /// The application and the workflow in whose names a call is made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallerNames {
     pub app: Option<CallerName>,
     pub workflow: Option<CallerName>,

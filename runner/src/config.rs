@@ -9,6 +9,7 @@
 //! | `schema_worker` | program and arguments of the processes for costly schema matching; without it, threads of this process match | none |
 //! | `base_url` | URL of the server, before the paths of links to it; empty, links are paths | empty |
 //! | `model` | model of runs of agents; without it, none is started | none |
+//! | `runs_due_tasks` | whether a due task that an agent created starts a run of this agent | no |
 //! | `runs` | concurrent and waiting runs, in the process and of one organisation | 32 and 256, of one organisation 24 and 192 |
 //! | `egress` | destinations of tools' requests | none |
 //! | `limits_max` | upper bounds of every version's limits | see [`Limits`] |
@@ -58,6 +59,7 @@ pub struct Config {
     pub schema_worker: Option<Vec<String>>,
     pub base_url: String,
     pub model: Option<Arc<Model>>,
+    pub runs_due_tasks: bool,
     pub runs: Bounds,
     pub egress: EgressConfig,
     pub limits_max: Limits,
@@ -87,6 +89,7 @@ impl Config {
             schema_worker: None,
             base_url: String::new(),
             model: None,
+            runs_due_tasks: false,
             runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
             egress: EgressConfig::default(),
             limits_max: Limits::MAX,

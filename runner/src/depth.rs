@@ -1,5 +1,7 @@
 //! Call depth: a tool may call tools over HTTP, and a cycle of such calls must end.
 
+use serde::{Deserialize, Serialize};
+
 /// Header that every request of a tool carries and the invoke route reads.
 pub const DEPTH_HEADER: &str = "lathe-depth";
 /// Maximum nesting of calls that runs make. A deeper call is refused as a cycle.
@@ -8,7 +10,8 @@ pub(crate) const DEPTH_MAX: u8 = 8;
 const HTTP_DEPTH_MAX: u8 = 3;
 
 /// The number of runs within which a call is made; zero for a call from outside.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Depth(u8);
 
 impl Depth {

@@ -10,9 +10,9 @@ mod call_taker;
 mod cancellation;
 mod catalogue;
 mod catalogue_cache;
+mod due_tasks;
 mod execute;
 mod finish;
-mod heartbeat;
 mod intervene;
 mod invoker;
 mod mode;
@@ -40,7 +40,7 @@ mod verdict;
 mod working_agent_runs;
 
 pub use agent_runs::{
-    AgentRunOptions, AgentRunWork, FinalAnswer, HumanQuestion, HumanResponse, MILESTONE_CHARACTERS_MAX, OnStuck,
+    AgentRunLoop, AgentRunOptions, Begun, FinalAnswer, HumanQuestion, HumanResponse, MILESTONE_CHARACTERS_MAX, OnStuck,
     Progress, RunFailure, StuckAction, Urgency, is_control_tool,
 };
 pub use catalogue::{Catalogue, ListedSource, ListedTool};

@@ -70,7 +70,7 @@ pub use frames::{FrameError, FramedSocket};
 pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, QuestionKind, is_result};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
-    AgentRunOptions, AgentRunWork, Catalogue, DifferingRun, FinalAnswer, HumanQuestion, HumanResponse, Invoker,
+    AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanQuestion, HumanResponse, Invoker,
     LastRuns, ListedSource, ListedTool, MILESTONE_CHARACTERS_MAX, OnStuck, Progress, Refusal, Replay, ReplayReport,
     ReplayResult, ReplayTarget, RunFailure, Storage, StuckAction, TurnCall, Urgency, is_control_tool, search_tools,
 };

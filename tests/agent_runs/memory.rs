@@ -41,8 +41,10 @@ fn s1_045_to_056_a_value_is_stored_and_retrieved() {
 fn s1_047_and_050_a_value_expires() {
     let runs = Runs::shared();
     let for_now = Reply::call("__store_memory__", json!({"key": "k", "value": 1, "ttl_seconds": 0}));
-    let run = runs.execute("s1_047", &TOOLS, vec![for_now, retrieve("k"), Reply::complete("done")]);
-    assert_eq!(results(&runs, &run)[1]["found"], false);
+    let for_long = Reply::call("__store_memory__", json!({"key": "l", "value": 1, "ttl_seconds": 3600}));
+    let replies = vec![for_now, for_long, retrieve("k"), retrieve("l"), Reply::complete("done")];
+    let results = results(&runs, &runs.execute("s1_047", &TOOLS, replies));
+    assert_eq!((&results[2]["found"], &results[3]["found"]), (&json!(false), &json!(true)));
 }
 
 #[test]
@@ -56,9 +58,18 @@ fn s1_051_and_052_another_run_has_its_own_memory() {
 #[test]
 fn the_memory_of_a_run_is_bounded() {
     let runs = Runs::shared();
-    let large = json!("x".repeat(200 << 10));
-    let replies = vec![store("a", &large), store("b", &large), store("a", &large), Reply::complete("done")];
-    let run = runs.execute("memory bound", &TOOLS, replies);
-    let success: Vec<_> = runs.trace(&run).iter().map(|step| step["success"].clone()).collect();
-    assert_eq!(success, [true, false, true, true]);
+    let large = json!("x".repeat(15 << 10));
+    let mut replies: Vec<_> = (0..18).map(|number| store(&format!("k{number}"), &large)).collect();
+    replies.extend([
+        store("k0", &json!("y".repeat(17 << 10))),
+        store("k0", &large),
+        retrieve("k0"),
+        Reply::complete("done"),
+    ]);
+    let run = runs.execute_with(json!({"objective": "memory bound", "tools": TOOLS, "max_iterations": 30}), replies);
+    let success: Vec<_> = runs.trace(&run).iter().map(|step| step["success"] == true).collect();
+    assert_eq!(success[..17], [true; 17], "17 values of 15 KiB fit");
+    assert_eq!(success[17..], [false, false, true, true, true]);
+    let found: Value = serde_json::from_str(&runs.last_observation("memory bound")).expect("the whole value");
+    assert_eq!(found["value"], large);
 }

@@ -32,13 +32,19 @@ fn an_endpoint_that_fails_is_asked_again() {
     let runs = Runs::shared();
     let run = runs.execute("busy model", &["__complete__"], vec![Reply::Refuses(529), Reply::complete("at last")]);
     assert_eq!((&run["final_answer"], &run["iterations"]), (&json!("at last"), &json!(1)));
-    let run = runs.execute("model that refuses", &["__complete__"], vec![Reply::Refuses(401)]);
+    let run = runs.execute("model that refuses", &["__complete__"], vec![Reply::Refuses(422)]);
     assert_eq!((&run["status"], &run["error"]["code"]), (&json!("failed"), &json!("model_refused")));
     assert!(
         run["error"]["message"]
             .as_str()
-            .is_some_and(|text| text.contains("401") && text.contains("a model that refuses"))
+            .is_some_and(|text| text.contains("422") && text.contains("a model that refuses"))
+    );
+    let run = runs.execute("wrong key", &["__complete__"], vec![Reply::Refuses(401)]);
+    assert!(
+        run["error"]["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("401") && !text.contains("a model that refuses"))
     );
     let run = runs.execute("dead model", &["__complete__"], vec![Reply::Refuses(503)]);
-    assert_eq!((&run["error"]["code"], runs.model.received("dead model").len()), (&json!("model_unavailable"), 3));
+    assert_eq!((&run["error"]["code"], runs.model.received("dead model").len()), (&json!("model_unavailable"), 4));
 }

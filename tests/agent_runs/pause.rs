@@ -101,3 +101,40 @@ fn s1_034_042_and_053_a_paused_run_outlives_its_server() {
     let kept: Value = serde_json::from_str(&runs.last_observation("s1_042")).expect("JSON");
     assert_eq!((&kept["found"], &kept["value"]), (&json!(true), &json!("C-001")));
 }
+
+#[test]
+fn calls_after_a_question_are_made_after_its_answer() {
+    let runs = Runs::shared();
+    let question = ("__pause_for_human__".to_owned(), json!({"question": "Go on?"}));
+    let replies =
+        vec![Reply::Calls(vec![question, (TOOL.to_owned(), json!({"what": "next"}))]), Reply::complete("done")];
+    let paused = runs.execute("several", &[TOOL, "__pause_for_human__", "__complete__"], replies);
+    assert_eq!((&paused["status"], runs.trace(&paused).len()), (&json!("paused"), 1));
+    let resumed = runs.resume(&paused, &json!({"human_input": "Yes."})).expect(200);
+    assert_eq!((&resumed["status"], &resumed["iterations"]), (&json!("completed"), &json!(2)));
+    let messages = runs.model.received("several")[1].body["messages"].clone();
+    let results: Vec<_> =
+        messages.as_array().expect("messages").iter().filter(|message| message["role"] == "tool").collect();
+    assert!(results[0]["content"].as_str().is_some_and(|text| text.contains("Yes.")), "{messages}");
+    assert_eq!((&results[1]["content"], results.len()), (&json!("found next"), 2));
+}
+
+/// The server asks, not the model: the calls that are left have a result, and the answer is none of theirs.
+#[test]
+fn the_answer_to_a_run_that_is_stuck_is_no_result_of_a_call() {
+    let runs = Runs::shared();
+    let call = |what: &str| (TOOL.to_owned(), json!({"what": what}));
+    let stuck = json!({"iterations": 2, "action": "escalate"});
+    let paused = runs.execute_with(
+        json!({"objective": "left", "tools": [TOOL, "__complete__"], "on_stuck": stuck}),
+        vec![Reply::Calls(vec![call("a"), call("a"), call("b")]), Reply::complete("done")],
+    );
+    assert_eq!((&paused["status"], runs.trace(&paused).len()), (&json!("paused"), 2));
+    let resumed = runs.resume(&paused, &json!({"human_input": "Stop."})).expect(200);
+    assert_eq!(resumed["status"], "completed");
+    let messages = runs.model.received("left")[1].body["messages"].as_array().cloned().expect("messages");
+    let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().expect("a role")).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "tool", "tool", "user"]);
+    assert_eq!(messages[4]["content"], "not made");
+    assert!(messages[5]["content"].as_str().is_some_and(|text| text.contains("Stop.")), "{messages:?}");
+}

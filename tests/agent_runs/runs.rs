@@ -22,7 +22,7 @@ pub struct Runs {
 
 /// The settings of a server with this model.
 pub fn options(model: &ModelEndpoint) -> Options {
-    let arguments = ["--model-url", &model.url(), "--model", "small"].map(str::to_owned).to_vec();
+    let arguments = ["--model-url", &model.url(), "--model", "small", "--run-due-tasks"].map(str::to_owned).to_vec();
     let environment = vec![("LATHE_MODEL_KEY".to_owned(), "sesame".to_owned())];
     Options { arguments, environment, ..Options::default() }
 }

@@ -101,6 +101,18 @@ impl Fields<'_> {
         self.schema.insert("not".to_owned(), both);
     }
 
+    /// Requires that at least one of two optional fields is present.
+    pub(crate) fn at_least_one_of(&mut self, [first, second]: [&str; 2]) {
+        if let Some(node) = self.node {
+            if node.optional(first).is_none() && node.optional(second).is_none() {
+                node.note::<()>("missing", &format!("{first} or {second} is required"));
+            }
+            return;
+        }
+        let absent = || json!({"type": "null"});
+        self.schema.insert("not".to_owned(), json!({"properties": {first: absent(), second: absent()}}));
+    }
+
     /// Requires that exactly one of two optional fields is present.
     pub(crate) fn exactly_one_of(&mut self, [first, second]: [&str; 2]) {
         let Some(node) = self.node else {

@@ -264,12 +264,12 @@ fn output_form(listed: &ListedTool) -> OutputForm {
     if is_described { OutputForm::Described } else { OutputForm::Free }
 }
 
-fn is_fault(error: &runner::Error) -> bool {
+pub(super) fn is_fault(error: &runner::Error) -> bool {
     error.kind() == runner::ErrorKind::Internal
 }
 
 /// The error of a request that failed because of the server. Its cause is logged only.
-fn fault(error: &runner::Error) -> ErrorData {
+pub(super) fn fault(error: &runner::Error) -> ErrorData {
     tracing::error!(%error, "a call of an MCP client failed");
     ErrorData::internal_error("The server failed.", None)
 }

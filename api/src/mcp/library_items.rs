@@ -39,9 +39,10 @@ impl LibraryItems {
         Self { library, family, viewer }
     }
 
-    /// Returns a digest of the list, which changes with every item.
+    /// Returns a digest that changes with every item, for watching the list. Cursors have another one.
     pub async fn digest(&self) -> Result<Digest, registry::Error> {
-        Ok(self.digest_of(&self.library.revisions(self.family, ITEMS_MAX).await?))
+        let fingerprint = self.library.fingerprint(self.family).await?;
+        Ok(Digest::of(fingerprint.as_bytes()))
     }
 
     /// Returns the ids, newest first.

@@ -8,7 +8,7 @@ use runner::{Interaction, ListedSource, ListedTool, RunResult};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::calling::{Caller, Calling, call};
+use super::calling::{Caller, Calling, call, fault, is_fault};
 use super::events::EventRelay;
 use super::listing::meta;
 use super::request_state::BoundCall;
@@ -48,6 +48,7 @@ impl ItemReader<'_> {
         let mut relay = EventRelay::of(context, None);
         match calling.attempt(call(&bound, caller)?, context, &mut relay).await? {
             Ok(result) => item(result),
+            Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),
             Err(refusal) => Err(failure(refusal.error.code(), &refused_arguments::text(&refusal.error))),
         }
     }

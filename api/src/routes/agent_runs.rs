@@ -2,6 +2,7 @@
 
 pub(crate) mod cancel;
 pub(crate) mod execute;
+mod response_time;
 pub(crate) mod resume;
 pub(crate) mod status;
 pub(crate) mod take_over;

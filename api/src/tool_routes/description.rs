@@ -1,12 +1,10 @@
 //! The description of a tool's routes in the OpenAPI document, from the declaration of the tool.
 
 use runner::{RoutedTool, ToolEffect, ToolRoute};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::caller_names;
 use crate::openapi::{Inputs, OperationDoc, Parameter, RequestBody, Tag};
-
-const APP: &str = "The application in whose name the client calls. It sees the items of this application only.";
-const WORKFLOW: &str = "The workflow in whose name the client calls. What it writes counts as written by a model.";
 
 /// Parameters and body.
 pub(super) fn inputs(tool: &RoutedTool, route: ToolRoute) -> Inputs {
@@ -21,8 +19,7 @@ pub(super) fn inputs(tool: &RoutedTool, route: ToolRoute) -> Inputs {
         let others = properties.iter().filter(|(name, _)| !is_in_path(name));
         parameters.extend(others.map(|(name, schema)| Parameter::of_schema("query", name, &without_null(schema))));
     }
-    parameters.extend(["X-App-Id", "X-Strongly-App-Id"].map(|name| Parameter::header(name, APP, caller_name())));
-    parameters.push(Parameter::header("X-Agent-Workflow-Id", WORKFLOW, caller_name()));
+    parameters.extend(caller_names::parameters());
     Inputs { parameters, body, streams: false }
 }
 
@@ -57,8 +54,4 @@ fn without_null(schema: &Value) -> Value {
         schema["type"] = kind.clone();
     }
     schema
-}
-
-fn caller_name() -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$"})
 }

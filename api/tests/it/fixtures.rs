@@ -9,8 +9,8 @@ use registry::{
     AgentId, Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants,
     HeldRuns, HoldReason, InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun,
     NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
-    RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId,
-    Version, VersionSettings,
+    RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, StartedAgentRun, Store,
+    ToolId, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -111,16 +111,18 @@ impl TestApp {
         (conversation, turn)
     }
 
-    /// A run of an agent that goes on at a server that is gone.
+    /// A run of an agent that goes on.
     pub async fn agent_run(&self, agent: &str) -> String {
         let document = json!({
-            "objective": "x", "tools": [], "model": null, "iterations_max": 1, "tokens_max": 1, "result_key": "r",
+            "depth": 0, "objective": "x", "tools": [], "names": {"app": null, "workflow": null}, "model": null, "iterations_max": 1, "tokens_max": 1, "result_key": "r",
             "on_stuck": {"iterations": 3, "action": "fail", "hint": null}, "context": {}, "transcript": [], "calls": [],
             "has_begun": false, "tokens": 0, "memory": {}, "question": null, "answer": null, "failure": null,
             "repeated": {"digest": null, "times": 0, "was_hinted": false},
         });
-        let new = NewAgentRun { agent: AgentId::parse(agent).unwrap(), document: document.to_string() };
-        self.store.start_agent_run(&self.principal, new).await.unwrap().id.to_string()
+        let new = NewAgentRun { agent: AgentId::parse(agent).unwrap(), document: document.to_string(), once: None };
+        let started = self.store.start_agent_run(&self.principal, new).await.unwrap();
+        let StartedAgentRun::New(run) = started else { panic!("{started:?}") };
+        run.id.to_string()
     }
 
     /// A build of a tool that failed, with its log.

@@ -344,6 +344,7 @@ fn runner_config(settings: &Settings, default: runner::Config) -> anyhow::Result
         runs: settings.limits.runs(default.runs, settings.parallel_runs, settings.queued_runs),
         limits_max: settings.run_limits,
         model: settings.model.model()?,
+        runs_due_tasks: settings.model.run_due_tasks.unwrap_or_default(),
         ..default
     })
 }

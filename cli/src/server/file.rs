@@ -53,6 +53,7 @@ pub struct SettingsFile {
     pub model_api: Option<ModelApi>,
     pub model: Option<String>,
     pub model_key_file: Option<PathBuf>,
+    pub run_due_tasks: Option<bool>,
     pub bubblewrap: Option<PathBuf>,
     pub default_registries: Option<DefaultRegistries>,
     pub python_index: Option<String>,
@@ -95,6 +96,7 @@ impl SettingsFile {
             model_api: self.model_api,
             model: self.model.clone(),
             model_key_file: self.model_key_file.clone(),
+            run_due_tasks: self.run_due_tasks,
         }
     }
 

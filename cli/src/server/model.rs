@@ -25,6 +25,9 @@ pub struct ModelArguments {
     /// File with the key of the endpoint [default: the variable LATHE_MODEL_KEY, or no key]
     #[arg(long, env = "LATHE_MODEL_KEY_FILE", value_name = "FILE")]
     pub model_key_file: Option<PathBuf>,
+    /// Whether a due task that an agent created starts a run of this agent, with the rights of its user [default: false]
+    #[arg(long, env = "LATHE_RUN_DUE_TASKS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOLEAN")]
+    pub run_due_tasks: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -46,6 +49,7 @@ impl ModelArguments {
             model_api: self.model_api.or(other.model_api),
             model: self.model.or(other.model),
             model_key_file: self.model_key_file.or(other.model_key_file),
+            run_due_tasks: self.run_due_tasks.or(other.run_due_tasks),
         }
     }
 

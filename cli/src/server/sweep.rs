@@ -1,4 +1,4 @@
-//! Hourly deletion of expired recordings of runs, of runs whose time is over, of expired recorded responses, of expired authorisations of clients, of the temporary files of killed
+//! Hourly deletion of expired recordings of runs, of runs of tools and of agents whose time is over, of expired recorded responses, of expired authorisations of clients, of the temporary files of killed
 //! publications, of old counts of requests, and of git objects that no ref reaches; and preparation of the next months and of statistics.
 
 use std::time::Duration;
@@ -21,6 +21,7 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
         log_sweep("tapes", recordings.delete_expired().await);
         log_sweep("bodies of recordings", recordings.delete_unused_bodies().await);
         log_sweep("runs", store.delete_expired_runs().await);
+        log_sweep("runs of agents", store.delete_expired_agent_runs().await);
         log_sweep("counts of requests", store.delete_restored_counts().await);
         log_sweep("answered attempts", store.delete_expired_attempts().await);
         log_sweep("authorisations of clients", store.delete_expired_authorizations().await);

@@ -66,7 +66,7 @@ impl HttpEmbedder {
         let refused =
             || InvalidValue::new("URL for embeddings", "must be like https://models.example.com/v1/embeddings");
         let url = Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(refused)?;
-        let client = Client::builder().timeout(REQUEST_TIME_MAX).redirect(Policy::none());
+        let client = Client::builder().timeout(REQUEST_TIME_MAX).redirect(Policy::none()).no_proxy();
         let client = client.build().map_err(|_| refused())?;
         Ok(Self { client, url, model, key })
     }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use registry::{AgentRun, AgentRunState, Checkpoint, Grants, NewAgentRun, NewStep, Principal, StepFilter, UserId};
+use registry::{
+    AgentRun, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun, NewStep, Once, Principal,
+    StartedAgentRun, StepFilter, UserId,
+};
 
 use crate::database;
 use crate::fixtures::{World, store_beside};
@@ -18,8 +21,9 @@ pub fn checkpoint(state: AgentRunState, steps: Vec<NewStep>) -> Checkpoint {
 impl World {
     pub async fn agent_run(&self, principal: &Principal) -> AgentRun {
         let agent = self.agent(principal, &format!("agent-{}", registry::AgentRunId::new(&self.clock))).await;
-        let new = NewAgentRun { agent, document: "{}".to_owned() };
-        self.store.start_agent_run(principal, new).await.unwrap()
+        let new = NewAgentRun { agent, document: "{}".to_owned(), once: None };
+        let StartedAgentRun::New(run) = self.store.start_agent_run(principal, new).await.unwrap() else { panic!() };
+        run
     }
 }
 
@@ -98,15 +102,15 @@ async fn a_run_is_taken_over_once_its_server_is_gone() {
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
     world.store.heartbeat().await.unwrap();
-    assert_eq!(world.store.take_over_agent_run().await.unwrap(), None, "its server is there");
+    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None, "its server is there");
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
     assert_eq!(world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, vec![])).await.unwrap(), None);
-    let taken = world.store.take_over_agent_run().await.unwrap().unwrap();
+    let taken = world.store.take_over_agent_run(&[]).await.unwrap().unwrap();
     assert_eq!((&taken.id, taken.revision), (&run.id, 2));
-    assert_eq!(world.store.take_over_agent_run().await.unwrap(), None);
+    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None);
     assert!(world.store.save_agent_run(&taken, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().is_some());
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
-    assert_eq!(world.store.take_over_agent_run().await.unwrap(), None, "a paused run waits for a person");
+    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None, "a paused run waits for a person");
 }
 
 #[tokio::test]
@@ -116,7 +120,9 @@ async fn each_run_is_taken_over_by_one_store() {
     for _ in 0..20 {
         world.agent_run(&acme).await;
     }
-    database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
+    // The other store goes by the clock of the machine, which is ahead.
+    let gone = "UPDATE agent_runs SET boot = 'gone', updated_at = 9000000000000000";
+    database::execute(&world, gone).await.unwrap();
     let mut stores = vec![world.store.clone(), world.store.clone()];
     if database::is_server() {
         stores.push(store_beside(world.data.root(), world.database.clone()).await.0);
@@ -128,7 +134,7 @@ async fn each_run_is_taken_over_by_one_store() {
     for store in stores {
         taking.spawn(async move {
             let mut taken = Vec::new();
-            while let Some(run) = store.take_over_agent_run().await.unwrap() {
+            while let Some(run) = store.take_over_agent_run(&[]).await.unwrap() {
                 taken.push(run.id);
             }
             taken
@@ -138,4 +144,74 @@ async fn each_run_is_taken_over_by_one_store() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), 20);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_request_of_one_user() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let agent = world.agent(&acme, "clerk").await;
+    let start = async |principal: &Principal, request: &[u8]| {
+        let once = Some(Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(request) });
+        let new = NewAgentRun { agent: agent.clone(), document: "{}".to_owned(), once };
+        world.store.start_agent_run(principal, new).await.unwrap()
+    };
+    let StartedAgentRun::New(run) = start(&acme, b"1").await else { panic!() };
+    assert!(matches!(start(&acme, b"1").await, StartedAgentRun::Repeated(again) if again.id == run.id));
+    assert!(matches!(start(&acme, b"2").await, StartedAgentRun::OtherRequest));
+    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    assert!(matches!(start(&bob, b"2").await, StartedAgentRun::New(_)));
+}
+
+/// A run that ends each server that works on it, and one that nobody expects any more.
+#[tokio::test]
+async fn a_run_is_not_taken_over_for_ever() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    world.store.heartbeat().await.unwrap();
+    let (deadly, old) = (world.agent_run(&acme).await, world.agent_run(&acme).await);
+    let died = "UPDATE agent_runs SET boot = 'gone' WHERE state = 'running'";
+    world.store.release_agent_run(&old).await.unwrap();
+    database::execute(&world, "UPDATE agent_runs SET updated_at = 0 WHERE boot = ''").await.unwrap();
+    for _ in 0..3 {
+        database::execute(&world, died).await.unwrap();
+        assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap().unwrap().id, deadly.id);
+    }
+    database::execute(&world, died).await.unwrap();
+    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None);
+    for run in [deadly, old] {
+        let failed = world.store.reread_agent_run(&run).await.unwrap().unwrap();
+        assert_eq!((failed.state, failed.ended_at), (AgentRunState::Failed, Some(world.clock.now())));
+    }
+}
+
+#[tokio::test]
+async fn a_released_run_is_taken_over_but_not_for_a_busy_organization() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    world.store.heartbeat().await.unwrap();
+    let run = world.agent_run(&acme).await;
+    world.store.release_agent_run(&run).await.unwrap();
+    assert_eq!(world.store.take_over_agent_run(&[acme.organization.clone()]).await.unwrap(), None);
+    let taken = world.store.take_over_agent_run(&[]).await.unwrap().unwrap();
+    world.store.leave().await.unwrap();
+    database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
+    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None, "the others believe this server dead");
+    assert_eq!(taken.id, run.id);
+}
+
+#[tokio::test]
+async fn ended_runs_are_deleted_with_the_history() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (ended, going_on) = (world.agent_run(&acme).await, world.agent_run(&acme).await);
+    let steps = || vec![step(None)];
+    world.store.save_agent_run(&ended, checkpoint(AgentRunState::Completed, steps())).await.unwrap().unwrap();
+    world.store.save_agent_run(&going_on, checkpoint(AgentRunState::Paused, steps())).await.unwrap().unwrap();
+    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 0);
+    world.clock.advance(Duration::from_hours(25));
+    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 1);
+    assert_eq!(world.store.reread_agent_run(&ended).await.unwrap(), None);
+    assert!(world.store.reread_agent_run(&going_on).await.unwrap().is_some());
+    assert_eq!(database::number(&world, "SELECT count(*) FROM agent_run_steps").await, 1);
 }

@@ -1,10 +1,11 @@
 //! Items of the Library.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use registry::{
     CallerName, Error, Library, LibraryContent, LibraryFamily, LibraryFilter, LibraryItemId, LibraryRange,
-    LibraryScope, Principal, Provenance, UserId,
+    LibraryScope, NewUser, Principal, Provenance, RoleName, UserId,
 };
 use serde_json::json;
 
@@ -93,6 +94,64 @@ async fn revisions_are_those_of_the_listed_items() {
     assert_eq!(of_app(&world, &acme, Some("crm")).revisions(MEMORY, 10).await.unwrap(), []);
     library.delete(MEMORY, &second.id).await.unwrap();
     assert_eq!(library.revisions(MEMORY, 10).await.unwrap(), newest_first[1..]);
+}
+
+/// Adds the user `bob` to an organisation.
+async fn bob(world: &World, of: &Principal) -> Principal {
+    let bob = Principal { user: UserId::parse("bob").unwrap(), ..of.clone() };
+    let new = NewUser { id: bob.user.clone(), role: RoleName::parse("author").unwrap() };
+    world.store.create_user(&bob.organization, new).await.unwrap();
+    bob
+}
+
+#[tokio::test]
+async fn a_fingerprint_changes_when_an_item_is_created_changed_or_deleted() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let empty = library.fingerprint(MEMORY).await.unwrap();
+    let first = library.create(MEMORY, content("1")).await.unwrap();
+    let one = library.fingerprint(MEMORY).await.unwrap();
+    world.clock.advance(Duration::from_millis(2));
+    let second = library.create(MEMORY, content("2")).await.unwrap();
+    let two = library.fingerprint(MEMORY).await.unwrap();
+    library.update(MEMORY, (&first.id, 1), content("3")).await.unwrap();
+    let changed = library.fingerprint(MEMORY).await.unwrap();
+    assert_eq!(library.fingerprint(MEMORY).await.unwrap(), changed, "nothing has changed");
+    library.delete(MEMORY, &second.id).await.unwrap();
+    let deleted = library.fingerprint(MEMORY).await.unwrap();
+    let seen = [empty, one, two, changed, deleted];
+    assert_eq!(seen.iter().collect::<HashSet<_>>().len(), seen.len(), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_fingerprint_changes_with_the_items_that_others_share() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let bob = bob(&world, &acme).await;
+    let (of_ann, of_bob) = (library(&world, &acme), library(&world, &bob));
+    let item = of_ann.create(MEMORY, content("1")).await.unwrap();
+    let (own, before) = (of_ann.fingerprint(MEMORY).await.unwrap(), of_bob.fingerprint(MEMORY).await.unwrap());
+    of_ann.share(MEMORY, &item.id, &bob.user).await.unwrap();
+    let shared = of_bob.fingerprint(MEMORY).await.unwrap();
+    assert_ne!(shared, before);
+    assert_eq!(of_ann.fingerprint(MEMORY).await.unwrap(), own, "the owner sees the same items");
+    of_ann.update(MEMORY, (&item.id, 1), content("2")).await.unwrap();
+    assert_ne!(of_bob.fingerprint(MEMORY).await.unwrap(), shared);
+    of_ann.delete(MEMORY, &item.id).await.unwrap();
+    assert_eq!(of_bob.fingerprint(MEMORY).await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_fingerprint_is_of_one_family_and_one_application() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let library = library(&world, &acme);
+    let empty = library.fingerprint(MEMORY).await.unwrap();
+    of_app(&world, &acme, Some("crm")).create(MEMORY, content("x")).await.unwrap();
+    library.create(SKILLS, content("x")).await.unwrap();
+    assert_eq!(library.fingerprint(MEMORY).await.unwrap(), empty);
+    assert_ne!(library.fingerprint(SKILLS).await.unwrap(), empty);
 }
 
 #[tokio::test]
@@ -198,6 +257,20 @@ async fn a_link_leads_to_its_artifact_for_a_while() {
     let memory = library.create(MEMORY, content("secret")).await.unwrap();
     let token = library.download_of(&memory.id).unwrap();
     assert_eq!(world.store.downloaded(&token).await.unwrap(), None, "of another family");
+}
+
+#[tokio::test]
+async fn an_old_link_to_a_public_artifact_ends_when_its_owner_is_removed() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let bob = bob(&world, &acme).await;
+    let library = library(&world, &bob);
+    let report = library.create(LibraryFamily::Artifacts, with(json!({"is_public": true}))).await.unwrap();
+    let token = library.download_of(&report.id).unwrap();
+    world.clock.advance(Duration::from_hours(24));
+    assert_eq!(world.store.downloaded(&token).await.unwrap(), Some(report));
+    world.store.remove_user(&bob.organization, &bob.user).await.unwrap();
+    assert!(matches!(world.store.downloaded(&token).await, Err(Error::DownloadExpired)));
 }
 
 /// An item with these fields.

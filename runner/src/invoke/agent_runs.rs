@@ -1,17 +1,20 @@
 //! Runs of agents: a model calls the tools of an agent until it has the answer to an objective.
 //!
-//! `work` is the loop. It writes a checkpoint after every answer of the model and before and after every call of a tool, so that
+//! [`run_loop`] is the loop. It writes a [`checkpoint`] after every answer of the model and before and after every call of a tool, so that
 //! another server can go on with the run ([`progress`]). A call takes the same steps as one of any client ([`tool_step`]); control
 //! tools change only the run itself ([`control`]).
 
+mod carry_out;
+mod checkpoint;
 mod control;
 mod manage;
 mod progress;
+mod run_loop;
 mod stuck;
 mod tool_step;
-mod work;
 
 pub use control::{MILESTONE_CHARACTERS_MAX, is_control_tool};
+pub use manage::Begun;
 pub use progress::{AgentRunOptions, FinalAnswer, HumanQuestion, HumanResponse, Progress, RunFailure, Urgency};
+pub use run_loop::AgentRunLoop;
 pub use stuck::{OnStuck, StuckAction};
-pub use work::Work as AgentRunWork;

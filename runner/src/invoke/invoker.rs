@@ -70,6 +70,7 @@ impl Invoker {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
                 model: config.model.clone(),
+                runs_due_tasks: config.runs_due_tasks,
                 store,
                 recordings,
                 executor,

@@ -20,6 +20,7 @@ pub(super) struct Services {
     pub base_url: Arc<str>,
     /// The model of runs of agents.
     pub model: Option<Arc<Model>>,
+    pub runs_due_tasks: bool,
     pub executor: Executor,
     pub schemas: SchemaMatcher,
     pub egress: Egress,

@@ -1,15 +1,19 @@
 //! The runs of agents on which this server works.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
-use registry::AgentRunId;
+use registry::{AgentRun, AgentRunId, OrganizationId};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Admission, Bounds};
 
-/// Runs on which a server works at the same time. Most wait for a model.
+/// Runs on which a server works at the same time for its clients. Most wait for a model.
 const PARALLEL_MAX: usize = 64;
+/// Runs of one organisation, beyond which a server takes no others over for it.
+const TAKEN_OVER_MAX: usize = 16;
 
 /// The runs of agents on which this server works. Clones share them.
 #[derive(Clone)]
@@ -17,13 +21,22 @@ pub(super) struct WorkingRuns {
     pub admission: Arc<Admission>,
     /// Ends the work on all runs. Another server goes on with them.
     pub stopping: CancellationToken,
-    runs: Arc<DashMap<AgentRunId, CancellationToken>>,
+    runs: Arc<DashMap<AgentRunId, Entry>>,
+    next: Arc<AtomicU64>,
+}
+
+struct Entry {
+    /// Distinguishes the work on a run from earlier work on the same run.
+    number: u64,
+    organization: OrganizationId,
+    cancelled: CancellationToken,
 }
 
 /// The work on a run, which can be cancelled while this exists.
 pub(super) struct Working {
-    runs: Arc<DashMap<AgentRunId, CancellationToken>>,
+    runs: Arc<DashMap<AgentRunId, Entry>>,
     run: AgentRunId,
+    number: u64,
     /// Ends a call of a tool, too.
     pub cancelled: CancellationToken,
     /// Ends the work after a call of a tool.
@@ -32,23 +45,37 @@ pub(super) struct Working {
 
 impl Default for WorkingRuns {
     fn default() -> Self {
-        let admission = Admission::new("agent runs", Bounds::shared(PARALLEL_MAX, 0));
-        Self { admission: Arc::new(admission), stopping: CancellationToken::new(), runs: Arc::default() }
+        Self {
+            admission: Arc::new(Admission::new("agent runs", Bounds::shared(PARALLEL_MAX, 0))),
+            stopping: CancellationToken::new(),
+            runs: Arc::default(),
+            next: Arc::default(),
+        }
     }
 }
 
 impl WorkingRuns {
-    pub fn begin(&self, run: &AgentRunId) -> Working {
-        let (cancelled, stopping) = (CancellationToken::new(), self.stopping.clone());
-        self.runs.insert(run.clone(), cancelled.clone());
-        Working { runs: self.runs.clone(), run: run.clone(), cancelled, stopping }
+    pub fn begin(&self, run: &AgentRun) -> Working {
+        let (cancelled, number) = (CancellationToken::new(), self.next.fetch_add(1, Ordering::Relaxed));
+        let entry = Entry { number, organization: run.organization.clone(), cancelled: cancelled.clone() };
+        self.runs.insert(run.id.clone(), entry);
+        Working { runs: self.runs.clone(), run: run.id.clone(), number, cancelled, stopping: self.stopping.clone() }
     }
 
     /// Ends the work on a run that was cancelled. A run on which another server works ends with its next checkpoint.
     pub fn cancel(&self, run: &AgentRunId) {
-        if let Some(cancelled) = self.runs.get(run) {
-            cancelled.cancel();
+        if let Some(entry) = self.runs.get(run) {
+            entry.cancelled.cancel();
         }
+    }
+
+    /// The organisations for which this server takes no more runs over.
+    pub fn busy(&self) -> Vec<OrganizationId> {
+        let mut counts: HashMap<OrganizationId, usize> = HashMap::new();
+        for entry in self.runs.iter() {
+            *counts.entry(entry.organization.clone()).or_default() += 1;
+        }
+        counts.into_iter().filter(|(_, count)| *count >= TAKEN_OVER_MAX).map(|(organization, _)| organization).collect()
     }
 }
 
@@ -69,6 +96,6 @@ impl Working {
 
 impl Drop for Working {
     fn drop(&mut self) {
-        self.runs.remove(&self.run);
+        self.runs.remove_if(&self.run, |_, entry| entry.number == self.number);
     }
 }

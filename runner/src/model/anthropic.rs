@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition};
+use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
 
 /// The version of the API.
 pub const VERSION: &str = "2023-06-01";
@@ -13,8 +13,8 @@ const ANSWER_TOKENS_MAX: u32 = 8_192;
 #[derive(Deserialize)]
 struct Answer {
     content: Vec<Block>,
-    #[serde(default)]
-    usage: Usage,
+    usage: Option<Usage>,
+    stop_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -33,19 +33,30 @@ enum Block {
     Other,
 }
 
-#[derive(Deserialize, Default)]
+/// Tokens. Those of the question that are in a cache are not among `input_tokens`.
+#[derive(Deserialize)]
 struct Usage {
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    output_tokens: u64,
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl Usage {
+    fn tokens(&self) -> u64 {
+        let Self { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = *self;
+        let all = [input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens];
+        all.into_iter().flatten().fold(0, u64::saturating_add)
+    }
 }
 
 /// The body of a request.
 pub fn body(model: &str, request: &ModelRequest<'_>) -> Value {
-    let tools: Vec<_> = request.tools.iter().map(tool).collect();
     let messages = messages(request.transcript);
-    let mut body = json!({"model": model, "max_tokens": ANSWER_TOKENS_MAX, "messages": messages, "tools": tools});
+    let mut body = json!({"model": model, "max_tokens": ANSWER_TOKENS_MAX, "messages": messages});
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
     if !request.system.is_empty() {
         body["system"] = json!(request.system);
     }
@@ -80,10 +91,11 @@ fn answered(text: &str, calls: &[ModelCall]) -> Vec<Value> {
         false => Some(text),
     };
     let text = text.map(|text| json!({"type": "text", "text": text}));
-    let calls = calls
-        .iter()
-        .map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": Value::Object(call.input.clone())}));
-    text.into_iter().chain(calls).collect()
+    text.into_iter().chain(calls.iter().map(call)).collect()
+}
+
+fn call(call: &ModelCall) -> Value {
+    json!({"type": "tool_use", "id": call.id, "name": call.accepted_name(), "input": call.input})
 }
 
 fn tool(tool: &ToolDefinition) -> Value {
@@ -92,16 +104,19 @@ fn tool(tool: &ToolDefinition) -> Value {
 
 /// Reads an answer.
 pub fn reply(answer: &[u8]) -> Result<Reply, String> {
-    let Answer { content, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+    let Answer { content, usage, stop_reason } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
     for block in content {
         match block {
             Block::Text { text } => texts.push(text),
-            Block::ToolUse { id, name, input } => calls.push(ModelCall { id, name, input, problem: None }),
+            Block::ToolUse { id, name, input } => calls.push(ModelCall::of_input(id, name, input)),
             Block::Other => {}
         }
     }
-    Ok(Reply { text: texts.join("\n"), calls, tokens: usage.input_tokens + usage.output_tokens })
+    if stop_reason.as_deref() == Some("max_tokens") {
+        mark_cut_off(&mut calls);
+    }
+    Ok(Reply { text: texts.join("\n"), calls, tokens: usage.map_or(0, |usage| usage.tokens()) })
 }
 
 #[cfg(test)]
@@ -134,7 +149,16 @@ mod tests {
         let lengths: Vec<_> = messages.iter().map(|message| message["content"].as_array().unwrap().len()).collect();
         assert_eq!(lengths, [1, 2, 2, 1, 1]);
         assert_eq!(messages[2]["content"][1]["is_error"], true);
-        assert!(body.get("system").is_none());
+        assert!(body.get("system").is_none() && body.get("tools").is_none());
+    }
+
+    #[test]
+    fn invented_names_are_written_so_that_they_are_accepted() {
+        let calls = [ModelCall::of_text("a".into(), "look up!".into(), r#"{"x": 1}"#)];
+        assert_eq!(
+            answered("", &calls),
+            [json!({"type": "tool_use", "id": "a", "name": "look_up_", "input": {"x": 1}})]
+        );
     }
 
     #[test]
@@ -145,10 +169,36 @@ mod tests {
                 {"type": "text", "text": "I look."},
                 {"type": "tool_use", "id": "t1", "name": "look_up", "input": {"id": 1}},
             ],
-            "usage": {"input_tokens": 5, "output_tokens": 7},
+            "usage": {
+                "input_tokens": 5, "output_tokens": 7,
+                "cache_read_input_tokens": 30, "cache_creation_input_tokens": null,
+            },
         });
         let read = reply(answer.to_string().as_bytes()).unwrap();
-        assert_eq!((read.text.as_str(), read.tokens, read.calls.len()), ("I look.", 12, 1));
+        assert_eq!((read.text.as_str(), read.tokens, read.calls.len()), ("I look.", 42, 1));
         assert!(reply(b"{}").is_err());
+    }
+
+    #[test]
+    fn tokens_have_no_overflow() {
+        let answer = json!({"content": [], "usage": {"input_tokens": u64::MAX, "output_tokens": 7}});
+        assert_eq!(reply(answer.to_string().as_bytes()).unwrap().tokens, u64::MAX);
+    }
+
+    #[test]
+    fn the_last_call_of_an_answer_that_was_cut_off_has_a_problem() {
+        let calls = ["a", "b"].map(|id| json!({"type": "tool_use", "id": id, "name": "look_up", "input": {}}));
+        let answer = json!({"content": calls, "stop_reason": "max_tokens"});
+        let read = reply(answer.to_string().as_bytes()).unwrap();
+        assert_eq!(read.calls[0].problem, None);
+        assert!(read.calls[1].problem.as_ref().unwrap().contains("cut off"));
+    }
+
+    #[test]
+    fn the_input_of_a_call_has_a_bounded_depth() {
+        let input = (0..70).fold(json!({}), |inner, _| json!({"x": inner}));
+        let answer = json!({"content": [{"type": "tool_use", "id": "a", "name": "look_up", "input": input}]});
+        let read = reply(answer.to_string().as_bytes()).unwrap();
+        assert!(read.calls[0].input.is_empty() && read.calls[0].problem.is_some());
     }
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use registry::InvalidValue;
+use registry::{InvalidValue, SecretValue};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use serde_json::Value;
 use tokio::time::sleep;
 
 use super::settings::{ModelApi, ModelSettings};
@@ -15,9 +17,11 @@ use super::{anthropic, openai, text_step};
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 /// Pauses before a request is sent again.
-const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
-/// Bytes of a refusal that are told.
-const REFUSAL_BYTES_MAX: usize = 500;
+const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(30)];
+/// The longest pause that an endpoint may ask for.
+const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
+/// Bytes of an endpoint's text that are told.
+const TOLD_BYTES_MAX: usize = 500;
 
 /// Why a model did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +32,19 @@ pub enum ModelFailure {
     /// The endpoint cannot be reached, or does not answer as such an endpoint does.
     #[error("the model is not available: {0}")]
     Unavailable(String),
+}
+
+/// A request that failed.
+struct Failed {
+    failure: ModelFailure,
+    /// The pause that the endpoint asks for.
+    pause: Option<Duration>,
+}
+
+impl From<ModelFailure> for Failed {
+    fn from(failure: ModelFailure) -> Self {
+        Self { failure, pause: None }
+    }
 }
 
 /// The endpoint of a model.
@@ -47,47 +64,58 @@ impl Model {
         let refused =
             || InvalidValue::new("URL of a model", "must be like https://models.example.com/v1/chat/completions");
         let url = Url::parse(&settings.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let client =
-            Client::builder().timeout(ANSWER_TIME_MAX).redirect(Policy::none()).build().map_err(|_| refused())?;
+        let client = Client::builder().timeout(ANSWER_TIME_MAX).redirect(Policy::none()).no_proxy();
+        let client = client.build().map_err(|_| refused())?;
         Ok(Self { client, url: url.ok_or_else(refused)?, settings })
     }
 
-    /// Asks the model. A request that fails because of the endpoint is sent three times at most.
+    /// Asks the model. A request that fails because of the endpoint is sent four times at most.
     ///
     /// # Errors
     /// When the model does not answer.
     pub async fn ask(&self, request: &ModelRequest<'_>) -> Result<Reply, ModelFailure> {
         for pause in PAUSES {
             match self.try_ask(request).await {
-                Err(ModelFailure::Unavailable(reason)) => {
-                    tracing::warn!(reason, "a model does not answer; asking again")
+                Err(Failed { failure: ModelFailure::Unavailable(reason), pause: asked }) => {
+                    tracing::warn!(reason, "a model does not answer; asking again");
+                    sleep(asked.unwrap_or(pause)).await;
                 }
-                answered => return answered,
+                answered => return answered.map_err(|failed| failed.failure),
             }
-            sleep(pause).await;
         }
-        self.try_ask(request).await
+        self.try_ask(request).await.map_err(|failed| failed.failure)
     }
 
-    async fn try_ask(&self, request: &ModelRequest<'_>) -> Result<Reply, ModelFailure> {
-        let model = request.model.unwrap_or(&self.settings.model);
-        let body = match self.settings.api {
-            ModelApi::OpenAi => openai::body(model, request),
-            ModelApi::Anthropic => anthropic::body(model, request),
-        };
-        let sent = self.authorized(self.client.post(self.url.clone())).json(&body);
+    async fn try_ask(&self, request: &ModelRequest<'_>) -> Result<Reply, Failed> {
+        let sent = self.authorized(self.client.post(self.url.clone())).json(&self.body(request));
         let response = sent.send().await.map_err(|error| unavailable(&error.without_url()))?;
         let status = response.status();
+        let pause = asked_pause(status, response.headers());
         let answer = bytes(response).await?;
         if !status.is_success() {
-            return Err(failure(status, answer));
+            return Err(Failed { failure: failure(self.settings.key.as_ref(), status, &answer), pause });
         }
+        Ok(self.reply(&answer)?)
+    }
+
+    fn body(&self, request: &ModelRequest<'_>) -> Value {
+        let model = request.model.unwrap_or(&self.settings.model);
+        match self.settings.api {
+            ModelApi::OpenAi => openai::body(model, request),
+            ModelApi::Anthropic => anthropic::body(model, request),
+        }
+    }
+
+    fn reply(&self, answer: &[u8]) -> Result<Reply, ModelFailure> {
         let reply = match self.settings.api {
-            ModelApi::OpenAi => openai::reply(&answer),
-            ModelApi::Anthropic => anthropic::reply(&answer),
+            ModelApi::OpenAi => openai::reply(answer),
+            ModelApi::Anthropic => anthropic::reply(answer),
         };
-        let wrong = |reason| ModelFailure::Unavailable(format!("the answer is not that of a model: {reason}"));
-        reply.map(text_step::read).map_err(wrong)
+        reply.map(text_step::read).map_err(|reason| {
+            // The reason may quote the answer.
+            let reason = told(self.settings.key.as_ref(), &reason);
+            ModelFailure::Unavailable(format!("the answer is not that of a model: {reason}"))
+        })
     }
 
     fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
@@ -115,18 +143,69 @@ async fn bytes(mut response: Response) -> Result<Vec<u8>, ModelFailure> {
     Ok(body)
 }
 
-/// Statuses with which an endpoint asks to be asked later; with others it refuses the request.
-fn failure(status: StatusCode, answer: Vec<u8>) -> ModelFailure {
-    let text = crate::text::begin(String::from_utf8_lossy(&answer).into_owned(), REFUSAL_BYTES_MAX);
-    let reason = format!("status {status}: {text}");
+/// Statuses with which an endpoint asks to be asked later; with others it refuses the request. What it says about a key
+/// that it does not accept is not told.
+fn failure(key: Option<&SecretValue>, status: StatusCode, answer: &[u8]) -> ModelFailure {
+    let reason = format!("status {status}");
     let is_for_now = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if is_for_now || status.is_server_error() {
-        ModelFailure::Unavailable(reason)
-    } else {
-        ModelFailure::Refused(reason)
+        return ModelFailure::Unavailable(reason);
     }
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return ModelFailure::Refused(reason);
+    }
+    ModelFailure::Refused(format!("{reason}: {}", told(key, &String::from_utf8_lossy(answer))))
+}
+
+/// The beginning of what an endpoint said, without the key.
+fn told(key: Option<&SecretValue>, text: &str) -> String {
+    let key = key.map(SecretValue::expose).filter(|key| !key.is_empty());
+    let text = key.map_or_else(|| text.to_owned(), |key| text.replace(key, "[key]"));
+    crate::text::begin(text, TOLD_BYTES_MAX)
+}
+
+/// The pause of a `Retry-After` in seconds. One of zero says nothing.
+fn asked_pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let is_asked = matches!(status.as_u16(), 429 | 503 | 529);
+    let seconds: u64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    (is_asked && seconds > 0).then(|| Duration::from_secs(seconds).min(ASKED_PAUSE_MAX))
 }
 
 fn unavailable(error: &reqwest::Error) -> ModelFailure {
     ModelFailure::Unavailable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn told_with(status: u16) -> String {
+        let key = SecretValue::new("sesame".to_owned());
+        let text = "no sesame".to_owned() + &" sesame".repeat(100);
+        failure(Some(&key), StatusCode::from_u16(status).unwrap(), text.as_bytes()).to_string()
+    }
+
+    #[test]
+    fn the_key_is_not_told() {
+        let refused = told_with(422);
+        assert!(refused.contains("no [key] [key]") && refused.len() < 600, "{refused}");
+        for status in [401, 403, 422, 429, 500, 503, 529] {
+            let told = told_with(status);
+            assert!(told.contains(&status.to_string()) && !told.contains("sesame"), "{told}");
+            assert_eq!(told.contains("[key]"), status == 422, "{told}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_asks_for_a_pause_within_a_bound() {
+        let asked = |status: u16, value: &'static str| {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(value))]);
+            asked_pause(StatusCode::from_u16(status).unwrap(), &headers).map(|pause| pause.as_secs())
+        };
+        assert_eq!([429, 503, 529, 500].map(|status| asked(status, "7")), [Some(7), Some(7), Some(7), None]);
+        assert_eq!(["0", "3600", "soon", "-1"].map(|value| asked(429, value)), [None, Some(60), None, None]);
+        assert_eq!(asked_pause(StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new()), None);
+    }
 }

@@ -3,30 +3,29 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition};
+use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
 
 #[derive(Deserialize)]
 struct Answer {
     choices: Vec<Choice>,
-    #[serde(default)]
-    usage: Usage,
+    usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     message: Message,
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Message {
     content: Option<String>,
-    #[serde(default)]
     tool_calls: Option<Vec<ToolCall>>,
 }
 
 #[derive(Deserialize)]
 struct ToolCall {
-    id: String,
+    id: Option<String>,
     function: Function,
 }
 
@@ -36,18 +35,20 @@ struct Function {
     arguments: String,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize)]
 struct Usage {
-    #[serde(default)]
-    total_tokens: u64,
+    total_tokens: Option<u64>,
 }
 
 /// The body of a request.
 pub fn body(model: &str, request: &ModelRequest<'_>) -> Value {
     let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
     let messages: Vec<_> = system.into_iter().chain(request.transcript.iter().map(message)).collect();
-    let tools: Vec<_> = request.tools.iter().map(tool).collect();
-    json!({"model": model, "messages": messages, "tools": tools})
+    let mut body = json!({"model": model, "messages": messages});
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    body
 }
 
 fn message(entry: &Entry) -> Value {
@@ -63,7 +64,7 @@ fn message(entry: &Entry) -> Value {
 }
 
 fn call(call: &ModelCall) -> Value {
-    let function = json!({"name": call.name, "arguments": call.arguments()});
+    let function = json!({"name": call.accepted_name(), "arguments": call.arguments()});
     json!({"id": call.id, "type": "function", "function": function})
 }
 
@@ -72,13 +73,21 @@ fn tool(tool: &ToolDefinition) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// Reads an answer.
+/// Reads an answer. A call without an id has an empty one.
 pub fn reply(answer: &[u8]) -> Result<Reply, String> {
     let Answer { choices, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
-    let Message { content, tool_calls } = choices.into_iter().next().ok_or("it has no choice")?.message;
-    let calls = tool_calls.unwrap_or_default().into_iter();
-    let calls = calls.map(|call| ModelCall::of_text(call.id, call.function.name, &call.function.arguments)).collect();
-    Ok(Reply { text: content.unwrap_or_default(), calls, tokens: usage.total_tokens })
+    let Choice { message, finish_reason } = choices.into_iter().next().ok_or("it has no choice")?;
+    let mut calls: Vec<_> = message.tool_calls.into_iter().flatten().map(called).collect();
+    if finish_reason.as_deref() == Some("length") {
+        mark_cut_off(&mut calls);
+    }
+    let tokens = usage.and_then(|usage| usage.total_tokens).unwrap_or_default();
+    Ok(Reply { text: message.content.unwrap_or_default(), calls, tokens })
+}
+
+fn called(call: ToolCall) -> ModelCall {
+    let ToolCall { id, function } = call;
+    ModelCall::of_text(id.unwrap_or_default(), function.name, &function.arguments)
 }
 
 #[cfg(test)]
@@ -106,6 +115,32 @@ mod tests {
         assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["arguments"], r#"{"id":1}"#);
         assert_eq!(body["messages"][3]["tool_call_id"], "c1");
         assert_eq!(body["tools"][0]["function"]["parameters"]["type"], "object");
+    }
+
+    #[test]
+    fn invented_names_are_written_so_that_they_are_accepted_and_no_tools_are_left_out() {
+        let call = ModelCall::of_text("c1".into(), "look up!".into(), "{}");
+        let transcript = [Entry::Model { text: String::new(), calls: vec![call] }];
+        let body = body("small", &ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] });
+        assert_eq!(body["messages"][0]["tool_calls"][0]["function"]["name"], "look_up_");
+        assert!(body.get("tools").is_none());
+    }
+
+    #[test]
+    fn an_answer_may_lack_ids_and_tokens() {
+        let call = json!({"function": {"name": "a", "arguments": "{}"}});
+        let answer = json!({"choices": [{"message": {"content": "", "tool_calls": [call]}}], "usage": null});
+        let read = reply(answer.to_string().as_bytes()).unwrap();
+        assert_eq!((read.tokens, read.calls[0].id.as_str(), read.calls[0].problem.as_ref()), (0, "", None));
+    }
+
+    #[test]
+    fn the_last_call_of_an_answer_that_was_cut_off_has_a_problem() {
+        let calls = ["{}", r#"{"x": "#].map(|text| json!({"id": "c", "function": {"name": "a", "arguments": text}}));
+        let choice = json!({"finish_reason": "length", "message": {"tool_calls": calls}});
+        let read = reply(json!({"choices": [choice]}).to_string().as_bytes()).unwrap();
+        assert_eq!(read.calls[0].problem, None);
+        assert!(read.calls[1].problem.as_ref().unwrap().contains("cut off"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn read(reply: Reply) -> Reply {
         return reply;
     }
     let Some(Step { thought, action, action_input }) = step(&reply.text) else { return reply };
-    let call = ModelCall { id: String::new(), name: action, input: action_input, problem: None };
+    let call = ModelCall::of_input(String::new(), action, action_input);
     Reply { text: thought, calls: vec![call], ..reply }
 }
 

@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// Levels of a call's input. A checkpoint nests it further, and JSON of more than 128 levels is not read again.
+const INPUT_LEVELS_MAX: usize = 64;
+/// Characters of a tool's name. The APIs refuse longer ones.
+const NAME_CHARACTERS_MAX: usize = 64;
+
 /// An entry of the transcript of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -22,7 +27,7 @@ pub struct ModelCall {
     pub id: String,
     pub name: String,
     pub input: Map<String, Value>,
-    /// What is wrong with the arguments, which are no object then.
+    /// What is wrong with the arguments. The call is not made then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -59,7 +64,7 @@ impl ModelCall {
     pub(super) fn of_text(id: String, name: String, arguments: &str) -> Self {
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         match serde_json::from_str(arguments) {
-            Ok(input) => Self { id, name, input, problem: None },
+            Ok(input) => Self::of_input(id, name, input),
             Err(error) => {
                 let problem = Some(format!("the arguments are not a JSON object: {error}"));
                 Self { id, name, input: Map::new(), problem }
@@ -67,7 +72,69 @@ impl ModelCall {
         }
     }
 
+    /// A call whose arguments arrived as an object.
+    pub(super) fn of_input(id: String, name: String, input: Map<String, Value>) -> Self {
+        if input.values().all(|value| is_within(value, INPUT_LEVELS_MAX - 1)) {
+            return Self { id, name, input, problem: None };
+        }
+        Self { id, name, input: Map::new(), problem: Some("the arguments nest too deeply".to_owned()) }
+    }
+
     pub(super) fn arguments(&self) -> String {
         Value::Object(self.input.clone()).to_string()
+    }
+
+    /// The name in a form that the APIs accept. A model may invent names, which they would refuse in a transcript.
+    pub(super) fn accepted_name(&self) -> String {
+        let accepted = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+        let letters = self.name.chars().take(NAME_CHARACTERS_MAX);
+        let name: String = letters.map(|letter| if accepted(letter) { letter } else { '_' }).collect();
+        if name.is_empty() { "_".to_owned() } else { name }
+    }
+}
+
+/// Marks the last call of an answer that ended at its bound of tokens, since its arguments may be incomplete.
+pub(super) fn mark_cut_off(calls: &mut [ModelCall]) {
+    if let Some(call) = calls.last_mut() {
+        call.problem = Some("the answer was cut off at its bound of tokens".to_owned());
+    }
+}
+
+/// Whether a value has at most this many levels. Texts and numbers have none.
+fn is_within(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
+        Value::Object(fields) => levels > 0 && fields.values().all(|field| is_within(field, levels - 1)),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(levels: usize) -> ModelCall {
+        let lists = levels - 1;
+        let arguments = format!(r#"{{"x": {}{}}}"#, "[".repeat(lists), "]".repeat(lists));
+        ModelCall::of_text("c1".into(), "look_up".into(), &arguments)
+    }
+
+    #[test]
+    fn arguments_have_a_bounded_depth() {
+        let deepest = nested(INPUT_LEVELS_MAX);
+        assert_eq!((deepest.input.len(), deepest.problem), (1, None));
+        let deeper = nested(INPUT_LEVELS_MAX + 1);
+        assert_eq!((deeper.input.len(), deeper.problem.as_deref()), (0, Some("the arguments nest too deeply")));
+        assert!(nested(200).problem.is_some());
+    }
+
+    #[test]
+    fn names_are_written_in_a_form_that_is_accepted() {
+        let long = "x".repeat(100);
+        let long = (long.as_str(), &long[..64]);
+        for (name, accepted) in [("look_up-2", "look_up-2"), ("look up!", "look_up_"), ("é", "_"), ("", "_"), long] {
+            let call = ModelCall::of_text("c1".into(), name.into(), "{}");
+            assert_eq!(call.accepted_name(), accepted, "{name}");
+        }
     }
 }

@@ -26,7 +26,7 @@ mod update;
 mod variables;
 
 pub use answer::library_failure;
-pub(crate) use tasks::advance;
+pub(crate) use tasks::{creator, fire};
 pub use variables::fill_variables;
 
 use super::spec::NativeToolSpec;

@@ -1,18 +1,19 @@
 //! `POST /agents/execute`: starts a run of an agent.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use registry::AgentReference;
-use runner::{AgentRunOptions, Invoker, OnStuck, StuckAction};
+use registry::{AgentReference, InvalidValue};
+use runner::{AgentRunOptions, Begun, Invoker, OnStuck, StuckAction};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
+use super::response_time::{Answer, ResponseTime, answer};
 use super::wire::AgentRunStatus;
 use crate::auth::Caller;
+use crate::caller_names::InNamesOf;
 use crate::error::Error;
 use crate::extract::{
-    AnyObject, Body, Decoder as _, Fields, FromBody, FromQuery, List, Object, OneOf, PathParameter as _, Query,
-    QueryParameters, Text, WholeNumber,
+    AnyObject, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
+    Text, WholeNumber, key_reused,
 };
 use crate::openapi::{OperationDoc, Tag};
 use crate::tasks::Tasks;
@@ -21,9 +22,7 @@ const OBJECTIVE_BYTES_MAX: usize = 64 << 10;
 const NAME_BYTES_MAX: usize = 128;
 const TOOLS_MAX: usize = 128;
 const ITERATIONS_MAX: i64 = 200;
-const ITERATIONS: i64 = 20;
 const TOKENS_MAX: i64 = 100_000_000;
-const TOKENS: i64 = 1_000_000;
 
 const OBJECTIVE: Text<String> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": OBJECTIVE_BYTES_MAX, "x-bytes-max": OBJECTIVE_BYTES_MAX}),
@@ -45,6 +44,8 @@ const TOOLS: &str = "The tools that the model sees: names of the agent's tools, 
     `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`. Without `__complete__` a run ends \
     without an answer.";
 
+const CONTEXT: &str = "What the model is told beside the objective, up to 64 KiB.";
+
 const ON_STUCK: &str = "What happens when the same call had the same result several times in a row: the run fails, a person is \
     asked, or the model is told a hint once.";
 
@@ -53,41 +54,51 @@ pub(crate) struct Request {
     options: AgentRunOptions,
 }
 
-pub(crate) struct Mode {
-    pub(super) is_async: bool,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("execute-agent", Tag::Agents, "Run an agent")
         .description(
             "Lets a model call the tools of an agent until it has reached the objective. The model is that of the server's \
             settings. The run acts for the caller, with the caller's rights at each call, and every call is in the history. The \
-            response comes when the run has ended or waits for a person; a client that goes away ends nothing.",
+            response comes when the run has ended or waits for a person; a client that goes away ends nothing. A repeated \
+            request with the same idempotency key gets the run that the first one started.",
         )
         .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person.", AgentRunStatus::example())
-        .returns::<AgentRunStatus>(202, "With `async=true`: the run has started.", AgentRunStatus::example())
+        .returns::<AgentRunStatus>(202, "With `async=true`: the run has started. Also when the server stops meanwhile, or the request is a repetition: the run goes on.", AgentRunStatus::example())
         .errors(403, &["organization_differs"])
-        .errors(400, &["run_tool_unknown"])
+        .errors(400, &["run_tool_unknown", "loop_detected"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["model_missing", "overloaded"])
         .links_to("get-agent-run", "agent_run_id", "/agent_run_id")
 }
 
+#[expect(clippy::too_many_arguments, reason = "the inputs of a handler")]
 pub(crate) async fn handle(
     State(invoker): State<Invoker>,
     State(tasks): State<Tasks>,
     Caller(principal): Caller,
-    Query(Mode { is_async }): Query<Mode>,
-    Body(Request { agent, options }): Body<Request>,
-) -> Result<(StatusCode, Json<AgentRunStatus>), Error> {
-    let work = invoker.start_agent_run(&principal, &agent, options).await?.ok_or(Error::NotFound)?;
-    super::resume::respond(work, &tasks, is_async).await
-}
-
-impl FromQuery for Mode {
-    fn from_query(query: &mut QueryParameters) -> Self {
-        let text = "Whether the response comes at the start of the run; false by default.";
-        Self { is_async: query.boolean("async", text).unwrap_or_default() }
+    CallDepth(depth): CallDepth,
+    Query(time): Query<ResponseTime>,
+    InNamesOf(names): InNamesOf,
+    request: Idempotent<Request>,
+) -> Answer {
+    let Idempotent { request: Request { agent, options }, once } = request;
+    let options = AgentRunOptions { names, depth, ..options };
+    let (sender, repeated) = oneshot::channel();
+    let begin = async move {
+        match invoker.start_agent_run(&principal, &agent, (options, once)).await? {
+            Some(Begun::Work(work)) => Ok(Some(*work)),
+            Some(Begun::OtherRequest) => Err(key_reused()),
+            Some(Begun::Repeated(run)) => {
+                // Sending fails when the client is gone.
+                let _ = sender.send(*run);
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    };
+    match time.respond(begin, &tasks).await {
+        Err(Error::NotFound) => repeated.await.map(answer).map_err(|_| Error::NotFound),
+        answered => answered,
     }
 }
 
@@ -108,24 +119,29 @@ impl FromBody for Request {
         let tools = fields.required("tools", tools.described(TOOLS));
         let model = fields.optional("model", NAME.described("The model, instead of that of the server's settings."));
         let iterations = WholeNumber(1..=ITERATIONS_MAX).described("Answers of the model, at most.");
-        let iterations = fields.optional("max_iterations", iterations.with_default(ITERATIONS));
+        let iterations = fields.optional("max_iterations", iterations.with_default(AgentRunOptions::ITERATIONS));
         let tokens = WholeNumber(1..=TOKENS_MAX).described("Tokens after which the model is not asked again.");
-        let tokens = fields.optional("max_tokens", tokens.with_default(TOKENS));
-        let key = NAME.described("The key of the answer in the context.").with_default("agentResult");
+        let tokens = fields.optional("max_tokens", tokens.with_default(AgentRunOptions::TOKENS));
+        let key = NAME.described("The key of the answer in the context.").with_default(AgentRunOptions::RESULT_KEY);
         let result_key = fields.optional("result_key", key);
         let on_stuck = fields.optional("on_stuck", Object(on_stuck).described(ON_STUCK));
-        let context = fields.optional("context", AnyObject.described("What the model is told beside the objective."));
+        let context = fields.optional("context", AnyObject.described(CONTEXT)).unwrap_or_default();
+        if Value::Object(context.clone()).to_string().len() > OBJECTIVE_BYTES_MAX {
+            let wrong = InvalidValue::new("the context", "must have at most 65536 bytes as JSON");
+            fields.checked_field::<()>("context", Err(wrong))?;
+        }
+        let usual = AgentRunOptions::new(objective?);
         Some(Self {
             agent: agent?,
             options: AgentRunOptions {
-                objective: objective?,
-                tools: tools?,
+                tools: Some(tools?),
                 model,
-                iterations_max: u32::try_from(iterations.unwrap_or(ITERATIONS)).ok()?,
-                tokens_max: u64::try_from(tokens.unwrap_or(TOKENS)).ok()?,
-                result_key: result_key.unwrap_or_else(|| "agentResult".to_owned()),
+                iterations_max: iterations.map_or(Ok(usual.iterations_max), u32::try_from).ok()?,
+                tokens_max: tokens.map_or(Ok(usual.tokens_max), u64::try_from).ok()?,
+                result_key: result_key.unwrap_or(usual.result_key),
                 on_stuck: on_stuck.unwrap_or_default(),
-                context: context.unwrap_or_default(),
+                context,
+                ..usual
             },
         })
     }

@@ -30,7 +30,7 @@ pub async fn take_over_agent_runs(app: App) {
 }
 
 /// Works on a run in a task of its own, which the shutdown waits for.
-async fn carry_on(app: App, work: runner::AgentRunWork) {
+async fn carry_on(app: App, work: runner::AgentRunLoop) {
     tracing::info!(run = %work.run().0.id, "a run of an agent goes on here: its server is gone");
     // A server that stops leaves the run to the others.
     let Ok(working) = app.tasks().spawn(work.to_its_end()) else { return };

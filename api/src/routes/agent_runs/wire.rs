@@ -1,7 +1,7 @@
 //! The state of a run of an agent, and its steps.
 
-use registry::{AgentRun, AgentRunStep};
-use runner::Progress;
+use registry::{AgentRun, AgentRunState, AgentRunStep};
+use runner::{Progress, RunFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -57,7 +57,8 @@ struct Question {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AgentRunFailure")]
 struct Failure {
-    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_refused`, `model_unavailable` or `agent_gone`.
+    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_refused`, `model_unavailable`, `agent_gone` or
+    /// `abandoned`.
     code: String,
     message: String,
 }
@@ -78,6 +79,8 @@ pub(crate) struct TraceStep {
 impl AgentRunStatus {
     pub(super) fn of(run: AgentRun, progress: Progress) -> Self {
         let Progress { objective, context, question, answer, failure, tokens, .. } = progress;
+        let question = question.filter(|_| run.state == AgentRunState::Paused);
+        let failure = failure.or_else(|| (run.state == AgentRunState::Failed).then(abandoned));
         Self {
             agent_run_id: run.id.into(),
             agent_id: run.agent.into(),
@@ -117,6 +120,12 @@ impl AgentRunStatus {
             "created_at": "2026-11-20T21:40:11.000Z", "completed_at": "2026-11-20T21:40:19.000Z",
         })
     }
+}
+
+/// The failure of a run that no server goes on with.
+fn abandoned() -> RunFailure {
+    let message = "the servers that worked on the run stopped, and none went on with it";
+    RunFailure { code: "abandoned".to_owned(), message: message.to_owned() }
 }
 
 impl TraceStep {

@@ -22,7 +22,7 @@ pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("download-artifact", Tag::Library, "Download an artifact by its link")
         .description(
             "The content of an artifact, with the media type that it was saved with. `artifact_get` with `with_download_url` \
-            returns the link, which needs no token and works for fifteen minutes.",
+            returns the link, which needs no token and works for fifteen minutes, or longer if the artifact is public.",
         )
         .returns_bytes(200, "The content.", &["*/*"])
         .errors(400, &["download_expired"])

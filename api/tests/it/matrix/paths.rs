@@ -195,10 +195,13 @@ fn input() -> Value {
     })
 }
 
-/// Percent-encodes one character of the organisation, or of the first segment without one: the first character whose
+/// Percent-encodes one character of the organisation, or of the first segment without one, unless the organisation is that of the credentials: the first character whose
 /// code has a letter among its hexadecimal digits.
 fn with_organization(path: &str, escape: impl Fn(u8) -> String) -> String {
     let mut segments: Vec<String> = path.split('/').map(str::to_owned).collect();
+    if path.starts_with("/agents/") {
+        return path.to_owned();
+    }
     let segment = &mut segments[if path.starts_with("/v1/") { 2 } else { 1 }];
     let Some(place) = segment.bytes().position(|byte| byte & 0xf >= 0xa) else { return path.to_owned() };
     let escaped = escape(segment.as_bytes()[place]);

@@ -94,6 +94,7 @@ async fn document_and_reader_agree_on_every_query() {
     app.version(&tool, &[]).await;
     let agent = app.agent("support", &tool).await;
     let (conversation, _) = app.turn(&agent, "route").await;
+    let agent_run = app.agent_run(&agent).await;
     let document = api::openapi_document();
     let mut lists = 0;
     for (_, template, operation) in operations(&document).into_iter().filter(|(method, _, _)| method == "get") {
@@ -102,7 +103,7 @@ async fn document_and_reader_agree_on_every_query() {
             continue;
         }
         let path = template.replace("{organization}", "acme").replace("{tool_id}", &tool).replace("{agent_id}", &agent);
-        let path = path.replace("{conversation_id}", &conversation);
+        let path = path.replace("{conversation_id}", &conversation).replace("{agent_run_id}", &agent_run);
         let mut admitted = 0;
         for seed in 0..CASES {
             let given = draw(&mut Generator::new(seed), &parameters);

@@ -1,7 +1,10 @@
 //! Runs of agents. One server works on a run at a time; when it is gone, another one goes on from the last checkpoint.
 
-use super::row::{get, parsed, timestamp, timestamp_option, unsigned};
-use crate::agent_run::{AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StepFilter};
+use std::time::Duration;
+
+use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
+use crate::account::OrganizationId;
+use crate::agent_run::{AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StartedAgentRun, StepFilter};
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::AgentRunId;
@@ -13,9 +16,25 @@ use crate::store::handle::Store;
 /// Steps of one answer.
 const STEPS_MAX: i64 = 1_000;
 
+/// Servers that begin the same step of a run. One that ends its server each time does not end all others.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// Age of a checkpoint up to which a run is taken over. Nobody expects it any more when the servers come back the next day, or when a
+/// backup is restored.
+const AGE_MAX: Duration = Duration::from_hours(1);
+
+/// Ended runs of one deletion.
+const DELETED_MAX: i64 = 200;
+
 const START_RUN: &str = "INSERT INTO agent_runs
-        (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7)";
+        (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at,
+        idempotency_key, fingerprint)
+    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7, $8, $9)
+    ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
+
+const RUN_BY_KEY: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
+
+const RUN_BY_ID: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND agent_run = $2";
 
 /// `$3` is 1 for an administrator, who sees the runs of all users.
 const FIND_RUN: &str = "SELECT * FROM agent_runs
@@ -24,7 +43,7 @@ const FIND_RUN: &str = "SELECT * FROM agent_runs
 /// Writes a checkpoint, unless another server has taken the run over or a user has cancelled it.
 const SAVE_RUN: &str =
     "UPDATE agent_runs SET state = $3, iterations = $4, document = $5, updated_at = $6, ended_at = $7,
-        revision = revision + 1
+        attempts = 0, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state = 'running' AND revision = $8 AND boot = $9";
 
 const ADD_STEP: &str = "INSERT INTO agent_run_steps (organization, agent_run, number, milestone, document, at)
@@ -40,24 +59,41 @@ const CANCEL_RUN: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
 
-/// Selects the run that has waited longest since its server is gone.
+/// Lets any server take the run over.
+const RELEASE_RUN: &str = "UPDATE agent_runs SET boot = '', revision = revision + 1
+    WHERE organization = $1 AND agent_run = $2 AND state = 'running' AND boot = $3";
+
+/// Selects the run that has waited longest since its server is gone, of other organisations than those of `$3`. A server that the
+/// others believe dead takes nothing over: its own runs look like those of a dead server.
 macro_rules! select_abandoned {
     ($end:literal) => {
         concat!(
             "SELECT q.organization, q.agent_run FROM agent_runs q
             WHERE q.state = 'running' AND q.boot NOT IN (SELECT boot FROM nodes)
+                AND EXISTS (SELECT 1 FROM nodes WHERE boot = $1)
+                AND q.attempts < $2 AND q.organization NOT IN (SELECT value FROM {members $3} busy)
             ORDER BY q.updated_at, q.agent_run LIMIT 1",
             $end
         )
     };
 }
 
-const ABANDONED: &str = select_abandoned!("");
+const ABANDON: &str = "UPDATE agent_runs SET state = 'failed', updated_at = $1, ended_at = $1, revision = revision + 1
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes) AND (attempts >= $2 OR updated_at <= $3)";
+
+const IS_ANY_ABANDONED: &str = "SELECT 1 FROM agent_runs
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes) LIMIT 1";
+
+const DELETE_STEPS: &str = "DELETE FROM agent_run_steps WHERE (organization, agent_run) IN
+    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)";
+
+const DELETE_RUNS: &str = "DELETE FROM agent_runs WHERE (organization, agent_run) IN
+    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)";
 
 const TAKE_OVER_RUN: &str = concat!(
-    "UPDATE agent_runs SET boot = $1, revision = revision + 1 WHERE (organization, agent_run) = (",
+    "UPDATE agent_runs SET boot = $1, attempts = attempts + 1, revision = revision + 1 WHERE (organization, agent_run) = (",
     select_abandoned!(" {skip locked}"),
-    ") RETURNING *"
+    ") RETURNING organization, agent_run, agent, user_id, state, iterations, document, revision, created_at, updated_at, ended_at"
 );
 
 const STEPS: &str = "SELECT number, document, at FROM agent_run_steps
@@ -65,8 +101,8 @@ const STEPS: &str = "SELECT number, document, at FROM agent_run_steps
     ORDER BY number LIMIT $6";
 
 impl Store {
-    /// Starts a run on this server.
-    pub async fn start_agent_run(&self, principal: &Principal, new: NewAgentRun) -> Result<AgentRun> {
+    /// Starts a run on this server, unless its idempotency key belongs to an earlier one.
+    pub async fn start_agent_run(&self, principal: &Principal, new: NewAgentRun) -> Result<StartedAgentRun> {
         let now = self.0.clock.now();
         let run = AgentRun {
             id: AgentRunId::new(&self.0.clock),
@@ -83,8 +119,43 @@ impl Store {
         };
         let query = of_run(START_RUN, &run).bind(run.agent.as_str()).bind(run.user.as_str());
         let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
-        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
-        Ok(run)
+        let key = new.once.as_ref().map(|once| once.key.to_string());
+        let fingerprint = new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes()));
+        let query = query.bind(key.clone()).bind(fingerprint.clone());
+        let started = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
+        if started.await? == 1 {
+            return Ok(StartedAgentRun::New(run));
+        }
+        let query = Query::new(RUN_BY_KEY).bind(run.organization.as_str()).bind(run.user.as_str()).bind(key);
+        let row = query.fetch_one(self.readers()).await?;
+        match get::<Option<Vec<u8>>>(&row, "fingerprint")? == fingerprint {
+            true => read(&row).map(StartedAgentRun::Repeated),
+            false => Ok(StartedAgentRun::OtherRequest),
+        }
+    }
+
+    /// Reads a run again.
+    pub async fn reread_agent_run(&self, run: &AgentRun) -> Result<Option<AgentRun>> {
+        of_run(RUN_BY_ID, run).fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Gives up the work on a run, so that any server takes it over.
+    pub async fn release_agent_run(&self, run: &AgentRun) -> Result<()> {
+        let query = of_run(RELEASE_RUN, run).bind(self.0.boot.as_str());
+        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await.map(drop)
+    }
+
+    /// Deletes some of the runs that ended before the time for which the history is kept. Returns their number.
+    pub async fn delete_expired_agent_runs(&self) -> Result<u64> {
+        let Some(retention) = self.0.config.history_retention else { return Ok(0) };
+        let before = self.0.clock.now().before(retention).as_milliseconds();
+        self.write(move |connection| {
+            Box::pin(async move {
+                Query::new(DELETE_STEPS).bind(before).bind(DELETED_MAX).execute(&mut *connection).await?;
+                Ok(Query::new(DELETE_RUNS).bind(before).bind(DELETED_MAX).execute(connection).await?)
+            })
+        })
+        .await
     }
 
     /// Finds a run of the user; an administrator finds those of all users.
@@ -130,13 +201,22 @@ impl Store {
         Ok(cancelled.await? == 1)
     }
 
-    /// Takes over the run whose server is gone and that has waited longest, if there is one.
-    pub async fn take_over_agent_run(&self) -> Result<Option<AgentRun>> {
-        if Query::new(ABANDONED).fetch_optional(self.readers()).await?.is_none() {
+    /// Takes over the run whose server is gone and that has waited longest, if there is one, but none of organisations that are `busy`
+    /// here. Runs that have waited too long, or that have ended several servers, fail.
+    pub async fn take_over_agent_run(&self, busy: &[OrganizationId]) -> Result<Option<AgentRun>> {
+        if Query::new(IS_ANY_ABANDONED).fetch_optional(self.readers()).await?.is_none() {
             return Ok(None);
         }
-        let query = Query::new(TAKE_OVER_RUN).bind(self.0.boot.as_str());
-        let taken = self.write(move |connection| Box::pin(async move { Ok(query.fetch_optional(connection).await?) }));
+        let now = self.0.clock.now();
+        let oldest = now.before(AGE_MAX).as_milliseconds();
+        let abandon = Query::new(ABANDON).bind(now.as_milliseconds()).bind(ATTEMPTS_MAX).bind(oldest);
+        let take = Query::new(TAKE_OVER_RUN).bind(self.0.boot.as_str()).bind(ATTEMPTS_MAX).bind(to_json(&busy)?);
+        let taken = self.write(move |connection| {
+            Box::pin(async move {
+                abandon.execute(&mut *connection).await?;
+                Ok(take.fetch_optional(connection).await?)
+            })
+        });
         taken.await?.as_ref().map(read).transpose()
     }
 

@@ -17,7 +17,7 @@ const ARTIFACT: &str = "SELECT * FROM library_items
 /// The purpose of the key that signs links.
 const PURPOSE: &str = "downloads of artifacts";
 
-/// The fields of an artifact that the whole organisation reads, and of one whose links never end.
+/// The fields of an artifact that the whole organisation reads, and of one whose links work as long as its owner is a member.
 const SHARED_TO_ORG: &str = "shared_to_org";
 const IS_PUBLIC: &str = "is_public";
 
@@ -39,16 +39,24 @@ impl Library {
 
 impl Store {
     /// Returns the artifact that a link leads to. `None` for a link that the installation has not signed, and for an artifact that was
-    /// deleted. [`Error::DownloadExpired`] for a link whose time has passed, unless its artifact is public.
+    /// deleted. [`Error::DownloadExpired`] for a link whose time has passed, unless its artifact is public and has an owner who is
+    /// still in the organisation.
     pub async fn downloaded(&self, token: &DownloadToken) -> Result<Option<LibraryItem>> {
         let Some(download) = Download::read(token, &self.0.keys.derive(PURPOSE)) else { return Ok(None) };
         let Download { organization, item, expires_at } = download;
         let artifact = self.artifact(&organization, &item).await?;
-        let is_public = artifact.as_ref().is_some_and(|artifact| is_set(artifact, IS_PUBLIC));
-        if expires_at <= self.0.clock.now() && !is_public {
+        if expires_at <= self.0.clock.now() && !self.is_published(&organization, artifact.as_ref()).await? {
             return Err(Error::DownloadExpired);
         }
         Ok(artifact)
+    }
+
+    /// Whether links to an artifact work without an end: it is public, and its owner, who can delete it, is still there.
+    async fn is_published(&self, organization: &OrganizationId, artifact: Option<&LibraryItem>) -> Result<bool> {
+        match artifact.filter(|artifact| is_set(artifact, IS_PUBLIC)) {
+            Some(public) => Ok(self.get_user(organization, &public.owner).await?.is_some()),
+            None => Ok(false),
+        }
     }
 
     async fn artifact(&self, organization: &OrganizationId, item: &LibraryItemId) -> Result<Option<LibraryItem>> {

@@ -1,5 +1,7 @@
 //! Items of the Library whose time has come.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::library::read;
@@ -7,8 +9,9 @@ use super::list::List;
 use super::row::{get, to_json};
 use crate::clock::Timestamp;
 use crate::error::Result;
+use crate::ids::{AgentId, AgentRunId};
 use crate::library::{LibraryContent, LibraryItem};
-use crate::store::database::{Query, Row};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
 /// Items of one transaction. All other writes wait for it.
@@ -25,10 +28,31 @@ const ADVANCE: &str =
         revision = library_items.revision + 1
     FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, due_at INTEGER} made
     WHERE library_items.organization = made.organization AND library_items.item = made.item
-        AND library_items.revision = made.seen";
+        AND library_items.revision = made.seen
+    RETURNING library_items.organization, library_items.item";
 
-/// Returns the content of an item after its time has come. Its time is later then, or there is none.
-pub type Advance = fn(&LibraryItem, Timestamp) -> LibraryContent;
+/// A run that no server has begun: one of them takes it over.
+const START: &str = "INSERT INTO agent_runs
+        (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, 'running', 0, $5, '', 1, $6, $6)";
+
+/// Says what becomes of an item whose time has come.
+pub type Advance<'a> = &'a (dyn Fn(&LibraryItem, Timestamp) -> AdvancedItem + Sync);
+
+/// What becomes of an item whose time has come.
+pub struct AdvancedItem {
+    /// The content. Its time is later then, or there is none.
+    pub content: LibraryContent,
+    /// A run of an agent, on behalf of the owner, that starts with the change.
+    pub run: Option<DueRun>,
+}
+
+/// A run of an agent that starts because an item is due.
+pub struct DueRun {
+    pub id: AgentRunId,
+    pub agent: AgentId,
+    pub document: String,
+}
 
 /// A row that [`ADVANCE`] writes.
 #[derive(Serialize)]
@@ -51,32 +75,52 @@ impl Store {
 
     /// Changes some of the items that are due, those that have waited longest first. Returns the number of items that this call
     /// changed: of several servers, one changes an item.
-    pub async fn advance_due_items(&self, now: Timestamp, advance: Advance) -> Result<u64> {
+    pub async fn advance_due_items(&self, now: Timestamp, advance: Advance<'_>) -> Result<u64> {
         let query = Query::new(DUE_ITEMS).bind(now.as_milliseconds()).bind(BATCH);
         let rows = query.fetch_all(self.readers()).await?;
-        let mut list = List::default();
+        let (mut list, mut starts) = (List::default(), HashMap::new());
         for row in &rows {
-            list.push(&to_json(&advanced(row, now, advance)?)?);
+            let (made, start) = advanced(row, now, advance)?;
+            list.push(&to_json(&made)?);
+            starts.extend(start.map(|start| ((made.organization.to_owned(), made.item.to_owned()), start)));
         }
         let Some(list) = list.bound() else { return Ok(0) };
         let query = Query::new(ADVANCE).bind(now.as_milliseconds()).bind(list);
-        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await
+        self.write(move |connection| Box::pin(write(connection, query, starts))).await
     }
 }
 
+/// Statements that start runs, by the organisation and the id of their item.
+type Starts = HashMap<(String, String), Query>;
+
+/// Changes the items, and starts the runs of those that were changed.
+async fn write(connection: &mut Connection, query: Query, mut starts: Starts) -> Result<u64> {
+    let changed = query.fetch_all(&mut *connection).await?;
+    for row in &changed {
+        if let Some(start) = starts.remove(&(get(row, "organization")?, get(row, "item")?)) {
+            start.execute(&mut *connection).await?;
+        }
+    }
+    Ok(u64::try_from(changed.len()).unwrap_or(u64::MAX))
+}
+
 /// A damaged item is due no more, so that the others do not wait for it.
-fn advanced(row: &Row, now: Timestamp, advance: Advance) -> Result<Advanced<'_>> {
+fn advanced<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(Advanced<'r>, Option<Query>)> {
     let (organization, item, seen) = (get(row, "organization")?, get(row, "item")?, get(row, "revision")?);
     let found = match read(row) {
         Ok(found) => found,
         Err(error) => {
             tracing::error!(%error, organization, item, "a damaged item of the library is due no more");
             let (label, body) = (get(row, "label")?, get(row, "body")?);
-            return Ok(Advanced { organization, item, seen, label, body, due_at: None });
+            return Ok((Advanced { organization, item, seen, label, body, due_at: None }, None));
         }
     };
-    let LibraryContent { label, body, due_at, .. } = advance(&found, now);
+    let AdvancedItem { content: LibraryContent { label, body, due_at, .. }, run } = advance(&found, now);
+    let start = run.map(|run| {
+        let query = Query::new(START).bind(organization).bind(run.id.as_str()).bind(run.agent.as_str());
+        query.bind(found.owner.as_str()).bind(run.document).bind(now.as_milliseconds())
+    });
     // An item that stays due would be changed again and again.
     let due_at = due_at.filter(|due_at| *due_at > now).map(Timestamp::as_milliseconds);
-    Ok(Advanced { organization, item, seen, label, body: to_json(&body)?, due_at })
+    Ok((Advanced { organization, item, seen, label, body: to_json(&body)?, due_at }, start))
 }

@@ -24,7 +24,7 @@ pub(super) mod text_search;
 
 pub use cancellations::RequestedCancellation;
 pub use library::Library;
-pub use library_due::Advance;
+pub use library_due::{Advance, AdvancedItem, DueRun};
 pub use rate_limits::CountedRequest;
 
 mod administrators;

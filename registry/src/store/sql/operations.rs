@@ -194,7 +194,7 @@ impl Store {
         row.as_ref().map(version).transpose()
     }
 
-    fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
+    pub(super) fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
         keyed_hash(&self.0.keys.derive("request fingerprints"), request).to_vec()
     }
 }

@@ -12,6 +12,8 @@ use crate::native::schema_of;
 
 /// Bytes of all values in the memory of a run.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
+/// Bytes of a key with its value. The model can read a value whole.
+const VALUE_BYTES_MAX: usize = 16 << 10;
 /// Characters of a milestone, by which steps are found.
 pub const MILESTONE_CHARACTERS_MAX: usize = 128;
 
@@ -19,20 +21,20 @@ struct ControlTool {
     name: &'static str,
     description: &'static str,
     schema: fn() -> Value,
-    apply: fn(&mut Progress, Map<String, Value>, Timestamp) -> Applied,
+    apply: fn(&mut Progress, Map<String, Value>, Timestamp) -> ControlEffect,
 }
 
 /// What came of a control tool.
-pub(super) enum Applied {
+pub(super) enum ControlEffect {
     /// The run goes on with this observation.
-    Observed(Value),
+    Result(Value),
     /// A milestone was recorded.
     Logged {
         observation: Value,
         milestone: Option<String>,
     },
     /// The arguments are wrong; the run goes on.
-    Wrong(String),
+    InvalidArguments(String),
     Completed,
     Paused,
 }
@@ -150,7 +152,7 @@ fn find(name: &str) -> Option<&'static ControlTool> {
 
 /// The definitions of the control tools that a run has.
 pub(super) fn definitions(progress: &Progress) -> impl Iterator<Item = ToolDefinition> {
-    TOOLS.iter().filter(|tool| progress.has(tool.name)).map(|tool| ToolDefinition {
+    TOOLS.iter().filter(|tool| progress.allows_tool(tool.name)).map(|tool| ToolDefinition {
         name: tool.name.to_owned(),
         description: tool.description.to_owned(),
         input_schema: (tool.schema)(),
@@ -158,33 +160,33 @@ pub(super) fn definitions(progress: &Progress) -> impl Iterator<Item = ToolDefin
 }
 
 /// Carries out a call of a control tool. `None` for a call of another tool.
-pub(super) fn apply(progress: &mut Progress, call: &ModelCall, clock: &Clock) -> Option<Applied> {
+pub(super) fn apply(progress: &mut Progress, call: &ModelCall, clock: &Clock) -> Option<ControlEffect> {
     let tool = find(&call.name)?;
     Some((tool.apply)(progress, call.input.clone(), clock.now()))
 }
 
-fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Applied {
+fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Complete { answer, confidence, summary } = match read(input) {
         Ok(complete) => complete,
         Err(wrong) => return wrong,
     };
     if !(0.0..=1.0).contains(&confidence) {
-        return Applied::Wrong("confidence should be a number from 0 to 1".to_owned());
+        return ControlEffect::InvalidArguments("confidence should be a number from 0 to 1".to_owned());
     }
     progress.complete(FinalAnswer { answer, confidence, summary });
-    Applied::Completed
+    ControlEffect::Completed
 }
 
-fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Applied {
+fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Pause { question, options, context_summary, urgency } = match read(input) {
         Ok(pause) => pause,
         Err(wrong) => return wrong,
     };
-    progress.question = Some(HumanQuestion { question, options, context_summary, urgency });
-    Applied::Paused
+    progress.question = Some(HumanQuestion { is_of_call: true, question, options, context_summary, urgency });
+    ControlEffect::Paused
 }
 
-fn store(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> Applied {
+fn store(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> ControlEffect {
     let Remember { key, value, ttl_seconds } = match read(input) {
         Ok(store) => store,
         Err(wrong) => return wrong,
@@ -192,27 +194,32 @@ fn store(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> 
     progress.forget_expired(now);
     let others = progress.memory.iter().filter(|(other, _)| **other != key);
     let bytes: usize = others.map(|(key, remembered)| key.len() + remembered.value.to_string().len()).sum();
+    if key.len() + value.to_string().len() > VALUE_BYTES_MAX {
+        return ControlEffect::InvalidArguments(format!("a key with its value has at most {VALUE_BYTES_MAX} bytes"));
+    }
     if bytes + key.len() + value.to_string().len() > MEMORY_BYTES_MAX {
-        return Applied::Wrong(format!("the memory of a run has at most {MEMORY_BYTES_MAX} bytes"));
+        return ControlEffect::InvalidArguments(format!("the memory of a run has at most {MEMORY_BYTES_MAX} bytes"));
     }
     let expires_at = match ttl_seconds {
         None => None,
         Some(seconds) if (0.0..=1e9).contains(&seconds) => Some(now.after(std::time::Duration::from_secs_f64(seconds))),
-        Some(_) => return Applied::Wrong("ttl_seconds should be a number from 0 to 1000000000".to_owned()),
+        Some(_) => {
+            return ControlEffect::InvalidArguments("ttl_seconds should be a number from 0 to 1000000000".to_owned());
+        }
     };
     let expires_at = expires_at.map(Timestamp::as_milliseconds);
     progress.memory.insert(key.clone(), Remembered { value, stored_at: now.as_milliseconds(), expires_at });
     let message = format!("Stored value under key \"{key}\"");
-    Applied::Observed(json!({"stored": true, "key": key, "message": message}))
+    ControlEffect::Result(json!({"stored": true, "key": key, "message": message}))
 }
 
-fn retrieve(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> Applied {
+fn retrieve(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> ControlEffect {
     let Recall { key } = match read(input) {
         Ok(retrieve) => retrieve,
         Err(wrong) => return wrong,
     };
     progress.forget_expired(now);
-    Applied::Observed(match progress.memory.get(&key) {
+    ControlEffect::Result(match progress.memory.get(&key) {
         Some(Remembered { value, stored_at, .. }) => {
             let stored_at = Timestamp::from_milliseconds(*stored_at).to_string();
             json!({"found": true, "key": key, "value": value, "stored_at": stored_at})
@@ -224,21 +231,21 @@ fn retrieve(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) 
     })
 }
 
-fn log(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Applied {
+fn log(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Log { milestone, .. } = match read(input) {
         Ok(log) => log,
         Err(wrong) => return wrong,
     };
     let is_name = |name: &String| name.chars().count() <= MILESTONE_CHARACTERS_MAX && !name.contains('\0');
     if !milestone.as_ref().is_none_or(is_name) {
-        return Applied::Wrong(format!(
+        return ControlEffect::InvalidArguments(format!(
             "milestone should have at most {MILESTONE_CHARACTERS_MAX} characters, and no NUL"
         ));
     }
     let observation = json!({"logged": true, "milestone": milestone, "message": "Progress logged"});
-    Applied::Logged { observation, milestone }
+    ControlEffect::Logged { observation, milestone }
 }
 
-fn read<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, Applied> {
-    serde_json::from_value(Value::Object(input)).map_err(|error| Applied::Wrong(error.to_string()))
+fn read<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, ControlEffect> {
+    serde_json::from_value(Value::Object(input)).map_err(|error| ControlEffect::InvalidArguments(error.to_string()))
 }

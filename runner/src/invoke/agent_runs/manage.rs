@@ -3,15 +3,26 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentReference, AgentRun, AgentRunId, AgentRunState, AgentRunStep, NewAgentRun, Principal, RunningAgent, StepFilter,
+    AgentReference, AgentRun, AgentRunId, AgentRunState, AgentRunStep, NewAgentRun, Once, Principal, RunningAgent,
+    StartedAgentRun, StepFilter,
 };
 
 use super::control::is_control_tool;
 use super::progress::{AgentRunOptions, HumanResponse, Progress};
-use super::work::Work;
+use super::run_loop::AgentRunLoop;
 use crate::error::Error;
 use crate::invoke::invoker::Invoker;
 use crate::model::Model;
+
+/// A request for a run that was accepted.
+pub enum Begun {
+    /// A new run, which nobody works on yet.
+    Work(Box<AgentRunLoop>),
+    /// The run that an earlier request with the same key started.
+    Repeated(Box<(AgentRun, Progress)>),
+    /// The key belongs to another request.
+    OtherRequest,
+}
 
 impl Invoker {
     /// Starts a run of an agent on behalf of a user. `None` when there is no such agent that the user sees and that is deployed.
@@ -22,26 +33,37 @@ impl Invoker {
         &self,
         principal: &Principal,
         agent: &AgentReference,
-        options: AgentRunOptions,
-    ) -> Result<Option<Work>, Error> {
+        (options, once): (AgentRunOptions, Option<Once>),
+    ) -> Result<Option<Begun>, Error> {
+        if options.depth.is_too_deep_for_http() {
+            return Err(Error::LoopDetected);
+        }
         let Some(running) = self.services.store.running_agent(principal, agent).await? else { return Ok(None) };
         let model = self.model()?;
-        self.require_tools(principal, running.clone(), &options.tools).await?;
+        self.require_tools(principal, running.clone(), options.tools.iter().flatten()).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let progress = Progress::new(options);
-        let new = NewAgentRun { agent: running.agent.id.clone(), document: progress.written()? };
-        let run = self.services.store.start_agent_run(principal, new).await?;
-        Ok(Some(Work::new(self.clone(), model, (run, progress)).admitted(admitted)))
+        let new = NewAgentRun { agent: running.agent.id.clone(), document: progress.written()?, once };
+        Ok(Some(match self.services.store.start_agent_run(principal, new).await? {
+            StartedAgentRun::New(run) => {
+                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(admitted)))
+            }
+            StartedAgentRun::Repeated(run) => {
+                let progress = Progress::read(&run.document)?;
+                Begun::Repeated(Box::new((run, progress)))
+            }
+            StartedAgentRun::OtherRequest => Begun::OtherRequest,
+        }))
     }
 
     async fn require_tools(
         &self,
         principal: &Principal,
         running: Arc<RunningAgent>,
-        tools: &[String],
+        mut tools: impl Iterator<Item = &String> + Send,
     ) -> Result<(), Error> {
         let catalogue = self.catalogue(principal, running).await?;
-        let unknown = tools.iter().find(|name| !is_control_tool(name) && catalogue.find(name).is_none());
+        let unknown = tools.find(|name| !is_control_tool(name) && catalogue.find(name).is_none());
         unknown.map_or(Ok(()), |name| Err(Error::RunToolUnknown { name: name.clone() }))
     }
 
@@ -54,7 +76,7 @@ impl Invoker {
         principal: &Principal,
         run: &AgentRunId,
         response: HumanResponse,
-    ) -> Result<Option<Work>, Error> {
+    ) -> Result<Option<AgentRunLoop>, Error> {
         let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
         if found.state != AgentRunState::Paused {
             return Err(Error::AgentRunNotPaused);
@@ -65,7 +87,7 @@ impl Invoker {
         progress.respond(&response);
         let resumed = self.services.store.resume_agent_run(&found, progress.written()?).await?;
         let run = resumed.ok_or(Error::AgentRunNotPaused)?;
-        Ok(Some(Work::new(self.clone(), model, (run, progress)).admitted(admitted)))
+        Ok(Some(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(admitted)))
     }
 
     /// Cancels a run. `None` when the user sees no such run, `false` when it has ended.
@@ -83,9 +105,11 @@ impl Invoker {
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub async fn take_over_agent_run(&self) -> Result<Option<Work>, Error> {
+    pub async fn take_over_agent_run(&self) -> Result<Option<AgentRunLoop>, Error> {
         let Some(model) = self.services.model.clone() else { return Ok(None) };
-        let Some(run) = self.services.store.take_over_agent_run().await? else { return Ok(None) };
+        let Some(run) = self.services.store.take_over_agent_run(&self.agent_runs.busy()).await? else {
+            return Ok(None);
+        };
         let progress = match Progress::read(&run.document) {
             Ok(progress) => progress,
             Err(error) => {
@@ -94,7 +118,7 @@ impl Invoker {
                 return Ok(None);
             }
         };
-        Ok(Some(Work::new(self.clone(), model, (run, progress))))
+        Ok(Some(AgentRunLoop::new(self.clone(), model, (run, progress))))
     }
 
     /// Ends the work on runs of agents. Other servers go on with them, or this one after its next start.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use registry::Timestamp;
+use registry::{CallerNames, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::stuck::{OnStuck, Repeated};
+use crate::depth::Depth;
 use crate::error::Error;
 use crate::model::{Entry, ModelCall};
 use crate::text::cut;
@@ -14,12 +15,21 @@ use crate::text::cut;
 /// Bytes of an observation that the model sees.
 const OBSERVATION_BYTES_MAX: usize = 20_000;
 
+const CREATES_TASKS: &str = "task_create";
+/// The result of a call that is not made any more.
+const NOT_MADE: &str = "not made";
+
 /// The input for starting a run.
 #[derive(Debug, Clone)]
 pub struct AgentRunOptions {
     pub objective: String,
-    /// The names of the tools that the model sees.
-    pub tools: Vec<String>,
+    /// The names of the tools that the model sees. Without names, all control tools, and all tools of the agent but the one that
+    /// creates tasks.
+    pub tools: Option<Vec<String>>,
+    /// The names in which the run calls.
+    pub names: CallerNames,
+    /// The number of tool runs that led to the run.
+    pub depth: Depth,
     /// The model, instead of that of the server.
     pub model: Option<String>,
     pub iterations_max: u32,
@@ -35,7 +45,9 @@ pub struct AgentRunOptions {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Progress {
     pub objective: String,
-    pub(super) tools: Vec<String>,
+    tools: Option<Vec<String>>,
+    pub(super) names: CallerNames,
+    pub(super) depth: Depth,
     pub(super) model: Option<String>,
     pub(super) iterations_max: u32,
     pub(super) tokens_max: u64,
@@ -68,6 +80,8 @@ pub(super) struct Remembered {
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HumanQuestion {
+    /// Whether the model asks, by the first of the calls, and not the server.
+    pub(super) is_of_call: bool,
     pub question: String,
     pub options: Vec<String>,
     pub context_summary: Option<String>,
@@ -105,10 +119,46 @@ pub struct RunFailure {
     pub message: String,
 }
 
+impl AgentRunOptions {
+    /// Answers of the model.
+    pub const ITERATIONS: u32 = 20;
+    pub const TOKENS: u64 = 1_000_000;
+    pub const RESULT_KEY: &str = "agentResult";
+
+    /// A run of a task, within the usual bounds.
+    #[must_use]
+    pub fn new(objective: String) -> Self {
+        Self {
+            objective,
+            tools: None,
+            names: CallerNames::default(),
+            depth: Depth::default(),
+            model: None,
+            iterations_max: Self::ITERATIONS,
+            tokens_max: Self::TOKENS,
+            result_key: Self::RESULT_KEY.to_owned(),
+            on_stuck: OnStuck::default(),
+            context: Map::new(),
+        }
+    }
+}
+
 impl Progress {
-    pub(super) fn new(options: AgentRunOptions) -> Self {
-        let AgentRunOptions { objective, tools, model, iterations_max, tokens_max, result_key, on_stuck, context } =
-            options;
+    /// The beginning of a run.
+    #[must_use]
+    pub fn new(options: AgentRunOptions) -> Self {
+        let AgentRunOptions {
+            objective,
+            tools,
+            names,
+            depth,
+            model,
+            iterations_max,
+            tokens_max,
+            result_key,
+            on_stuck,
+            context,
+        } = options;
         let mut text = objective.clone();
         if !context.is_empty() {
             text = format!("{text}\n\nContext: {}", Value::Object(context.clone()));
@@ -117,6 +167,8 @@ impl Progress {
             transcript: vec![Entry::User { text }],
             objective,
             tools,
+            names,
+            depth,
             model,
             iterations_max,
             tokens_max,
@@ -143,12 +195,34 @@ impl Progress {
             .map_err(|error| Error::internal(format!("a run of an agent is damaged: {error}")))
     }
 
-    pub(super) fn written(&self) -> Result<String, Error> {
+    /// Writes the checkpoint.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn written(&self) -> Result<String, Error> {
         serde_json::to_string(self).map_err(|error| Error::internal(error.to_string()))
     }
 
-    pub(super) fn has(&self, tool: &str) -> bool {
-        self.tools.iter().any(|name| name == tool)
+    pub(super) fn allows_tool(&self, tool: &str) -> bool {
+        match &self.tools {
+            Some(names) => names.iter().any(|name| name == tool),
+            // A run that a task started would start others without an end.
+            None => tool != CREATES_TASKS,
+        }
+    }
+
+    /// Whether the transcript has a call with this id.
+    pub(super) fn has_call(&self, id: &str) -> bool {
+        self.transcript.iter().any(|entry| match entry {
+            Entry::Model { calls, .. } => calls.iter().any(|call| call.id == id),
+            _ => false,
+        })
+    }
+
+    /// Drops what nobody reads after the end.
+    pub(super) fn clear(&mut self) {
+        (self.transcript, self.calls) = (Vec::new(), Vec::new());
+        self.memory.clear();
     }
 
     /// Adds what came of the first of the calls.
@@ -161,8 +235,11 @@ impl Progress {
         self.transcript.push(Entry::Observation { call, text: cut(text, OBSERVATION_BYTES_MAX), is_error });
     }
 
-    /// Adds a text for the model, after what came of all calls.
-    pub(super) fn tell(&mut self, text: String) {
+    /// Adds a text for the model. Calls that are left are not made: every call needs a result before another text.
+    pub(super) fn push_user_message(&mut self, text: String) {
+        while !self.calls.is_empty() {
+            self.observe(NOT_MADE.to_owned(), true);
+        }
         self.transcript.push(Entry::User { text });
     }
 
@@ -176,14 +253,13 @@ impl Progress {
         self.failure = Some(RunFailure { code: code.to_owned(), message: message.into() });
     }
 
-    /// Adds the answer of a person.
+    /// Adds the answer of a person: the result of the call that asked, or a text after a run that was stuck.
     pub(super) fn respond(&mut self, response: &HumanResponse) {
-        self.question = None;
         let text = json!({"human_input": response.human_input, "approved": response.approved}).to_string();
-        if self.calls.is_empty() {
-            return self.tell(text);
+        match self.question.take().is_some_and(|question| question.is_of_call) {
+            true => self.observe(text, false),
+            false => self.push_user_message(text),
         }
-        self.observe(text, false);
     }
 
     /// Drops what has expired.

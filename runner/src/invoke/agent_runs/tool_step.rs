@@ -8,6 +8,7 @@ use registry::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::progress::Progress;
 use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
@@ -19,57 +20,61 @@ use crate::model::ModelCall;
 use crate::outcome::Outcome;
 
 /// What came of a call.
-pub(super) struct Observed {
+pub(super) struct ToolObservation {
     pub text: String,
     pub is_error: bool,
     pub invocation: Option<InvocationId>,
 }
 
 /// The user of a run with the agent's tools, both as they are now.
-pub(super) struct Present {
+pub(super) struct RunContext {
     pub principal: Principal,
     pub catalogue: Arc<Catalogue>,
+    pub names: CallerNames,
+    pub depth: Depth,
 }
 
 impl Invoker {
     /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
-    pub(super) async fn present(&self, run: &AgentRun) -> Result<Option<Present>, Error> {
+    pub(super) async fn present(&self, run: &AgentRun, progress: &Progress) -> Result<Option<RunContext>, Error> {
         let store = &self.services.store;
         let Some(principal) = store.principal(&run.organization, &run.user).await? else { return Ok(None) };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
         let catalogue = self.catalogue(&principal, running).await?;
-        Ok(Some(Present { principal, catalogue }))
+        Ok(Some(RunContext { principal, catalogue, names: progress.names.clone(), depth: progress.depth }))
     }
 
     /// Calls a tool. A refused or failed call is an observation, too.
     pub(super) async fn call_tool(
         &self,
-        present: &Present,
+        present: &RunContext,
         model_call: &ModelCall,
         cancelled: &CancellationToken,
-    ) -> Result<Observed, Error> {
+    ) -> Result<ToolObservation, Error> {
         let Some(listed) = present.catalogue.find(&model_call.name) else {
-            return Ok(Observed::wrong(format!("the agent has no tool {}", model_call.name)));
+            return Ok(ToolObservation::failure(format!("the agent has no tool {}", model_call.name)));
         };
         let call = call(present, listed, (model_call, cancelled.child_token()));
         match self.try_invoke(call, EventSender::none()).await {
-            Ok(mut results) => results.pop().map(Observed::of).ok_or_else(|| Error::internal("a call has no result")),
+            Ok(mut results) => {
+                results.pop().map(ToolObservation::of).ok_or_else(|| Error::internal("a call has no result"))
+            }
             Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
             Err(Refusal { error, records, .. }) => {
-                let wrong = Observed::wrong(format!("{}: {error}", error.code()));
-                Ok(Observed { invocation: records.into_iter().next(), ..wrong })
+                let wrong = ToolObservation::failure(format!("{}: {error}", error.code()));
+                Ok(ToolObservation { invocation: records.into_iter().next(), ..wrong })
             }
         }
     }
 }
 
-impl Observed {
-    pub const fn right(text: String) -> Self {
+impl ToolObservation {
+    pub const fn success(text: String) -> Self {
         Self { text, is_error: false, invocation: None }
     }
 
-    pub const fn wrong(text: String) -> Self {
+    pub const fn failure(text: String) -> Self {
         Self { text, is_error: true, invocation: None }
     }
 
@@ -84,8 +89,8 @@ impl Observed {
     }
 }
 
-fn call(present: &Present, listed: &ListedTool, (call, cancelled): (&ModelCall, CancellationToken)) -> Call {
-    let Present { principal, catalogue } = present;
+fn call(present: &RunContext, listed: &ListedTool, (call, cancelled): (&ModelCall, CancellationToken)) -> Call {
+    let RunContext { principal, catalogue, names, depth } = present;
     let running = &catalogue.running;
     let (subject, pinned, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), None, ResultPersistence::default()),
@@ -110,11 +115,11 @@ fn call(present: &Present, listed: &ListedTool, (call, cancelled): (&ModelCall, 
         pinned: pinned.into_iter().collect(),
         result_persistence,
         conversation: None,
-        depth: Depth::default(),
+        depth: *depth,
         origin: CallOrigin::Client,
         operation: None,
         cancelled,
         interaction: Interaction::default(),
-        caller_names: CallerNames::default(),
+        caller_names: names.clone(),
     }
 }

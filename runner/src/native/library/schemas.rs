@@ -43,7 +43,7 @@ pub(super) fn one_and_user<R: Record>() -> Value {
 
 /// The id of an artifact, and whether a link to it is wanted.
 pub(super) fn one_and_link<R: Record>() -> Value {
-    let wanted = "Whether the result has a link that needs no token and works for fifteen minutes.";
+    let wanted = "Whether the result has a link that needs no token and works for fifteen minutes, or longer if the artifact is public.";
     let wanted = json!({"type": ["boolean", "null"], "default": false, "description": wanted});
     object(&[(R::ID, id()), ("with_download_url", wanted)], &[R::ID])
 }

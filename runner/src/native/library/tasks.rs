@@ -10,7 +10,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use heartbeat::advance;
+pub(crate) use heartbeat::{creator, fire};
 
 use super::super::effect::ToolEffect;
 use super::super::spec::{NativeToolSpec, schema_of};

@@ -42,9 +42,11 @@ pub(super) fn create(call: NativeCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(created(call).await) })
 }
 
-async fn created(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn created(NativeCall { library, agent_call, arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let new: NewTask = serde_json::from_value(Value::Object(arguments)).map_err(|error| invalid(error.to_string()))?;
-    let content = new.task(Moment(library.now()))?.content().map_err(Failure::internal)?;
+    let agent_id = agent_call.map(|call| call.agent.to_string());
+    let task = Task { agent_id, ..new.task(Moment(library.now()))? };
+    let content = task.content().map_err(Failure::internal)?;
     Ok(shown::<Task>(library.create(Task::FAMILY, content).await?))
 }
 
@@ -67,6 +69,7 @@ impl NewTask {
             skip_next: false,
             fire_count: 0,
             fire_history: Vec::new(),
+            agent_id: None,
             completed_at: None,
             recurrence_ended_at: None,
         };

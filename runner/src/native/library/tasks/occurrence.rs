@@ -15,6 +15,9 @@ pub(super) struct Occurrence {
     pub completed_at: Option<Moment>,
     /// The report of the agent.
     pub result: Option<String>,
+    /// The run that works on it. Null if the server started none.
+    #[serde(default)]
+    pub agent_run_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +31,7 @@ pub(super) enum OccurrenceStatus {
 
 impl Occurrence {
     pub const fn new(due_at: Moment, fired_at: Moment, status: OccurrenceStatus) -> Self {
-        Self { due_at, fired_at, status, completed_at: None, result: None }
+        Self { due_at, fired_at, status, completed_at: None, result: None, agent_run_id: None }
     }
 
     pub fn complete(&mut self, result: Option<String>, now: Moment) {

@@ -36,6 +36,9 @@ pub(super) struct Task {
     pub fire_count: u64,
     /// The latest occurrences, the newest last.
     pub fire_history: Vec<Occurrence>,
+    /// The agent that created the task. Null for a task of the user.
+    #[serde(default)]
+    pub agent_id: Option<String>,
     pub completed_at: Option<Moment>,
     pub recurrence_ended_at: Option<Moment>,
 }
@@ -91,13 +94,15 @@ impl Task {
         }
     }
 
-    /// The time of the task has come. Of several occurrences whose time has passed, only the earliest one fires.
-    pub fn fire(&mut self, now: Moment) {
-        let Some(due_at) = self.due_at.take() else { return };
+    /// The time of the task has come. Of several occurrences whose time has passed, only the earliest one fires. Returns whether it is
+    /// not skipped.
+    pub fn fire(&mut self, now: Moment, agent_run_id: Option<String>) -> bool {
+        let Some(due_at) = self.due_at.take() else { return false };
         let is_skipped = std::mem::take(&mut self.skip_next);
         let status = if is_skipped { OccurrenceStatus::Skipped } else { OccurrenceStatus::Fired };
         self.fire_count += u64::from(!is_skipped);
-        self.fire_history.push(Occurrence::new(due_at, now, status));
+        let agent_run_id = agent_run_id.filter(|_| !is_skipped);
+        self.fire_history.push(Occurrence { agent_run_id, ..Occurrence::new(due_at, now, status) });
         let beyond = self.fire_history.len().saturating_sub(HISTORY_MAX);
         self.fire_history.drain(..beyond);
         // Also when the clock was set back, no occurrence comes twice.
@@ -105,6 +110,7 @@ impl Task {
         if self.due_at.is_none() {
             self.status = TaskStatus::Fired;
         }
+        !is_skipped
     }
 
     /// The work is done: that of the task, or of the latest occurrence of a recurring one.

@@ -3,7 +3,7 @@
 use registry::{LibraryFamily, LibraryItem, LibraryItemId, Provenance, Timestamp, UserId};
 use serde_json::{Value, json};
 
-use super::heartbeat::advance;
+use super::heartbeat::fire;
 use super::moment::Moment;
 use super::task::Task;
 
@@ -34,7 +34,7 @@ fn a_skipped_occurrence_is_left_out_and_the_one_after_fires() {
     task.skip_next().unwrap();
     for day in ["2026-12-01T08:00:00Z", "2026-12-02T08:00:00Z"] {
         assert_eq!(task.due_at, Some(time(day)));
-        task.fire(time(day));
+        task.fire(time(day), None);
     }
     assert_eq!((statuses(&task), task.fire_count), (vec![json!("skipped"), json!("fired")], 1));
 }
@@ -42,7 +42,7 @@ fn a_skipped_occurrence_is_left_out_and_the_one_after_fires() {
 #[test]
 fn occurrences_that_were_missed_fire_once() {
     let mut task = every_morning();
-    task.fire(time("2026-12-04T12:00:00Z"));
+    task.fire(time("2026-12-04T12:00:00Z"), None);
     assert_eq!((task.fire_count, task.due_at), (1, Some(time("2026-12-05T08:00:00Z"))));
     assert_eq!(task.fire_history[0].due_at, time("2026-12-01T08:00:00Z"));
 }
@@ -50,7 +50,7 @@ fn occurrences_that_were_missed_fire_once() {
 #[test]
 fn no_occurrence_comes_twice_when_the_clock_is_set_back() {
     let mut task = every_morning();
-    task.fire(time("2026-11-30T00:00:00Z"));
+    task.fire(time("2026-11-30T00:00:00Z"), None);
     assert_eq!(task.due_at, Some(time("2026-12-02T08:00:00Z")));
 }
 
@@ -59,7 +59,7 @@ fn the_latest_fifty_occurrences_are_remembered() {
     let mut task =
         task(&json!({"recurrence": "daily", "starts_at": "2026-01-01T08:00:00Z", "due_at": "2026-01-01T08:00:00Z"}));
     for _ in 0..60 {
-        task.fire(task.due_at.unwrap());
+        task.fire(task.due_at.unwrap(), None);
     }
     assert_eq!((task.fire_count, task.fire_history.len()), (60, 50));
     assert_eq!(task.fire_history[0].due_at, time("2026-01-11T08:00:00Z"));
@@ -68,10 +68,10 @@ fn the_latest_fifty_occurrences_are_remembered() {
 #[test]
 fn a_task_without_a_recurrence_fires_once() {
     let mut task = task(&json!({"due_at": "2026-12-01T08:00:00Z"}));
-    task.fire(time("2026-12-01T08:00:01Z"));
+    task.fire(time("2026-12-01T08:00:01Z"), None);
     let content = task.content().unwrap();
     assert_eq!((content.label.as_deref(), content.due_at), (Some("fired"), None));
-    task.fire(time("2026-12-01T08:00:02Z"));
+    task.fire(time("2026-12-01T08:00:02Z"), None);
     assert_eq!(task.fire_count, 1);
     task.complete(None, time("2026-12-01T09:00:00Z")).unwrap();
     assert_eq!(task.content().unwrap().label.as_deref(), Some("done"));
@@ -92,6 +92,6 @@ fn a_damaged_task_is_due_no_more() {
         created_at: Timestamp::default(),
         updated_at: Timestamp::default(),
     };
-    let advanced = advance(&item, Timestamp::default());
-    assert_eq!((advanced.body, advanced.due_at), (body, None));
+    let (content, fired) = fire(&item, Timestamp::default(), None);
+    assert_eq!((content.body, content.due_at, fired), (body, None, None));
 }

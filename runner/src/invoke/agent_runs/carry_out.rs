@@ -1,0 +1,117 @@
+//! The calls for which a model asks are carried out.
+
+use registry::{AgentRunState, NewStep};
+
+use super::control::{ControlEffect, apply, is_control_tool};
+use super::progress::HumanQuestion;
+use super::run_loop::AgentRunLoop;
+use super::stuck::StuckAction;
+use super::tool_step::{RunContext, ToolObservation};
+use crate::error::Error;
+use crate::model::ModelCall;
+
+/// What is known of a call whose server ended meanwhile.
+const INTERRUPTED: &str =
+    "interrupted: the server stopped during this call. It may have had effects; look before you call it again.";
+/// The hint for a run that is stuck, unless its options have one.
+const HINT: &str = "The same call had the same result several times. Try something else.";
+
+impl AgentRunLoop {
+    /// Notes that the first of the calls begins, if it is one of a tool. A checkpoint has to follow.
+    pub(super) fn mark_begun(&mut self) {
+        let calls_tool = self.progress.calls.first().is_some_and(|call| !is_control_tool(&call.name));
+        (self.progress.has_begun, self.began_here) = (calls_tool, calls_tool);
+    }
+
+    /// Carries out the first of the calls.
+    pub(super) async fn carry_out(&mut self, context: &RunContext, call: &ModelCall) -> Result<bool, Error> {
+        if !self.progress.allows_tool(&call.name) {
+            let observed = ToolObservation::failure(format!("the run has no tool {}", call.name));
+            return self.observed(call, observed, None).await;
+        }
+        if let Some(problem) = call.problem.clone() {
+            return self.observed(call, ToolObservation::failure(problem), None).await;
+        }
+        let clock = self.invoker.services.clock.clone();
+        match apply(&mut self.progress, call, &clock) {
+            None => self.call_tool(context, call).await,
+            Some(ControlEffect::Result(result)) => {
+                self.observed(call, ToolObservation::success(result.to_string()), None).await
+            }
+            Some(ControlEffect::Logged { observation, milestone }) => {
+                self.observed(call, ToolObservation::success(observation.to_string()), milestone).await
+            }
+            Some(ControlEffect::InvalidArguments(problem)) => {
+                self.observed(call, ToolObservation::failure(problem), None).await
+            }
+            Some(ControlEffect::Completed) => {
+                let step = self.step_of(call, &ToolObservation::success("completed".into()));
+                self.progress.calls.clear();
+                self.save(AgentRunState::Completed, vec![step]).await
+            }
+            Some(ControlEffect::Paused) => {
+                let step = self.step_of(call, &ToolObservation::success("paused".into()));
+                self.save(AgentRunState::Paused, vec![step]).await
+            }
+        }
+    }
+
+    async fn call_tool(&mut self, context: &RunContext, call: &ModelCall) -> Result<bool, Error> {
+        if self.progress.has_begun && !self.began_here {
+            return self.observed(call, ToolObservation::failure(INTERRUPTED.to_owned()), None).await;
+        }
+        if !self.progress.has_begun {
+            self.mark_begun();
+            if !self.save(AgentRunState::Running, Vec::new()).await? {
+                return Ok(false);
+            }
+        }
+        let cancelled = self.working.cancelled.clone();
+        let observed = self.invoker.call_tool(context, call, &cancelled).await?;
+        self.observed(call, observed, None).await
+    }
+
+    /// Writes what came of the first of the calls.
+    async fn observed(
+        &mut self,
+        call: &ModelCall,
+        observed: ToolObservation,
+        milestone: Option<String>,
+    ) -> Result<bool, Error> {
+        let step = NewStep { milestone, ..self.step_of(call, &observed) };
+        let times = self.progress.repeated.count(call, &observed.text);
+        self.progress.observe(observed.text, observed.is_error);
+        self.began_here = false;
+        let state = if times >= self.progress.on_stuck.iterations { self.stuck() } else { AgentRunState::Running };
+        self.save(state, vec![step]).await
+    }
+
+    /// The run is stuck. Returns its next state.
+    fn stuck(&mut self) -> AgentRunState {
+        self.progress.repeated.reset();
+        let was_hinted = std::mem::replace(&mut self.progress.repeated.was_hinted, true);
+        match self.progress.on_stuck.action {
+            StuckAction::Escalate => {
+                let question =
+                    "The run is stuck: the same call has the same result again and again. How shall it go on?";
+                self.progress.question = Some(HumanQuestion {
+                    is_of_call: false,
+                    question: question.to_owned(),
+                    options: Vec::new(),
+                    context_summary: None,
+                    urgency: None,
+                });
+                AgentRunState::Paused
+            }
+            StuckAction::RetryWithHint if !was_hinted => {
+                let hint = self.progress.on_stuck.hint.clone();
+                self.progress.push_user_message(hint.unwrap_or_else(|| HINT.to_owned()));
+                AgentRunState::Running
+            }
+            StuckAction::Fail | StuckAction::RetryWithHint => {
+                self.progress.fail("stuck", "the same call had the same result again and again");
+                AgentRunState::Failed
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Checkpoints of a run with its steps.
+
+use std::time::Duration;
+
+use registry::{AgentRunState, Checkpoint, NewStep};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::run_loop::AgentRunLoop;
+use super::tool_step::ToolObservation;
+use crate::error::Error;
+use crate::model::{Entry, ModelCall};
+use crate::text::cut;
+
+/// Bytes of a checkpoint. A longer transcript ends the run, since every step writes it again.
+const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a tool's name in the list of steps. A model may invent names.
+const NAME_BYTES_MAX: usize = 128;
+/// Bytes of an observation, and of a thought, in the list of steps.
+const STEP_TEXT_BYTES_MAX: usize = 2_000;
+/// Bytes of arguments in the list of steps.
+const STEP_INPUT_BYTES_MAX: usize = 16_000;
+/// Time between two attempts to give up a run.
+const RELEASE_INTERVAL: Duration = Duration::from_secs(5);
+
+impl AgentRunLoop {
+    /// A call with its result, for the list of steps.
+    pub(super) fn step_of(&self, call: &ModelCall, observed: &ToolObservation) -> NewStep {
+        let thought = self.progress.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Model { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let thought = thought.map(|thought| cut(thought.to_owned(), STEP_TEXT_BYTES_MAX));
+        let input = Value::Object(call.input.clone());
+        let is_long = input.to_string().len() > STEP_INPUT_BYTES_MAX;
+        let input = if is_long { json!(cut(input.to_string(), STEP_INPUT_BYTES_MAX)) } else { input };
+        let step = json!({
+            "iteration": self.run.iterations, "thought": thought,
+            "action": cut(call.name.clone(), NAME_BYTES_MAX), "action_input": input,
+            "observation": cut(observed.text.clone(), STEP_TEXT_BYTES_MAX), "success": !observed.is_error,
+            "invocation_id": observed.invocation.as_ref().map(ToString::to_string),
+        });
+        NewStep { milestone: None, document: step.to_string() }
+    }
+
+    /// An answer without a call, for the list of steps.
+    pub(super) fn step_without_call(&self, thought: String) -> NewStep {
+        let thought = cut(thought, STEP_TEXT_BYTES_MAX);
+        let step = json!({"iteration": self.run.iterations, "thought": thought, "action": null, "success": false});
+        NewStep { milestone: None, document: step.to_string() }
+    }
+
+    /// Ends the run with a failure.
+    pub(super) async fn fail(&mut self, code: &str, message: impl Into<String>) -> Result<bool, Error> {
+        self.progress.fail(code, message);
+        self.save(AgentRunState::Failed, Vec::new()).await
+    }
+
+    /// Writes a checkpoint. Returns `false` when this server does not work on the run any more.
+    pub(super) async fn save(&mut self, state: AgentRunState, steps: Vec<NewStep>) -> Result<bool, Error> {
+        let (mut state, mut document) = (state, self.progress.written()?);
+        if document.len() > DOCUMENT_BYTES_MAX && !state.has_ended() {
+            self.progress.clear();
+            let message = format!("a run has at most {DOCUMENT_BYTES_MAX} bytes of transcript");
+            self.progress.fail("transcript_too_long", message);
+            (state, document) = (AgentRunState::Failed, self.progress.written()?);
+        }
+        let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps };
+        let saved = self.invoker.services.store.save_agent_run(&self.run, checkpoint).await?;
+        let is_ours = saved.is_some();
+        if let Some(run) = saved {
+            self.run = run;
+        }
+        Ok(is_ours)
+    }
+    /// Gives up the work on the run. While the database does not answer, this is tried again and again.
+    pub(super) async fn release(self) {
+        let (store, run) = (self.invoker.services.store.clone(), self.run.clone());
+        let Err(error) = store.release_agent_run(&run).await else { return };
+        tracing::error!(run = %run.id, %error, "cannot give up a run of an agent; trying again");
+        tokio::spawn(async move {
+            loop {
+                sleep(RELEASE_INTERVAL).await;
+                match store.release_agent_run(&run).await {
+                    Ok(()) | Err(registry::Error::Closed) => return,
+                    Err(error) => tracing::debug!(run = %run.id, %error, "cannot give up a run of an agent yet"),
+                }
+            }
+        });
+    }
+}

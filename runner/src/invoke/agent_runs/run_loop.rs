@@ -1,0 +1,161 @@
+//! The work on a run: answers of the model and calls of tools by turns, each with a checkpoint.
+
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use registry::{AgentRun, AgentRunState};
+
+use super::control::definitions;
+use super::progress::Progress;
+use super::tool_step::RunContext;
+use crate::admission::Admitted;
+use crate::error::Error;
+use crate::invoke::invoker::Invoker;
+use crate::invoke::working_agent_runs::Working;
+use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition};
+
+/// Calls of one answer. Further ones are left out.
+const CALLS_MAX: usize = 32;
+/// The answer to an answer without a call.
+const NO_CALL: &str = "No tool was called. Call one of the tools; __complete__ ends the work, if it is among them.";
+
+/// The work on a run of an agent.
+pub struct AgentRunLoop {
+    pub(super) invoker: Invoker,
+    model: Arc<Model>,
+    pub(super) run: AgentRun,
+    pub(super) progress: Progress,
+    /// Whether the call that has begun is one of this server.
+    pub(super) began_here: bool,
+    pub(super) working: Working,
+    _admitted: Option<Admitted>,
+}
+
+impl AgentRunLoop {
+    pub(super) fn new(invoker: Invoker, model: Arc<Model>, (run, progress): (AgentRun, Progress)) -> Self {
+        let working = invoker.agent_runs.begin(&run);
+        Self { invoker, model, run, progress, began_here: false, working, _admitted: None }
+    }
+
+    pub(super) fn admitted(self, admitted: Admitted) -> Self {
+        Self { _admitted: Some(admitted), ..self }
+    }
+
+    /// The run as it was last written.
+    #[must_use]
+    pub const fn run(&self) -> (&AgentRun, &Progress) {
+        (&self.run, &self.progress)
+    }
+
+    /// Works until the run pauses or ends, or until this server stops or another one has the run. Returns the run as it is then.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. Then any server takes the run over.
+    pub async fn to_its_end(mut self) -> Result<(AgentRun, Progress), Error> {
+        let error = match AssertUnwindSafe(self.steps()).catch_unwind().await {
+            Ok(Ok(())) => return self.as_it_is().await,
+            Ok(Err(error)) => error,
+            Err(_) => Error::internal("the work on a run of an agent panicked"),
+        };
+        tracing::error!(%error, run = %self.run.id, "the work on a run of an agent failed; another attempt follows");
+        self.release().await;
+        Err(error)
+    }
+
+    async fn steps(&mut self) -> Result<(), Error> {
+        while self.run.state == AgentRunState::Running && !self.working.is_over() && self.step().await? {}
+        Ok(())
+    }
+
+    /// The run as this server wrote it, or as others left it.
+    async fn as_it_is(self) -> Result<(AgentRun, Progress), Error> {
+        if self.run.state != AgentRunState::Running {
+            return Ok((self.run, self.progress));
+        }
+        let found = self.invoker.services.store.reread_agent_run(&self.run).await?;
+        let run = found.ok_or_else(|| Error::internal("a run of an agent is gone"))?;
+        let progress = Progress::read(&run.document)?;
+        Ok((run, progress))
+    }
+
+    /// Takes one step. Returns `false` when this server does not work on the run any more.
+    async fn step(&mut self) -> Result<bool, Error> {
+        let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
+            return self.fail("agent_gone", "the agent or the user of the run is gone").await;
+        };
+        match self.progress.calls.first().cloned() {
+            None => self.ask(&present).await,
+            Some(call) => self.carry_out(&present, &call).await,
+        }
+    }
+
+    /// Asks the model for its next calls.
+    async fn ask(&mut self, present: &RunContext) -> Result<bool, Error> {
+        if let Some((code, message)) = self.exhausted() {
+            return self.fail(code, message).await;
+        }
+        let tools = self.tools(present);
+        let request = ModelRequest {
+            model: self.progress.model.as_deref(),
+            system: present.catalogue.running.revision.content.system_prompt.as_str(),
+            transcript: &self.progress.transcript,
+            tools: &tools,
+        };
+        let answered = tokio::select! {
+            answered = self.model.ask(&request) => answered,
+            () = self.working.over() => return Ok(false),
+        };
+        let mut reply = match answered {
+            Ok(reply) => reply,
+            Err(error @ ModelFailure::Refused(_)) => return self.fail("model_refused", error.to_string()).await,
+            Err(error @ ModelFailure::Unavailable(_)) => {
+                return self.fail("model_unavailable", error.to_string()).await;
+            }
+        };
+        self.run.iterations += 1;
+        reply.calls.truncate(CALLS_MAX);
+        self.name_calls(&mut reply.calls);
+        self.progress.tokens = self.progress.tokens.saturating_add(reply.tokens);
+        self.progress.transcript.push(Entry::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+        self.progress.calls = reply.calls;
+        let mut steps = Vec::new();
+        if self.progress.calls.is_empty() {
+            self.progress.push_user_message(NO_CALL.to_owned());
+            steps.push(self.step_without_call(reply.text));
+        }
+        self.mark_begun();
+        self.save(AgentRunState::Running, steps).await
+    }
+
+    /// Gives calls without an id, and those whose id was there before, one of their own.
+    fn name_calls(&self, calls: &mut [ModelCall]) {
+        let mut known = HashSet::new();
+        for (number, call) in calls.iter_mut().enumerate() {
+            if call.id.is_empty() || self.progress.has_call(&call.id) || known.contains(&call.id) {
+                call.id = format!("call_{}_{number}", self.run.iterations);
+            }
+            known.insert(call.id.clone());
+        }
+    }
+
+    /// Why the model is not asked again.
+    fn exhausted(&self) -> Option<(&'static str, String)> {
+        let Progress { iterations_max, tokens_max, tokens, .. } = self.progress;
+        if self.run.iterations >= iterations_max {
+            return Some(("max_iterations", format!("the run has no answer after {iterations_max} iterations")));
+        }
+        (tokens >= tokens_max).then(|| ("max_tokens", format!("the run has no answer after {tokens} tokens")))
+    }
+
+    fn tools(&self, present: &RunContext) -> Vec<ToolDefinition> {
+        let own = present.catalogue.tools.iter().filter(|tool| self.progress.allows_tool(&tool.name));
+        let own = own.map(|tool| ToolDefinition {
+            name: tool.name.clone(),
+            description: tool.description(),
+            input_schema: tool.input_schema().clone(),
+        });
+        own.chain(definitions(&self.progress)).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! The tasks of the Library that are due. If the operator wants it, a run of the agent that created a task does the work.
+
+use metrics::counter;
+use registry::{AdvancedItem, AgentRunId, CallerNames, Clock, DueRun, LibraryItem, Timestamp};
+
+use super::agent_runs::{AgentRunOptions, Progress};
+use super::invoker::Invoker;
+use crate::error::Error;
+use crate::metrics::TASKS_FIRED;
+use crate::native::{creator, fire};
+
+impl Invoker {
+    /// Fires some of the tasks that are due by the clock of the database. Returns the number of tasks that this call fired.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn fire_due_tasks(&self) -> Result<u64, Error> {
+        let (store, clock) = (&self.services.store, &self.services.clock);
+        let starts_runs = self.services.runs_due_tasks && self.services.model.is_some();
+        let advance = |item: &LibraryItem, now: Timestamp| advanced(item, now, starts_runs.then_some(clock));
+        let fired = store.advance_due_items(store.database_time().await?, &advance).await?;
+        counter!(TASKS_FIRED).increment(fired);
+        Ok(fired)
+    }
+}
+
+/// Fires a task. With a clock, for the id of the run, a run of the agent that created the task starts with it.
+fn advanced(item: &LibraryItem, now: Timestamp, clock: Option<&Clock>) -> AdvancedItem {
+    let agent = creator(item);
+    let start = clock.zip(agent).map(|(clock, agent)| (AgentRunId::new(clock), agent));
+    let (content, fired) = fire(item, now, start.as_ref().map(|(id, _)| id));
+    let run = start.zip(fired).and_then(|((id, agent), description)| {
+        let document = Progress::new(options(item, &description)).written().ok()?;
+        Some(DueRun { id, agent, document })
+    });
+    AdvancedItem { content, run }
+}
+
+fn options(item: &LibraryItem, description: &str) -> AgentRunOptions {
+    let id = &item.id;
+    let objective = format!(
+        "The task {id} is due: {description}\n\nDo the work. Then call task_complete with this task_id and a short result, and \
+        __complete__."
+    );
+    let names = CallerNames { app: item.app.clone(), workflow: item.provenance.workflow.clone() };
+    AgentRunOptions { names, ..AgentRunOptions::new(objective) }
+}

@@ -1,0 +1,75 @@
+//! Tasks that are due, and the runs that work on them.
+
+use std::time::Duration;
+
+use registry::Clock;
+use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
+use tokio::runtime::Runtime;
+
+use super::runs::{AGENT, Runs, agent, options};
+use crate::harness::{ModelEndpoint, Nodes, Reply, Team, eventually};
+use crate::mcp::client::Gateway;
+
+/// Tasks of two servers.
+const TASKS: usize = 12;
+
+/// Creates a task of the agent that is due soon, and returns its id.
+fn create(team: &Team, description: &str, ahead: u64) -> String {
+    let found = team.get(&format!("/agent?slug={AGENT}"));
+    let id = found["agents"][0]["id"].as_str().expect("an id").to_owned();
+    let due_at = Clock::system().now().after(Duration::from_secs(ahead)).to_string();
+    let gateway = Gateway { team, slug: AGENT.to_owned(), id };
+    let created = gateway.call("task_create", json!({"description": description, "due_at": due_at}));
+    created["structuredContent"]["data"]["task_id"].as_str().unwrap_or_else(|| panic!("{created}")).to_owned()
+}
+
+fn count_runs(database: &str) -> usize {
+    let runtime = Runtime::new().expect("a runtime");
+    let count: i64 = runtime.block_on(async {
+        let mut connection = PgConnection::connect(database).await.expect("a connection");
+        sqlx::query_scalar("SELECT count(*) FROM agent_runs").fetch_one(&mut connection).await.expect("a number")
+    });
+    usize::try_from(count).expect("a number")
+}
+
+fn task(runs: &Runs, id: &str) -> Value {
+    runs.get(&format!("/api/v1/tasks/{id}"))["data"].clone()
+}
+
+#[test]
+fn s0_014_a_due_task_is_worked_on_by_its_agent() {
+    let runs = Runs::shared();
+    let id = create(&runs.team, "Write the report.", 4);
+    let done = Reply::call("task_complete", json!({"task_id": id, "result": "written"}));
+    runs.model.answers(&format!("The task {id}"), vec![done, Reply::complete("done")]);
+    let done = eventually("the end of the task", || Some(task(&runs, &id)).filter(|task| task["status"] == "done"));
+    let occurrence = &done["fire_history"][0];
+    assert_eq!((&occurrence["result"], &done["fire_count"]), (&json!("written"), &json!(1)));
+    let run = runs.becomes(&json!({"agent_run_id": occurrence["agent_run_id"]}), "completed");
+    assert!(run["objective"].as_str().is_some_and(|text| text.contains("Write the report.")), "{run}");
+    let other = runs.post("/api/v1/tasks", &json!({"description": "Of the user.", "due_at": "2020-01-01T00:00:00Z"}));
+    let id = other.expect(201)["data"]["task_id"].as_str().expect("an id").to_owned();
+    let fired = eventually("the other task", || Some(task(&runs, &id)).filter(|task| task["status"] == "fired"));
+    assert_eq!(fired["fire_history"][0]["agent_run_id"], Value::Null, "no agent created it");
+}
+
+/// Two servers fire the tasks: each has one run, although one of the servers dies.
+#[test]
+fn each_due_task_has_one_run() {
+    let model = ModelEndpoint::serve();
+    let Some(nodes) = Nodes::start_with(2, &options(&model)) else { return };
+    let team = nodes.team();
+    agent(&team);
+    model.answers("The task", vec![Reply::complete("done")]);
+    let ids: Vec<_> = (0..TASKS).map(|number| create(&team, &format!("Number {number}."), 4)).collect();
+    let runs = Runs { team: team.at(&nodes.servers[1]), model };
+    eventually("the first run", || (!runs.model.received("The task").is_empty()).then_some(()));
+    nodes.servers[0].kill();
+    for id in &ids {
+        let fired = eventually("the task", || Some(task(&runs, id)).filter(|task| task["status"] == "fired"));
+        assert_eq!((&fired["fire_count"], &fired["revision"]), (&json!(1), &json!(2)), "{fired}");
+        runs.becomes(&json!({"agent_run_id": fired["fire_history"][0]["agent_run_id"]}), "completed");
+    }
+    assert_eq!(count_runs(&nodes.place.cluster.url("postgres")), TASKS);
+}
