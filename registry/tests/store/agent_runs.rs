@@ -192,7 +192,7 @@ async fn a_released_run_is_taken_over_but_not_for_a_busy_organization() {
     world.store.heartbeat().await.unwrap();
     let run = world.agent_run(&acme).await;
     world.store.release_agent_run(&run).await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&[acme.organization.clone()]).await.unwrap(), None);
+    assert_eq!(world.store.take_over_agent_run(std::slice::from_ref(&acme.organization)).await.unwrap(), None);
     let taken = world.store.take_over_agent_run(&[]).await.unwrap().unwrap();
     world.store.leave().await.unwrap();
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();

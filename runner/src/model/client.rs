@@ -64,9 +64,10 @@ impl Model {
         let refused =
             || InvalidValue::new("URL of a model", "must be like https://models.example.com/v1/chat/completions");
         let url = Url::parse(&settings.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(refused)?;
         let client = Client::builder().timeout(ANSWER_TIME_MAX).redirect(Policy::none()).no_proxy();
         let client = client.build().map_err(|_| refused())?;
-        Ok(Self { client, url: url.ok_or_else(refused)?, settings })
+        Ok(Self { client, url, settings })
     }
 
     /// Asks the model. A request that fails because of the endpoint is sent four times at most.

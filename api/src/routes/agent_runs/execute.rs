@@ -71,7 +71,6 @@ pub(crate) fn operation() -> OperationDoc {
         .links_to("get-agent-run", "agent_run_id", "/agent_run_id")
 }
 
-#[expect(clippy::too_many_arguments, reason = "the inputs of a handler")]
 pub(crate) async fn handle(
     State(invoker): State<Invoker>,
     State(tasks): State<Tasks>,

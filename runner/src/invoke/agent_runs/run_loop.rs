@@ -55,7 +55,7 @@ impl AgentRunLoop {
     /// When the store cannot be read or written. Then any server takes the run over.
     pub async fn to_its_end(mut self) -> Result<(AgentRun, Progress), Error> {
         let error = match AssertUnwindSafe(self.steps()).catch_unwind().await {
-            Ok(Ok(())) => return self.as_it_is().await,
+            Ok(Ok(())) => return self.latest().await,
             Ok(Err(error)) => error,
             Err(_) => Error::internal("the work on a run of an agent panicked"),
         };
@@ -70,7 +70,7 @@ impl AgentRunLoop {
     }
 
     /// The run as this server wrote it, or as others left it.
-    async fn as_it_is(self) -> Result<(AgentRun, Progress), Error> {
+    async fn latest(self) -> Result<(AgentRun, Progress), Error> {
         if self.run.state != AgentRunState::Running {
             return Ok((self.run, self.progress));
         }
