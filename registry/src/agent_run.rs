@@ -56,6 +56,17 @@ pub enum StartedAgentRun {
     OtherRequest,
 }
 
+/// What a server can take over.
+#[derive(Clone, Debug)]
+pub struct AgentRunCapacity {
+    /// The runs on which it works.
+    pub working: Vec<AgentRunId>,
+    /// Organisations for which it works on enough runs.
+    pub busy: Vec<OrganizationId>,
+    /// Whether it takes any.
+    pub takes: bool,
+}
+
 /// A new checkpoint of a run, with the steps since the one before.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {

@@ -94,7 +94,8 @@ pub use agent::{
 };
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
 pub use agent_run::{
-    AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun, StepFilter,
+    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun,
+    StepFilter,
 };
 pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
 pub use annotations::{Annotations, Intervention, ToolTitle};

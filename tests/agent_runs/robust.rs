@@ -102,10 +102,16 @@ fn a_run_ends_with_its_agent() {
     let question = Reply::call("__pause_for_human__", json!({"question": "Go on?"}));
     runs.model.answers("without agent", vec![question]);
     let asked = json!({"agent": "gone", "objective": "without agent", "tools": ["__pause_for_human__"]});
-    let paused = runs.post("/agents/execute", &asked).expect(200);
+    let keyed = || {
+        let request = runs.team.server.request("POST", "/agents/execute").bearer(&runs.team.token);
+        request.header("idempotency-key", "without-agent").json(&asked).send()
+    };
+    let paused = keyed().expect(200);
     runs.team.delete(&format!("/agent/{}", created["id"].as_str().expect("an id"))).expect(204);
     let ended = runs.resume(&paused, &json!({"approved": true})).expect(200);
     assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("failed"), &json!("agent_gone")));
+    let again = keyed().expect(200);
+    assert_eq!(again["agent_run_id"], ended["agent_run_id"], "the key names the run, although the agent is gone");
 }
 
 #[test]

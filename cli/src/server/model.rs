@@ -59,7 +59,7 @@ impl ModelArguments {
     /// When a setting is missing or invalid, or the file with the key cannot be read.
     pub fn model(&self) -> anyhow::Result<Option<Arc<Model>>> {
         let Some(url) = self.model_url.clone() else {
-            return match self.model.is_some() || self.model_api.is_some() || self.model_key_file.is_some() {
+            return match self.is_any_given() {
                 true => Err(Failure::usage("a model is given without its endpoint", "give `--model-url`")),
                 false => Ok(None),
             };
@@ -74,6 +74,11 @@ impl ModelArguments {
         let settings = runner::ModelSettings { api, url, model, key: self.key()? };
         let model = Model::new(settings).map_err(|error| Failure::usage(error.to_string(), "correct `--model-url`"))?;
         Ok(Some(Arc::new(model)))
+    }
+
+    fn is_any_given(&self) -> bool {
+        let has_model = self.model.is_some() || self.model_api.is_some() || self.model_key_file.is_some();
+        has_model || self.run_due_tasks == Some(true)
     }
 
     fn key(&self) -> anyhow::Result<Option<SecretValue>> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AgentRun, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun, NewStep, Once, Principal,
-    StartedAgentRun, StepFilter, UserId,
+    AgentRun, AgentRunCapacity, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun, NewStep, Once,
+    Principal, StartedAgentRun, StepFilter, UserId,
 };
 
 use crate::database;
@@ -16,6 +16,11 @@ pub fn step(milestone: Option<&str>) -> NewStep {
 
 pub fn checkpoint(state: AgentRunState, steps: Vec<NewStep>) -> Checkpoint {
     Checkpoint { state, iterations: 1, document: "{\"saved\":1}".to_owned(), steps }
+}
+
+/// The capacity of a server without work.
+pub fn all() -> AgentRunCapacity {
+    AgentRunCapacity { working: Vec::new(), busy: Vec::new(), takes: true }
 }
 
 impl World {
@@ -102,15 +107,15 @@ async fn a_run_is_taken_over_once_its_server_is_gone() {
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
     world.store.heartbeat().await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None, "its server is there");
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "its server is there");
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
     assert_eq!(world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, vec![])).await.unwrap(), None);
-    let taken = world.store.take_over_agent_run(&[]).await.unwrap().unwrap();
+    let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
     assert_eq!((&taken.id, taken.revision), (&run.id, 2));
-    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None);
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None);
     assert!(world.store.save_agent_run(&taken, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().is_some());
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None, "a paused run waits for a person");
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "a paused run waits for a person");
 }
 
 #[tokio::test]
@@ -134,16 +139,17 @@ async fn each_run_is_taken_over_by_one_store() {
     for store in stores {
         taking.spawn(async move {
             let mut taken = Vec::new();
-            while let Some(run) = store.take_over_agent_run(&[]).await.unwrap() {
+            while let Some(run) = store.take_over_agent_run(&all()).await.unwrap() {
                 taken.push(run.id);
             }
             taken
         });
     }
-    let mut all: Vec<_> = taking.join_all().await.into_iter().flatten().collect();
-    all.sort();
-    all.dedup();
-    assert_eq!(all.len(), 20);
+    let mut taken: Vec<_> = taking.join_all().await.into_iter().flatten().collect();
+    let times = taken.len();
+    taken.sort();
+    taken.dedup();
+    assert_eq!((taken.len(), times), (20, 20));
 }
 
 #[tokio::test]
@@ -175,10 +181,10 @@ async fn a_run_is_not_taken_over_for_ever() {
     database::execute(&world, "UPDATE agent_runs SET updated_at = 0 WHERE boot = ''").await.unwrap();
     for _ in 0..3 {
         database::execute(&world, died).await.unwrap();
-        assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap().unwrap().id, deadly.id);
+        assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, deadly.id);
     }
     database::execute(&world, died).await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None);
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None);
     for run in [deadly, old] {
         let failed = world.store.reread_agent_run(&run).await.unwrap().unwrap();
         assert_eq!((failed.state, failed.ended_at), (AgentRunState::Failed, Some(world.clock.now())));
@@ -192,11 +198,12 @@ async fn a_released_run_is_taken_over_but_not_for_a_busy_organization() {
     world.store.heartbeat().await.unwrap();
     let run = world.agent_run(&acme).await;
     world.store.release_agent_run(&run).await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(std::slice::from_ref(&acme.organization)).await.unwrap(), None);
-    let taken = world.store.take_over_agent_run(&[]).await.unwrap().unwrap();
+    let not_of_acme = AgentRunCapacity { busy: vec![acme.organization.clone()], ..all() };
+    assert_eq!(world.store.take_over_agent_run(&not_of_acme).await.unwrap(), None);
+    let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
     world.store.leave().await.unwrap();
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap(), None, "the others believe this server dead");
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "the others believe this server dead");
     assert_eq!(taken.id, run.id);
 }
 
@@ -212,6 +219,26 @@ async fn ended_runs_are_deleted_with_the_history() {
     world.clock.advance(Duration::from_hours(25));
     assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 1);
     assert_eq!(world.store.reread_agent_run(&ended).await.unwrap(), None);
-    assert!(world.store.reread_agent_run(&going_on).await.unwrap().is_some());
+    let unanswered = world.store.reread_agent_run(&going_on).await.unwrap().unwrap();
+    assert_eq!(unanswered.state, AgentRunState::Cancelled, "nobody answered for the time of the history");
     assert_eq!(database::number(&world, "SELECT count(*) FROM agent_run_steps").await, 1);
+}
+
+/// The answer to a commit was lost: the server of the run does not know that it should work on it.
+#[tokio::test]
+async fn a_run_on_which_its_server_does_not_work_is_taken_over() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    world.store.heartbeat().await.unwrap();
+    let run = world.agent_run(&acme).await;
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "the work may begin in a moment");
+    world.clock.advance(Duration::from_secs(61));
+    let working = AgentRunCapacity { working: vec![run.id.clone()], ..all() };
+    assert_eq!(world.store.take_over_agent_run(&working).await.unwrap(), None);
+    let idle = AgentRunCapacity { takes: false, ..all() };
+    assert_eq!(world.store.take_over_agent_run(&idle).await.unwrap(), None, "it has no model");
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, run.id);
+    world.store.release_agent_run(&run).await.unwrap();
+    let present = world.store.reread_agent_run(&run).await.unwrap().unwrap();
+    assert_eq!(present.revision, 3, "a late release takes nothing from the new work");
 }

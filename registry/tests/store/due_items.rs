@@ -7,6 +7,7 @@ use registry::{
 };
 use serde_json::json;
 
+use crate::agent_runs::all;
 use crate::database;
 use crate::fixtures::{World, store_beside};
 use crate::library::{content, library};
@@ -73,7 +74,7 @@ async fn a_run_starts_with_an_item_that_is_due() {
     let run = world.store.get_agent_run(&acme, &id).await.unwrap().unwrap();
     assert_eq!((&run.agent, &run.user, run.state), (&agent, &acme.user, AgentRunState::Running));
     world.store.heartbeat().await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&[]).await.unwrap().unwrap().id, id);
+    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, id);
 }
 
 /// A change of a user that was for the revision before is refused, and can be repeated.

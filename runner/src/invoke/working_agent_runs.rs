@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
-use registry::{AgentRun, AgentRunId, OrganizationId};
+use registry::{AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Admission, Bounds};
@@ -69,13 +69,16 @@ impl WorkingRuns {
         }
     }
 
-    /// The organisations for which this server takes no more runs over.
-    pub fn busy(&self) -> Vec<OrganizationId> {
+    /// What this server can take over.
+    pub fn capacity(&self, takes: bool) -> AgentRunCapacity {
         let mut counts: HashMap<OrganizationId, usize> = HashMap::new();
+        let mut working = Vec::new();
         for entry in self.runs.iter() {
             *counts.entry(entry.organization.clone()).or_default() += 1;
+            working.push(entry.key().clone());
         }
-        counts.into_iter().filter(|(_, count)| *count >= TAKEN_OVER_MAX).map(|(organization, _)| organization).collect()
+        let busy = counts.into_iter().filter(|(_, count)| *count >= TAKEN_OVER_MAX);
+        AgentRunCapacity { working, busy: busy.map(|(organization, _)| organization).collect(), takes }
     }
 }
 

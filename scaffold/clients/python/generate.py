@@ -59,13 +59,16 @@ def client(name: str, base: str, kind: str, document: Document) -> str:
 
 
 def method(operation: Operation, kind: str) -> str:
-    """A method whose arguments are the parameters of the path, and then the fields of the query or of the body."""
+    """A method whose arguments are the parameters of the path, and then the fields of the body, or of the query if there is no body."""
     signature = ["self", *(f"{name}: str" for name in operation.parameters), "/"]
     arguments = [repr(operation.method), repr(operation.path_of_segments), *operation.parameters]
-    for place, type_name in (("query", operation.query), ("body", operation.body)):
-        if type_name:
-            signature.append(f"**{place}: Unpack[models.{type_name}]")
-            arguments.append(f"{place}={place}")
+    if operation.query and operation.body:
+        signature.append(f"query: models.{operation.query} | None = None")
+    elif operation.query:
+        signature.append(f"**query: Unpack[models.{operation.query}]")
+    if operation.body:
+        signature.append(f"**body: Unpack[models.{operation.body}]")
+    arguments += [f"{place}={place}" for place in ("query", "body") if getattr(operation, place)]
     define, wait = ("async def", "await ") if kind else ("def", "")
     call = f"{wait}self._call({', '.join(arguments)})"
     result = f"models.{operation.result}" if operation.result else "None"

@@ -124,7 +124,8 @@ impl AgentRunStatus {
 
 /// The failure of a run that no server goes on with.
 fn abandoned() -> RunFailure {
-    let message = "the servers that worked on the run stopped, and none went on with it";
+    let message =
+        "three attempts at the same step failed or ended with their server, or no server went on with the run in time";
     RunFailure { code: "abandoned".to_owned(), message: message.to_owned() }
 }
 

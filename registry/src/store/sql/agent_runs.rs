@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
-use crate::account::OrganizationId;
-use crate::agent_run::{AgentRun, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StartedAgentRun, StepFilter};
+use crate::agent_run::{
+    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StartedAgentRun, StepFilter,
+};
 use crate::clock::Timestamp;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::AgentRunId;
+use crate::operation::Once;
 use crate::permission::Permission;
 use crate::principal::Principal;
 use crate::store::database::{Connection, Query, Row};
@@ -19,9 +21,15 @@ const STEPS_MAX: i64 = 1_000;
 /// Servers that begin the same step of a run. One that ends its server each time does not end all others.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// Age of a checkpoint up to which a run is taken over. Nobody expects it any more when the servers come back the next day, or when a
-/// backup is restored.
-const AGE_MAX: Duration = Duration::from_hours(1);
+/// Age of a checkpoint after which a run fails if no server has been there for that time: nobody expects it any more when the servers
+/// come back the next day, or when a backup is restored.
+const ALONE_MAX: Duration = Duration::from_hours(1);
+
+/// Age of a checkpoint after which a run fails in any case. Until then it waits for its turn.
+const AGE_MAX: Duration = Duration::from_hours(24);
+
+/// Age of a checkpoint of a run of this server on which it does not work: the answer to a commit was lost.
+const IDLE_AFTER: Duration = Duration::from_mins(1);
 
 /// Ended runs of one deletion.
 const DELETED_MAX: i64 = 200;
@@ -59,9 +67,17 @@ const CANCEL_RUN: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
 
-/// Lets any server take the run over.
+/// Lets any server take the run over, unless somebody else has changed it since this server did.
 const RELEASE_RUN: &str = "UPDATE agent_runs SET boot = '', revision = revision + 1
-    WHERE organization = $1 AND agent_run = $2 AND state = 'running' AND boot = $3";
+    WHERE organization = $1 AND agent_run = $2 AND state = 'running' AND boot = $3 AND revision <= $4 + 1";
+
+/// Whether nobody works on some run. `$3` has the runs on which this server works.
+const IS_ANY_LEFT: &str = "SELECT 1 FROM agent_runs WHERE state = 'running' AND (boot NOT IN (SELECT boot FROM nodes)
+        OR (boot = $1 AND updated_at <= $2 AND agent_run NOT IN (SELECT value FROM {members $3} working))) LIMIT 1";
+
+const RELEASE_IDLE: &str = "UPDATE agent_runs SET boot = '', revision = revision + 1
+    WHERE state = 'running' AND boot = $1 AND updated_at <= $2
+        AND agent_run NOT IN (SELECT value FROM {members $3} working)";
 
 /// Selects the run that has waited longest since its server is gone, of other organisations than those of `$3`. A server that the
 /// others believe dead takes nothing over: its own runs look like those of a dead server.
@@ -78,17 +94,22 @@ macro_rules! select_abandoned {
     };
 }
 
+/// Runs that no server goes on with: those that have ended several servers, and those that have waited too long.
 const ABANDON: &str = "UPDATE agent_runs SET state = 'failed', updated_at = $1, ended_at = $1, revision = revision + 1
-    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes) AND (attempts >= $2 OR updated_at <= $3)";
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes) AND EXISTS (SELECT 1 FROM nodes WHERE boot = $2)
+        AND (attempts >= $3 OR updated_at <= $4
+            OR (updated_at <= $5 AND NOT EXISTS (SELECT 1 FROM nodes WHERE started_at <= {now} - $6)))";
 
-const IS_ANY_ABANDONED: &str = "SELECT 1 FROM agent_runs
-    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes) LIMIT 1";
+/// Questions that nobody has answered for the time of the history.
+const END_PAUSED: &str =
+    "UPDATE agent_runs SET state = 'cancelled', updated_at = $2, ended_at = $2, revision = revision + 1
+    WHERE state = 'paused' AND updated_at <= $1";
 
 const DELETE_STEPS: &str = "DELETE FROM agent_run_steps WHERE (organization, agent_run) IN
-    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)";
+    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
 
 const DELETE_RUNS: &str = "DELETE FROM agent_runs WHERE (organization, agent_run) IN
-    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)";
+    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
 
 const TAKE_OVER_RUN: &str = concat!(
     "UPDATE agent_runs SET boot = $1, attempts = attempts + 1, revision = revision + 1 WHERE (organization, agent_run) = (",
@@ -121,17 +142,24 @@ impl Store {
         let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
         let key = new.once.as_ref().map(|once| once.key.to_string());
         let fingerprint = new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes()));
-        let query = query.bind(key.clone()).bind(fingerprint.clone());
+        let query = query.bind(key).bind(fingerprint);
         let started = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
         if started.await? == 1 {
             return Ok(StartedAgentRun::New(run));
         }
-        let query = Query::new(RUN_BY_KEY).bind(run.organization.as_str()).bind(run.user.as_str()).bind(key);
-        let row = query.fetch_one(self.readers()).await?;
-        match get::<Option<Vec<u8>>>(&row, "fingerprint")? == fingerprint {
-            true => read(&row).map(StartedAgentRun::Repeated),
-            false => Ok(StartedAgentRun::OtherRequest),
+        match &new.once {
+            Some(once) => self.agent_run_of(principal, once).await?.ok_or(Error::NotFound { what: "run" }),
+            None => Err(Error::NotFound { what: "run" }),
         }
+    }
+
+    /// Finds the run that an earlier request with the same key has started.
+    pub async fn agent_run_of(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
+        let query = Query::new(RUN_BY_KEY).bind(principal.organization.as_str()).bind(principal.user.as_str());
+        let found = query.bind(once.key.as_str()).fetch_optional(self.readers()).await?;
+        let Some(row) = found else { return Ok(None) };
+        let is_same = get::<Option<Vec<u8>>>(&row, "fingerprint")? == Some(self.fingerprint(once.request.as_bytes()));
+        Ok(Some(if is_same { StartedAgentRun::Repeated(read(&row)?) } else { StartedAgentRun::OtherRequest }))
     }
 
     /// Reads a run again.
@@ -141,21 +169,31 @@ impl Store {
 
     /// Gives up the work on a run, so that any server takes it over.
     pub async fn release_agent_run(&self, run: &AgentRun) -> Result<()> {
-        let query = of_run(RELEASE_RUN, run).bind(self.0.boot.as_str());
+        let query = of_run(RELEASE_RUN, run).bind(self.0.boot.as_str()).bind(run.revision);
         self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await.map(drop)
     }
 
-    /// Deletes some of the runs that ended before the time for which the history is kept. Returns their number.
+    /// Ends paused runs and deletes ended ones that are older than the history. Returns the number of those that were deleted.
     pub async fn delete_expired_agent_runs(&self) -> Result<u64> {
         let Some(retention) = self.0.config.history_retention else { return Ok(0) };
-        let before = self.0.clock.now().before(retention).as_milliseconds();
-        self.write(move |connection| {
-            Box::pin(async move {
-                Query::new(DELETE_STEPS).bind(before).bind(DELETED_MAX).execute(&mut *connection).await?;
-                Ok(Query::new(DELETE_RUNS).bind(before).bind(DELETED_MAX).execute(connection).await?)
-            })
-        })
-        .await
+        let now = self.0.clock.now();
+        let before = now.before(retention).as_milliseconds();
+        let end = Query::new(END_PAUSED).bind(before).bind(now.as_milliseconds());
+        self.write(move |connection| Box::pin(async move { Ok(end.execute(connection).await?) })).await?;
+        let mut deleted = 0;
+        loop {
+            let some = self.write(move |connection| {
+                Box::pin(async move {
+                    Query::new(DELETE_STEPS).bind(before).bind(DELETED_MAX).execute(&mut *connection).await?;
+                    Ok(Query::new(DELETE_RUNS).bind(before).bind(DELETED_MAX).execute(connection).await?)
+                })
+            });
+            let some: u64 = some.await?;
+            deleted += some;
+            if some < DELETED_MAX.unsigned_abs() {
+                return Ok(deleted);
+            }
+        }
     }
 
     /// Finds a run of the user; an administrator finds those of all users.
@@ -201,20 +239,29 @@ impl Store {
         Ok(cancelled.await? == 1)
     }
 
-    /// Takes over the run whose server is gone and that has waited longest, if there is one, but none of organisations that are `busy`
-    /// here. Runs that have waited too long, or that have ended several servers, fail.
-    pub async fn take_over_agent_run(&self, busy: &[OrganizationId]) -> Result<Option<AgentRun>> {
-        if Query::new(IS_ANY_ABANDONED).fetch_optional(self.readers()).await?.is_none() {
+    /// Takes over the run whose server is gone and that has waited longest, if there is one. Runs that nobody goes on with fail.
+    pub async fn take_over_agent_run(&self, capacity: &AgentRunCapacity) -> Result<Option<AgentRun>> {
+        let AgentRunCapacity { working, busy, takes } = capacity;
+        let (now, boot, working) = (self.0.clock.now(), self.0.boot.to_string(), to_json(working)?);
+        let idle = now.before(IDLE_AFTER).as_milliseconds();
+        let left = Query::new(IS_ANY_LEFT).bind(boot.as_str()).bind(idle).bind(working.as_str());
+        if left.fetch_optional(self.readers()).await?.is_none() {
             return Ok(None);
         }
-        let now = self.0.clock.now();
-        let oldest = now.before(AGE_MAX).as_milliseconds();
-        let abandon = Query::new(ABANDON).bind(now.as_milliseconds()).bind(ATTEMPTS_MAX).bind(oldest);
-        let take = Query::new(TAKE_OVER_RUN).bind(self.0.boot.as_str()).bind(ATTEMPTS_MAX).bind(to_json(&busy)?);
+        let release = Query::new(RELEASE_IDLE).bind(boot.as_str()).bind(idle).bind(working);
+        let abandon = Query::new(ABANDON).bind(now.as_milliseconds()).bind(boot.as_str()).bind(ATTEMPTS_MAX);
+        let abandon = abandon.bind(now.before(AGE_MAX).as_milliseconds()).bind(now.before(ALONE_MAX).as_milliseconds());
+        let abandon = abandon.bind(i64::try_from(ALONE_MAX.as_millis()).unwrap_or(i64::MAX));
+        let take = Query::new(TAKE_OVER_RUN).bind(boot.as_str()).bind(ATTEMPTS_MAX).bind(to_json(busy)?);
+        let take = takes.then_some(take);
         let taken = self.write(move |connection| {
             Box::pin(async move {
+                release.execute(&mut *connection).await?;
                 abandon.execute(&mut *connection).await?;
-                Ok(take.fetch_optional(connection).await?)
+                match take {
+                    Some(take) => Ok(take.fetch_optional(connection).await?),
+                    None => Ok(None),
+                }
             })
         });
         taken.await?.as_ref().map(read).transpose()

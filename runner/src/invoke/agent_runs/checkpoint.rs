@@ -20,8 +20,8 @@ const NAME_BYTES_MAX: usize = 128;
 const STEP_TEXT_BYTES_MAX: usize = 2_000;
 /// Bytes of arguments in the list of steps.
 const STEP_INPUT_BYTES_MAX: usize = 16_000;
-/// Time between two attempts to give up a run.
-const RELEASE_INTERVAL: Duration = Duration::from_secs(5);
+/// Time between two attempts at the same step.
+const RELEASE_AFTER: Duration = Duration::from_secs(5);
 
 impl AgentRunLoop {
     /// A call with its result, for the list of steps.
@@ -56,7 +56,7 @@ impl AgentRunLoop {
         self.save(AgentRunState::Failed, Vec::new()).await
     }
 
-    /// Writes a checkpoint. Returns `false` when this server does not work on the run any more.
+    /// Writes a checkpoint. Returns whether this server goes on with the run.
     pub(super) async fn save(&mut self, state: AgentRunState, steps: Vec<NewStep>) -> Result<bool, Error> {
         let (mut state, mut document) = (state, self.progress.written()?);
         if document.len() > DOCUMENT_BYTES_MAX && !state.has_ended() {
@@ -67,25 +67,19 @@ impl AgentRunLoop {
         }
         let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps };
         let saved = self.invoker.services.store.save_agent_run(&self.run, checkpoint).await?;
-        let is_ours = saved.is_some();
-        if let Some(run) = saved {
-            self.run = run;
-        }
-        Ok(is_ours)
+        let Some(run) = saved else { return Ok(false) };
+        self.run = run;
+        Ok(self.run.state == AgentRunState::Running)
     }
-    /// Gives up the work on the run. While the database does not answer, this is tried again and again.
+    /// Gives up the work on the run after a while, for the next attempt. If the database does not answer, the look for runs without
+    /// work finds it later.
     pub(super) async fn release(self) {
-        let (store, run) = (self.invoker.services.store.clone(), self.run.clone());
-        let Err(error) = store.release_agent_run(&run).await else { return };
-        tracing::error!(run = %run.id, %error, "cannot give up a run of an agent; trying again");
-        tokio::spawn(async move {
-            loop {
-                sleep(RELEASE_INTERVAL).await;
-                match store.release_agent_run(&run).await {
-                    Ok(()) | Err(registry::Error::Closed) => return,
-                    Err(error) => tracing::debug!(run = %run.id, %error, "cannot give up a run of an agent yet"),
-                }
-            }
-        });
+        tokio::select! {
+            () = sleep(RELEASE_AFTER) => {}
+            () = self.working.over() => {}
+        }
+        if let Err(error) = self.invoker.services.store.release_agent_run(&self.run).await {
+            tracing::error!(run = %self.run.id, %error, "a run of an agent is given up later");
+        }
     }
 }

@@ -10,6 +10,7 @@ use registry::{
 use super::control::is_control_tool;
 use super::progress::{AgentRunOptions, HumanResponse, Progress};
 use super::run_loop::AgentRunLoop;
+use crate::admission::Admitted;
 use crate::error::Error;
 use crate::invoke::invoker::Invoker;
 use crate::model::Model;
@@ -35,25 +36,38 @@ impl Invoker {
         agent: &AgentReference,
         (options, once): (AgentRunOptions, Option<Once>),
     ) -> Result<Option<Begun>, Error> {
+        if let Some(once) = &once
+            && let Some(earlier) = self.services.store.agent_run_of(principal, once).await?
+        {
+            return self.begun(earlier, None).map(Some);
+        }
         if options.depth.is_too_deep_for_http() {
             return Err(Error::LoopDetected);
         }
         let Some(running) = self.services.store.running_agent(principal, agent).await? else { return Ok(None) };
-        let model = self.model()?;
+        self.model()?;
         self.require_tools(principal, running.clone(), options.tools.iter().flatten()).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
-        let progress = Progress::new(options);
-        let new = NewAgentRun { agent: running.agent.id.clone(), document: progress.written()?, once };
-        Ok(Some(match self.services.store.start_agent_run(principal, new).await? {
+        let document = Progress::new(options).written()?;
+        let new = NewAgentRun { agent: running.agent.id.clone(), document, once };
+        let started = self.services.store.start_agent_run(principal, new).await?;
+        self.begun(started, Some(admitted)).map(Some)
+    }
+
+    fn begun(&self, started: StartedAgentRun, admitted: Option<Admitted>) -> Result<Begun, Error> {
+        Ok(match started {
             StartedAgentRun::New(run) => {
-                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(admitted)))
+                let progress = Progress::read(&run.document)?;
+                Begun::Work(Box::new(
+                    AgentRunLoop::new(self.clone(), self.model()?, (run, progress)).admitted(admitted),
+                ))
             }
             StartedAgentRun::Repeated(run) => {
                 let progress = Progress::read(&run.document)?;
                 Begun::Repeated(Box::new((run, progress)))
             }
             StartedAgentRun::OtherRequest => Begun::OtherRequest,
-        }))
+        })
     }
 
     async fn require_tools(
@@ -87,7 +101,7 @@ impl Invoker {
         progress.respond(&response);
         let resumed = self.services.store.resume_agent_run(&found, progress.written()?).await?;
         let run = resumed.ok_or(Error::AgentRunNotPaused)?;
-        Ok(Some(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(admitted)))
+        Ok(Some(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(Some(admitted))))
     }
 
     /// Cancels a run. `None` when the user sees no such run, `false` when it has ended.
@@ -106,10 +120,9 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn take_over_agent_run(&self) -> Result<Option<AgentRunLoop>, Error> {
-        let Some(model) = self.services.model.clone() else { return Ok(None) };
-        let Some(run) = self.services.store.take_over_agent_run(&self.agent_runs.busy()).await? else {
-            return Ok(None);
-        };
+        let capacity = self.agent_runs.capacity(self.services.model.is_some());
+        let Some(run) = self.services.store.take_over_agent_run(&capacity).await? else { return Ok(None) };
+        let model = self.model()?;
         let progress = match Progress::read(&run.document) {
             Ok(progress) => progress,
             Err(error) => {

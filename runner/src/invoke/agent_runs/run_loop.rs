@@ -39,8 +39,8 @@ impl AgentRunLoop {
         Self { invoker, model, run, progress, began_here: false, working, _admitted: None }
     }
 
-    pub(super) fn admitted(self, admitted: Admitted) -> Self {
-        Self { _admitted: Some(admitted), ..self }
+    pub(super) fn admitted(self, admitted: Option<Admitted>) -> Self {
+        Self { _admitted: admitted, ..self }
     }
 
     /// The run as it was last written.
