@@ -1,6 +1,9 @@
 //! The reference in a browser: Debian's `chromium-headless-shell` or `chromium`.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Output};
+
+use serde_json::Value;
 
 use crate::harness::{Server, clean_environment, needs};
 
@@ -9,22 +12,35 @@ const BROWSERS: [&str; 2] = ["chromium-headless-shell", "chromium"];
 /// Virtual time for the browser to draw the page.
 const TIME_BUDGET_MS: u32 = 20_000;
 
+/// The link to a tag opens this tag only.
 #[test]
 fn a_browser_shows_every_operation_without_errors() {
     let Some(browser) = browser() else { return };
     let server = Server::shared();
-    let (page, log) = open(browser, &format!("{}/docs#/Tools/create-tool", server.url));
+    let tags = operations_by_tag();
+    assert!(tags.len() > 5 && tags["Tools"].contains(&"create-tool".to_owned()), "{tags:?}");
+    for (tag, ids) in &tags {
+        let operation = if tag == "Tools" { "/create-tool" } else { "" };
+        let (page, log) = open(browser, &format!("{}/docs#/{tag}{operation}", server.url));
+        for id in ids {
+            assert!(page.contains(id.as_str()), "{id} is not shown; the browser's log:\n{log}");
+        }
+        assert!(tag != "Tools" || page.contains("Says it louder."), "the operation of the URL is not expanded");
+        // The console reports blocked resources and requests to other hosts.
+        assert!(!log.contains("CONSOLE"), "{log}");
+    }
+}
+
+fn operations_by_tag() -> BTreeMap<String, Vec<String>> {
     let document = api::openapi_document();
     let paths = document["paths"].as_object().expect("paths");
     let operations = paths.values().flat_map(|item| item.as_object().expect("an item").values());
-    let ids: Vec<&str> = operations.filter_map(|operation| operation["operationId"].as_str()).collect();
-    assert!(ids.len() > 20, "{ids:?}");
-    for id in ids {
-        assert!(page.contains(id), "{id} is not shown; the browser's log:\n{log}");
+    let mut tags: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for operation in operations.filter(|operation| operation["operationId"].is_string()) {
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        tags.entry(text(&operation["tags"][0])).or_default().push(text(&operation["operationId"]));
     }
-    assert!(page.contains("Says it louder."), "the operation of the URL is not expanded");
-    // The console reports blocked resources and requests to other hosts.
-    assert!(!log.contains("CONSOLE"), "{log}");
+    tags
 }
 
 #[test]

@@ -9,6 +9,6 @@ window.ui = SwaggerUIBundle({
   persistAuthorization: false,
   displayOperationId: true,
   defaultModelsExpandDepth: 0,
-  docExpansion: "list",
+  docExpansion: "none",
   tryItOutEnabled: false,
 });
