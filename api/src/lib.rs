@@ -26,6 +26,7 @@ mod response_headers;
 mod router;
 mod routes;
 mod server;
+mod take_over;
 mod tasks;
 mod tool_formats;
 mod tool_routes;

@@ -11,7 +11,7 @@ use crate::operation::Once;
 pub enum AgentRunState {
     /// A server works on it, or takes it over.
     Running,
-    /// It waits for a person.
+    /// The run waits for the answer of a person.
     Paused,
     Completed,
     Failed,
@@ -56,7 +56,7 @@ pub enum StartedAgentRun {
     OtherRequest,
 }
 
-/// What a server can take over.
+/// The runs that a server can take over.
 #[derive(Clone, Debug)]
 pub struct AgentRunCapacity {
     /// The runs on which it works.
@@ -81,7 +81,7 @@ pub struct Checkpoint {
 pub struct NewStep {
     /// The milestone that the step records.
     pub milestone: Option<String>,
-    /// What happened, as JSON.
+    /// The call and its result, as JSON.
     pub document: String,
 }
 

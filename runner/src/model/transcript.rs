@@ -16,7 +16,7 @@ pub enum Entry {
     User { text: String },
     /// What the model answered.
     Model { text: String, calls: Vec<ModelCall> },
-    /// What came of a call.
+    /// The result of a call.
     Observation { call: String, text: String, is_error: bool },
 }
 

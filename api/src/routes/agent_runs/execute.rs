@@ -2,18 +2,16 @@
 
 use axum::extract::State;
 use registry::{AgentReference, InvalidValue};
-use runner::{AgentRunOptions, Begun, Invoker, OnStuck, StuckAction};
+use runner::{AgentRunOptions, Invoker, OnStuck, StuckAction};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
-use super::response_time::{Answer, ResponseTime, answer};
+use super::response_time::{Answer, ResponseTime};
 use super::wire::AgentRunStatus;
 use crate::auth::Caller;
 use crate::caller_names::InNamesOf;
-use crate::error::Error;
 use crate::extract::{
     AnyObject, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
-    Text, WholeNumber, key_reused,
+    Text, WholeNumber,
 };
 use crate::openapi::{OperationDoc, Tag};
 use crate::tasks::Tasks;
@@ -82,23 +80,8 @@ pub(crate) async fn handle(
 ) -> Answer {
     let Idempotent { request: Request { agent, options }, once } = request;
     let options = AgentRunOptions { names, depth, ..options };
-    let (sender, repeated) = oneshot::channel();
-    let begin = async move {
-        match invoker.start_agent_run(&principal, &agent, (options, once)).await? {
-            Some(Begun::Work(work)) => Ok(Some(*work)),
-            Some(Begun::OtherRequest) => Err(key_reused()),
-            Some(Begun::Repeated(run)) => {
-                // Sending fails when the client is gone.
-                let _ = sender.send(*run);
-                Ok(None)
-            }
-            None => Ok(None),
-        }
-    };
-    match time.respond(begin, &tasks).await {
-        Err(Error::NotFound) => repeated.await.map(answer).map_err(|_| Error::NotFound),
-        answered => answered,
-    }
+    let begin = async move { Ok(invoker.start_agent_run(&principal, &agent, (options, once)).await?) };
+    time.respond(begin, &tasks).await
 }
 
 impl FromBody for Request {

@@ -3,12 +3,12 @@
 use axum::Json;
 use axum::http::StatusCode;
 use registry::{AgentRun, AgentRunState};
-use runner::{AgentRunLoop, Progress};
+use runner::{Begun, Progress};
 use tokio::sync::oneshot;
 
 use super::wire::AgentRunStatus;
 use crate::error::Error;
-use crate::extract::{FromQuery, QueryParameters};
+use crate::extract::{FromQuery, QueryParameters, key_reused};
 use crate::tasks::Tasks;
 
 /// When the response comes.
@@ -16,53 +16,63 @@ pub(crate) struct ResponseTime {
     is_at_once: bool,
 }
 
-/// A run with its status, as it was when the work on it began.
-type Begun = Result<Option<AgentRunStatus>, Error>;
-
 pub(super) type Answer = Result<(StatusCode, Json<AgentRunStatus>), Error>;
+
+/// The run of a request, before the work on it.
+enum Beginning {
+    New(Box<AgentRunStatus>),
+    Repeated(Box<(AgentRun, Progress)>),
+}
 
 impl ResponseTime {
     /// Begins the work on a run and does it, in a task of its own: a client that goes away leaves no run that nobody works on. Responds
     /// at its end, or at once.
     pub(super) async fn respond<F>(self, begin: F, tasks: &Tasks) -> Answer
     where
-        F: Future<Output = Result<Option<AgentRunLoop>, Error>> + Send + 'static,
+        F: Future<Output = Result<Option<Begun>, Error>> + Send + 'static,
     {
-        let (sender, has_begun) = oneshot::channel();
+        let (sender, beginning) = oneshot::channel();
         let working = tasks.spawn(work(begin, sender))?;
         let ended_early =
             |error: &dyn std::fmt::Display| Error::Internal { detail: format!("a run of an agent: {error}") };
-        let begun = has_begun.await.map_err(|error| ended_early(&error))??.ok_or(Error::NotFound)?;
+        let begun = match beginning.await.map_err(|error| ended_early(&error))?? {
+            Beginning::New(status) => *status,
+            Beginning::Repeated(repeated) => return Ok(answer(*repeated)),
+        };
         if self.is_at_once {
             return Ok((StatusCode::ACCEPTED, Json(begun)));
         }
-        match working.await.map_err(|error| ended_early(&error))? {
-            Some(ended) => Ok(answer(ended?)),
-            None => Err(Error::NotFound),
-        }
+        let ended = working.await.map_err(|error| ended_early(&error))?;
+        Ok(answer(ended.ok_or_else(|| ended_early(&"it never began"))??))
     }
 }
 
-async fn work<F>(begin: F, begun: oneshot::Sender<Begun>) -> Option<Result<(AgentRun, Progress), runner::Error>>
+/// Returns `None` for a run on which this request does no work.
+async fn work<F>(
+    begin: F,
+    beginning: oneshot::Sender<Result<Beginning, Error>>,
+) -> Option<Result<(AgentRun, Progress), runner::Error>>
 where
-    F: Future<Output = Result<Option<AgentRunLoop>, Error>>,
+    F: Future<Output = Result<Option<Begun>, Error>>,
 {
-    let (work, status) = match begin.await {
-        Ok(Some(work)) => {
+    let (work, begun) = match begin.await {
+        Ok(Some(Begun::Work(work))) => {
             let (run, progress) = work.run();
             let status = AgentRunStatus::of(run.clone(), progress.clone());
-            (Some(work), Ok(Some(status)))
+            (Some(work), Ok(Beginning::New(Box::new(status))))
         }
-        Ok(None) => (None, Ok(None)),
+        Ok(Some(Begun::Repeated(repeated))) => (None, Ok(Beginning::Repeated(repeated))),
+        Ok(Some(Begun::OtherRequest)) => (None, Err(key_reused())),
+        Ok(None) => (None, Err(Error::NotFound)),
         Err(error) => (None, Err(error)),
     };
     // Sending fails when the client is gone. The work is done all the same.
-    let _ = begun.send(status);
+    let _ = beginning.send(begun);
     Some(work?.to_its_end().await)
 }
 
 /// A run that goes on has 202.
-pub(super) fn answer((run, progress): (AgentRun, Progress)) -> (StatusCode, Json<AgentRunStatus>) {
+fn answer((run, progress): (AgentRun, Progress)) -> (StatusCode, Json<AgentRunStatus>) {
     let goes_on = run.state == AgentRunState::Running;
     let status = if goes_on { StatusCode::ACCEPTED } else { StatusCode::OK };
     (status, Json(AgentRunStatus::of(run, progress)))

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use registry::AgentRunId;
-use runner::{HumanResponse, Invoker};
+use runner::{Begun, HumanResponse, Invoker};
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
@@ -48,7 +48,10 @@ pub(crate) async fn handle(
     Query(time): Query<ResponseTime>,
     Body(Request(response)): Body<Request>,
 ) -> Answer {
-    let begin = async move { Ok(invoker.resume_agent_run(&principal, &run, response).await?) };
+    let begin = async move {
+        let resumed = invoker.resume_agent_run(&principal, &run, response).await?;
+        Ok(resumed.map(|work| Begun::Work(Box::new(work))))
+    };
     time.respond(begin, &tasks).await
 }
 

@@ -27,9 +27,9 @@ pub(crate) struct AgentRunStatus {
     final_answer: Option<String>,
     confidence: Option<f64>,
     summary: Option<String>,
-    /// What the run was told, and its answer under its `result_key`.
+    /// The context of the request, with the final answer under the `result_key`.
     context: Map<String, Value>,
-    /// What a person is asked, while the run is paused.
+    /// The question to a person, while the run is paused.
     question: Option<Question>,
     /// Why the run failed.
     error: Option<Failure>,
@@ -71,7 +71,7 @@ pub(crate) struct TraceStep {
     number: u64,
     #[schemars(extend("format" = "date-time"))]
     timestamp: String,
-    /// What happened: `iteration`, `thought`, `action`, `action_input`, `observation`, `success` and `invocation_id`.
+    /// The fields of the step: `iteration`, `thought`, `action`, `action_input`, `observation`, `success` and `invocation_id`.
     #[serde(flatten)]
     step: Map<String, Value>,
 }

@@ -3,13 +3,12 @@
 use builder::source::CommitId;
 use futures_util::FutureExt;
 use registry::{Permission, Principal, QueuedPublication, Store};
-use tokio::task::JoinSet;
-use tokio::time::sleep;
 
 use super::publish::Publication;
 use crate::app::App;
 use crate::error::Error;
 use crate::extract::parsed;
+use crate::take_over::take_over;
 use crate::work::{Events, FinalResponse, RunningOperation, WorkContext};
 
 /// Publications that a server takes over and carries out at the same time. Others wait for their turn, or for another server.
@@ -17,22 +16,11 @@ const PARALLEL_MAX: usize = 4;
 
 /// Carries out publications whose server is gone, until this one is about to end.
 pub async fn take_over_publications(app: App) {
-    let mut going_on = JoinSet::new();
-    while !app.readiness().is_ending() {
-        while going_on.try_join_next().is_some() {}
-        if going_on.len() >= PARALLEL_MAX {
-            going_on.join_next().await;
-            continue;
-        }
-        match app.store().take_over_publication().await {
-            Ok(Some(publication)) => drop(going_on.spawn(carry_out(app.clone(), publication))),
-            Ok(None) => sleep(Store::HEARTBEAT).await,
-            Err(error) => {
-                tracing::debug!(%error, "cannot look for publications whose server is gone");
-                sleep(Store::HEARTBEAT).await;
-            }
-        }
-    }
+    let next = |app: App| async move {
+        let found = app.store().take_over_publication().await?;
+        Ok::<_, registry::Error>(found.map(|publication| carry_out(app, publication)))
+    };
+    take_over(app, PARALLEL_MAX, next).await;
 }
 
 /// Carries a publication out in a task of its own, which the shutdown waits for.

@@ -39,7 +39,7 @@ const START: &str = "INSERT INTO agent_runs
 /// Says what becomes of an item whose time has come.
 pub type Advance<'a> = &'a (dyn Fn(&LibraryItem, Timestamp) -> AdvancedItem + Sync);
 
-/// What becomes of an item whose time has come.
+/// The new state of an item that is due.
 pub struct AdvancedItem {
     /// The content. Its time is later then, or there is none.
     pub content: LibraryContent,

@@ -37,7 +37,7 @@ const REVISIONS: &str = "SELECT * FROM (SELECT i.item, i.revision FROM library_i
         ORDER BY i.item DESC LIMIT $5) shared
     ORDER BY item DESC LIMIT $5";
 
-/// What every change of items changes: a new item is the newest or one more, and revisions only grow.
+/// Numbers that change with every change of items: a new item is the newest or one more, and revisions only grow.
 macro_rules! totals {
     () => {
         "count(*) AS items, CAST(coalesce(sum(i.revision), 0) AS BIGINT) AS revisions, coalesce(max(i.item), '') AS newest"

@@ -10,7 +10,7 @@ use super::tool_step::{RunContext, ToolObservation};
 use crate::error::Error;
 use crate::model::ModelCall;
 
-/// What is known of a call whose server ended meanwhile.
+/// The result of a call whose server stopped during it.
 const INTERRUPTED: &str =
     "interrupted: the server stopped during this call. It may have had effects; look before you call it again.";
 /// The hint for a run that is stuck, unless its options have one.

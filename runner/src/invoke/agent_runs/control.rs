@@ -24,7 +24,7 @@ struct ControlTool {
     apply: fn(&mut Progress, Map<String, Value>, Timestamp) -> ControlEffect,
 }
 
-/// What came of a control tool.
+/// The effect of a call of a control tool.
 pub(super) enum ControlEffect {
     /// The run goes on with this observation.
     Result(Value),

@@ -1,4 +1,4 @@
-//! The checkpoint of a run: what it shall do, what was said, and what it keeps.
+//! The checkpoint of a run: its options, its transcript and its memory.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub struct Progress {
     pub tokens: u64,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,
-    /// What a person is asked.
+    /// The question to a person, while the run is paused.
     pub question: Option<HumanQuestion>,
     pub answer: Option<FinalAnswer>,
     pub failure: Option<RunFailure>,
@@ -96,7 +96,7 @@ pub enum Urgency {
     High,
 }
 
-/// What a person answered.
+/// The answer of a person.
 #[derive(Debug, Clone, Default)]
 pub struct HumanResponse {
     pub human_input: Option<String>,

@@ -19,7 +19,7 @@ use crate::invoke::refusal::Refusal;
 use crate::model::ModelCall;
 use crate::outcome::Outcome;
 
-/// What came of a call.
+/// The result of a call.
 pub(super) struct ToolObservation {
     pub text: String,
     pub is_error: bool,
