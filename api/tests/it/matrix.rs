@@ -10,12 +10,13 @@ mod world;
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tower::ServiceExt;
 
 use cells::{Cell, Credential, Seen};
@@ -26,6 +27,7 @@ use world::World;
 const CELLS_MIN: usize = 50_000;
 /// Requests in flight: more than there are cores, so that a write does not delay the others.
 const TASKS: usize = 4;
+const REPETITIONS_MAX: u32 = 10;
 
 /// Methods in order: first those that change nothing, then those that change something, then deletions.
 const PHASES: [&[&str]; 3] = [&["GET", "HEAD", "OPTIONS"], &["PUT", "PATCH", "POST"], &["DELETE"]];
@@ -83,24 +85,39 @@ async fn answers(world: &World, form: &PathForm, method: &'static str) -> Vec<(C
             for id in form.ids() {
                 let cell = Cell { credential: *credential, organization, id: *id };
                 let request = request(world, form, method, &cell);
-                seen.push((cell, send(&world.router, request).await));
+                seen.push((cell, send(&world.router, &request).await));
             }
         }
     }
     seen
 }
 
-fn request(world: &World, form: &PathForm, method: &str, cell: &Cell) -> Request<Body> {
+fn request(world: &World, form: &PathForm, method: &str, cell: &Cell) -> Request<String> {
     let mut request = Request::builder().method(method).uri(form.uri(world, cell));
     for (name, value) in world.headers(cell.credential) {
         request = request.header(name, value);
     }
     let body = if method == "POST" { form.body() } else { String::new() };
-    request.header("content-type", "application/json").body(body.into()).unwrap()
+    request.header("content-type", "application/json").body(body).unwrap()
 }
 
-pub async fn send(router: &Router, request: Request<Body>) -> Seen {
-    let (parts, body) = router.clone().oneshot(request).await.unwrap().into_parts();
+/// Sends a request, and repeats it while the server says that it is busy: on a machine that stalls, lists reach their time limit.
+pub async fn send(router: &Router, request: &Request<String>) -> Seen {
+    let mut seen = try_send(router, request).await;
+    for _ in 0..REPETITIONS_MAX {
+        if !seen.is_busy() {
+            break;
+        }
+        writeln!(std::io::stderr(), "{} {}: {seen:?}", request.method(), request.uri()).unwrap();
+        sleep(Duration::from_secs(2)).await;
+        seen = try_send(router, request).await;
+    }
+    seen
+}
+
+async fn try_send(router: &Router, request: &Request<String>) -> Seen {
+    let response = router.clone().oneshot(request.clone().map(Body::from)).await.unwrap();
+    let (parts, body) = response.into_parts();
     let mut headers = parts.headers;
     assert!(headers.remove("x-request-id").is_some(), "an answer without a request id");
     let mut headers: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();

@@ -127,3 +127,10 @@ pub struct Seen {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     pub body: Bytes,
 }
+
+impl Seen {
+    /// Whether the response asks for the same request again.
+    pub fn is_busy(&self) -> bool {
+        self.status == 503 && self.headers.iter().any(|(name, _)| name == "retry-after")
+    }
+}

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use api::Config;
 use axum::Router;
-use axum::body::Body;
 use axum::http::Request;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -71,8 +70,8 @@ impl World {
         let beside = app.beside("other", "eve").await;
         let tokens = Tokens { ada, eve: beside.token.clone(), expired, revoked: revoked(&app).await };
         let (acme, other) = (Objects::of(&app, "baker", "bea").await, Objects::of(&beside, "smith", "sam").await);
-        let nothing = Request::get("/nothing/here").body(Body::empty()).unwrap();
-        let not_found = send(&app.router, nothing).await;
+        let nothing = Request::get("/nothing/here").body(String::new()).unwrap();
+        let not_found = send(&app.router, &nothing).await;
         assert_eq!(not_found.status, 404);
         Self { router: app.router.clone(), not_found, acme, other, tokens, _app: app }
     }
