@@ -3,10 +3,13 @@
 mod complete;
 mod deaths;
 mod execute;
+mod inbox_command;
 mod memory;
 mod models;
 mod pause;
+mod people;
 mod progress;
 mod robust;
 mod runs;
 mod tasks;
+mod workflow;

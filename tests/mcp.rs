@@ -9,7 +9,7 @@ mod lists;
 mod oauth;
 mod prompts;
 mod question_languages;
-mod questions;
+pub mod questions;
 mod resources;
 mod session_questions;
 mod sessions;

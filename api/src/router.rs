@@ -21,9 +21,9 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    agent_runs, agents, api_keys, builds, conversations, document, git, health, holds, invocations, library, mcp, me,
-    oauth, operations, organization, reference, roles, root, scaffold, signin, signing_keys, test, tools,
-    user_variables, users, versions,
+    agent_runs, agents, api_keys, builds, conversations, document, git, health, holds, human_requests, invocations,
+    library, mcp, me, oauth, operations, organization, reference, roles, root, scaffold, signin, signing_keys, test,
+    tools, user_variables, users, versions,
 };
 use crate::tool_routes;
 
@@ -201,6 +201,9 @@ fn of_agents() -> Vec<Route> {
         get("/agents/{agent_run_id}/status", Some(OwnAccount), agent_runs::status::handle).described(agent_runs::status::operation),
         get("/agents/{agent_run_id}/trace", Some(OwnAccount), agent_runs::trace::handle).described(agent_runs::trace::operation),
         post("/agents/{agent_run_id}/resume", Some(OwnAccount), agent_runs::resume::handle).described(agent_runs::resume::operation),
+        get("/v1/{organization}/human_request", Some(OwnAccount), human_requests::list::handle).described(human_requests::list::operation),
+        get("/v1/{organization}/human_request/{human_request_id}", Some(OwnAccount), human_requests::show::handle).described(human_requests::show::operation),
+        post("/v1/{organization}/human_request/{human_request_id}/answer", Some(OwnAccount), human_requests::answer::handle).described(human_requests::answer::operation),
         post("/agents/{agent_run_id}/cancel", Some(OwnAccount), agent_runs::cancel::handle).described(agent_runs::cancel::operation),
 
         post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients(),

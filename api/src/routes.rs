@@ -9,6 +9,7 @@ pub(crate) mod document;
 pub(crate) mod git;
 pub(crate) mod health;
 pub(crate) mod holds;
+pub(crate) mod human_requests;
 mod inputs;
 pub(crate) mod invocations;
 pub(crate) mod library;

@@ -10,9 +10,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::commands::{
     agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, conversation::ConversationCommand,
     envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand,
-    internal::InternalCommand, key::KeyCommand, login::LoginArguments, mcp::McpCommand, migrate::MigrateArguments,
-    org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand,
-    tool::ToolCommand, user::UserCommand,
+    inbox::InboxArguments, internal::InternalCommand, key::KeyCommand, login::LoginArguments, mcp::McpCommand,
+    migrate::MigrateArguments, org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments,
+    restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::failure::Report;
@@ -68,6 +68,8 @@ pub enum Command {
     /// Try the turns of a conversation with an agent
     #[command(subcommand)]
     Conversation(ConversationCommand),
+    /// List, show and answer the requests of agents to people
+    Inbox(InboxArguments),
     /// Connect MCP clients to agents
     #[command(subcommand)]
     Mcp(McpCommand),

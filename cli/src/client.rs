@@ -3,6 +3,7 @@
 //! A call signs in when there is no token, and again when its token is refused. Test, publish and invoke are streamed
 //! as server-sent events and followed to their result.
 
+mod agent_runs;
 mod agents;
 mod attestations;
 mod builds;
@@ -10,6 +11,7 @@ mod connection;
 mod conversations;
 mod decoded_response;
 mod holds;
+mod human_requests;
 mod identity;
 mod invocations;
 mod location;
@@ -25,7 +27,9 @@ mod stream;
 mod tools;
 mod versions;
 
+pub use agent_runs::AgentRun;
 pub use decoded_response::{read, read_all};
+pub use human_requests::{HumanAnswer, HumanForm, HumanRequest, HumanRequestFilter, HumanRequestList};
 pub use identity::KeyOwner;
 pub use invocations::{HistoryFilter, Invocations, Search};
 pub use record_pages::RecordPages;

@@ -12,6 +12,7 @@ pub mod envvar;
 pub mod gc;
 pub mod git_credential;
 pub mod history;
+pub mod inbox;
 mod input;
 pub mod internal;
 pub mod key;
@@ -93,6 +94,7 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Envvar(command) => envvar::run(command, &home()?.client()?, screen).await,
         Command::Agent(command) => agent::run(command, &home()?.client()?, screen).await,
         Command::Conversation(command) => conversation::run(command, &home()?.client()?, screen).await,
+        Command::Inbox(arguments) => inbox::run(arguments, &home()?.client()?, screen).await,
         Command::Mcp(command) => mcp::run(command, &home()?.client()?, screen).await,
         Command::User(command) => user::run(command, &home()?.client()?, screen).await,
         Command::Role(command) => role::run(command, &home()?.client()?, screen).await,

@@ -35,3 +35,25 @@ CREATE TABLE agent_run_steps (
     PRIMARY KEY (organization, agent_run, number),
     FOREIGN KEY (organization, agent_run) REFERENCES agent_runs
 );
+
+-- Requests of paused runs to people. A run has at most one open request.
+CREATE TABLE human_requests (
+    organization  TEXT COLLATE "C" NOT NULL,
+    human_request TEXT COLLATE "C" NOT NULL,
+    agent_run     TEXT COLLATE "C" NOT NULL,
+    kind          TEXT COLLATE "C" NOT NULL CHECK (kind IN ('question', 'approval', 'form')),
+    urgency       TEXT COLLATE "C" NOT NULL CHECK (urgency IN ('low', 'medium', 'high')),
+    state         TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'answered', 'expired', 'cancelled')),
+    document      TEXT COLLATE "C" NOT NULL,
+    response      TEXT COLLATE "C",
+    answered_by   TEXT COLLATE "C",
+    created_at    BIGINT NOT NULL,
+    expires_at    BIGINT NOT NULL,
+    closed_at     BIGINT,
+    PRIMARY KEY (organization, human_request),
+    FOREIGN KEY (organization, agent_run) REFERENCES agent_runs
+);
+
+CREATE UNIQUE INDEX human_requests_open ON human_requests (organization, agent_run) WHERE state = 'open';
+CREATE INDEX human_requests_expiring ON human_requests (expires_at) WHERE state = 'open';
+CREATE INDEX human_requests_of_run ON human_requests (organization, agent_run);

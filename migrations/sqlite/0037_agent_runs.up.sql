@@ -35,3 +35,25 @@ CREATE TABLE agent_run_steps (
     PRIMARY KEY (organization, agent_run, number),
     FOREIGN KEY (organization, agent_run) REFERENCES agent_runs
 ) STRICT;
+
+-- Requests of paused runs to people. A run has at most one open request.
+CREATE TABLE human_requests (
+    organization  TEXT NOT NULL,
+    human_request TEXT NOT NULL,
+    agent_run     TEXT NOT NULL,
+    kind          TEXT NOT NULL CHECK (kind IN ('question', 'approval', 'form')),
+    urgency       TEXT NOT NULL CHECK (urgency IN ('low', 'medium', 'high')),
+    state         TEXT NOT NULL CHECK (state IN ('open', 'answered', 'expired', 'cancelled')),
+    document      TEXT NOT NULL,
+    response      TEXT,
+    answered_by   TEXT,
+    created_at    INTEGER NOT NULL,
+    expires_at    INTEGER NOT NULL,
+    closed_at     INTEGER,
+    PRIMARY KEY (organization, human_request),
+    FOREIGN KEY (organization, agent_run) REFERENCES agent_runs
+) STRICT;
+
+CREATE UNIQUE INDEX human_requests_open ON human_requests (organization, agent_run) WHERE state = 'open';
+CREATE INDEX human_requests_expiring ON human_requests (expires_at) WHERE state = 'open';
+CREATE INDEX human_requests_of_run ON human_requests (organization, agent_run);

@@ -2,6 +2,7 @@
 
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
+use crate::human_request::NewHumanRequest;
 use crate::ids::{AgentId, AgentRunId};
 use crate::invalid_value::InvalidValue;
 use crate::operation::Once;
@@ -74,6 +75,8 @@ pub struct Checkpoint {
     pub iterations: u32,
     pub document: String,
     pub steps: Vec<NewStep>,
+    /// The request of a run that pauses.
+    pub request: Option<NewHumanRequest>,
 }
 
 /// A step that is added to a run.

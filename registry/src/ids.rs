@@ -74,6 +74,8 @@ hexadecimal_id! {
     AgentId = "agent id";
     /// The id of a run of an agent.
     AgentRunId = "agent run id";
+    /// The id of a request of a run of an agent to a person.
+    HumanRequestId = "human request id";
     /// The id of a conversation with an agent.
     ConversationId = "conversation id";
     /// The id of an interaction: the turns between two messages of a user.

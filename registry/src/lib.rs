@@ -38,6 +38,7 @@ mod grant;
 mod history;
 mod hold;
 mod host_pattern;
+mod human_request;
 mod ids;
 mod invalid_value;
 mod invocation_mode;
@@ -133,9 +134,12 @@ pub use history::{
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
+pub use human_request::{
+    HumanRequest, HumanRequestFilter, HumanRequestKind, HumanRequestState, NewHumanRequest, NewHumanResponse, Urgency,
+};
 pub use ids::{
-    AgentId, AgentRunId, BuildId, ConversationId, HoldId, InteractionId, InvocationId, LibraryItemId, OperationId,
-    ToolId, TurnId, VersionId,
+    AgentId, AgentRunId, BuildId, ConversationId, HoldId, HumanRequestId, InteractionId, InvocationId, LibraryItemId,
+    OperationId, ToolId, TurnId, VersionId,
 };
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;

@@ -45,6 +45,8 @@ pub struct Call {
     pub conversation: Option<Conversation>,
     pub depth: Depth,
     pub origin: CallOrigin,
+    /// The id of the run of a call with one input; `None` for new ids.
+    pub run_id: Option<InvocationId>,
     /// The operation to which the runs are recorded.
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.

@@ -138,6 +138,10 @@ pub enum Error {
     Damaged(#[from] DamagedArtifact),
     #[error("the run does not wait for a person")]
     AgentRunNotPaused,
+    #[error("the request has been answered, has expired, or its run was cancelled")]
+    HumanRequestClosed,
+    #[error("the answer does not fit the question: {reason}")]
+    HumanResponse { reason: String },
     #[error("the agent has no tool {name} that this user may call, and there is no control tool of this name")]
     RunToolUnknown { name: String },
     #[error("the server has no model; its operator has to set `--model-url` and `--model`")]
@@ -203,7 +207,7 @@ impl Error {
             | Self::ConfirmationMissing { .. }
             | Self::ConfirmationRefused { .. }
             | Self::ConfirmationAsked(_) => ErrorKind::Forbidden,
-            Self::DigestDiffers { .. } | Self::AgentRunNotPaused => ErrorKind::Conflict,
+            Self::DigestDiffers { .. } | Self::AgentRunNotPaused | Self::HumanRequestClosed => ErrorKind::Conflict,
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
@@ -213,6 +217,7 @@ impl Error {
             | Self::TapeDamaged
             | Self::ReplaySubject { .. }
             | Self::RunToolUnknown { .. }
+            | Self::HumanResponse { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
             Self::Overloaded { .. } | Self::ModelMissing | Self::Damaged(_) => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } => ErrorKind::TooMany,
@@ -243,6 +248,8 @@ impl Error {
             Self::TapeDamaged => "tape_damaged",
             Self::ReplaySubject { .. } => "replay_subject",
             Self::AgentRunNotPaused => "run_not_paused",
+            Self::HumanRequestClosed => "human_request_closed",
+            Self::HumanResponse { .. } => "human_response",
             Self::RunToolUnknown { .. } => "run_tool_unknown",
             Self::ModelMissing => "model_missing",
             Self::Damaged(_) => "artifact_damaged",

@@ -40,8 +40,8 @@ mod verdict;
 mod working_agent_runs;
 
 pub use agent_runs::{
-    AgentRunLoop, AgentRunOptions, Begun, FinalAnswer, HumanQuestion, HumanResponse, MILESTONE_CHARACTERS_MAX, OnStuck,
-    Progress, RunFailure, StuckAction, Urgency, is_control_tool,
+    AgentRunLoop, AgentRunOptions, Begun, FinalAnswer, HumanForm, HumanQuestion, HumanRequestDetails, HumanResponse,
+    MILESTONE_CHARACTERS_MAX, OnStuck, Progress, RunFailure, StuckAction, is_control_tool,
 };
 pub use catalogue::{Catalogue, ListedSource, ListedTool};
 pub use invoker::{Invoker, Storage};

@@ -70,9 +70,10 @@ pub use frames::{FrameError, FramedSocket};
 pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, QuestionKind, is_result};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
-    AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanQuestion, HumanResponse, Invoker,
-    LastRuns, ListedSource, ListedTool, MILESTONE_CHARACTERS_MAX, OnStuck, Progress, Refusal, Replay, ReplayReport,
-    ReplayResult, ReplayTarget, RunFailure, Storage, StuckAction, TurnCall, Urgency, is_control_tool, search_tools,
+    AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
+    HumanRequestDetails, HumanResponse, Invoker, LastRuns, ListedSource, ListedTool, MILESTONE_CHARACTERS_MAX, OnStuck,
+    Progress, Refusal, Replay, ReplayReport, ReplayResult, ReplayTarget, RunFailure, Storage, StuckAction, TurnCall,
+    is_control_tool, search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;

@@ -115,7 +115,7 @@ fn a_run_ends_with_its_agent() {
 }
 
 #[test]
-fn a_cycle_of_runs_ends() {
+fn s1_029_a_cycle_of_runs_ends() {
     let runs = Runs::shared();
     let request = runs.team.server.request("POST", "/agents/execute").bearer(&runs.team.token);
     let refused = request.header("lathe-depth", "4").json(&body("cycle")).send();

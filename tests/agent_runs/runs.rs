@@ -57,7 +57,9 @@ impl Runs {
     pub fn execute_with(&self, mut body: Value, replies: Vec<Reply>) -> Value {
         let objective = body["objective"].as_str().expect("an objective").to_owned();
         self.model.answers(&objective, replies);
-        body["agent"] = json!(AGENT);
+        if body["agent"].is_null() {
+            body["agent"] = json!(AGENT);
+        }
         self.post("/agents/execute", &body).expect(200)
     }
 

@@ -101,16 +101,16 @@ impl Fields<'_> {
         self.schema.insert("not".to_owned(), both);
     }
 
-    /// Requires that at least one of two optional fields is present.
-    pub(crate) fn at_least_one_of(&mut self, [first, second]: [&str; 2]) {
+    /// Requires that at least one of these optional fields is present.
+    pub(crate) fn at_least_one_of<const N: usize>(&mut self, names: [&str; N]) {
         if let Some(node) = self.node {
-            if node.optional(first).is_none() && node.optional(second).is_none() {
-                node.note::<()>("missing", &format!("{first} or {second} is required"));
+            if names.iter().all(|name| node.optional(name).is_none()) {
+                node.note::<()>("missing", &format!("{} is required", names.join(" or ")));
             }
             return;
         }
-        let absent = || json!({"type": "null"});
-        self.schema.insert("not".to_owned(), json!({"properties": {first: absent(), second: absent()}}));
+        let absent: Map<_, _> = names.iter().map(|name| ((*name).to_owned(), json!({"type": "null"}))).collect();
+        self.schema.insert("not".to_owned(), json!({"properties": absent}));
     }
 
     /// Requires that exactly one of two optional fields is present.

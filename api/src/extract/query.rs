@@ -171,7 +171,7 @@ impl QueryParameters {
     }
 
     /// A whole number within `bounds`, or `default`.
-    fn integer(
+    pub(crate) fn integer(
         &mut self,
         (name, text): (&'static str, &'static str),
         bounds: RangeInclusive<u64>,

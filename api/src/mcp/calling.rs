@@ -213,6 +213,7 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
         conversation: None,
         depth: Depth::default(),
         origin: CallOrigin::Client,
+        run_id: None,
         operation: None,
         cancelled,
         interaction,

@@ -2,9 +2,14 @@
 
 pub(crate) mod cancel;
 pub(crate) mod execute;
+mod response;
 mod response_time;
 pub(crate) mod resume;
 pub(crate) mod status;
 pub(crate) mod take_over;
 pub(crate) mod trace;
 mod wire;
+
+pub(crate) use response::Response;
+pub(crate) use response_time::{Answer, ResponseTime};
+pub(crate) use wire::AgentRunStatus;

@@ -86,6 +86,7 @@ impl Test {
             conversation: None,
             depth: Depth::default(),
             origin: CallOrigin::Client,
+            run_id: None,
             operation: None,
             cancelled: CancellationToken::new(),
         };

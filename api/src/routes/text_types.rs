@@ -6,8 +6,8 @@
 
 use registry::{
     AgentId, AgentReference, AgentRunId, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, ConversationId,
-    Description, Digest, DownloadToken, EnvvarName, HoldId, HoldReason, InteractionId, InvocationId, OperationId,
-    ProjectPath, RevisionNumber, RoleName, StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId,
+    Description, Digest, DownloadToken, EnvvarName, HoldId, HoldReason, HumanRequestId, InteractionId, InvocationId,
+    OperationId, ProjectPath, RevisionNumber, RoleName, StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId,
     UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
@@ -190,6 +190,7 @@ path_parameters! {
     ConversationId = "conversation_id", "The conversation's id.", Text::of_type(schemas::object_id);
     TurnId = "turn_id", "The turn's id.", Text::of_type(schemas::object_id);
     InteractionId = "interaction_id", "The interaction's id.", Text::of_type(schemas::object_id);
+    HumanRequestId = "human_request_id", "The id of the request.", Text::of_type(schemas::object_id);
     HoldId = "hold_id", "The hold's id.", Text::of_type(schemas::object_id);
     UserId = "user_id", "The user's id.", USER_ID;
     UserVariableName = "variable_name", "The variable's name.", Text::of_type(|| {

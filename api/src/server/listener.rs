@@ -59,7 +59,12 @@ impl Server {
         let drained = timeout_at(deadline, connections.wait()).await.is_ok();
         // The connections that are left have no time for another task.
         app.tasks().stop_admitting();
-        let finished = timeout_at(deadline, app.tasks().ended()).await.is_ok();
+        let ended = async {
+            app.tasks().ended().await;
+            // A run of an agent is a task, and starts workflows until its end.
+            app.invoker().workflows_ended().await;
+        };
+        let finished = timeout_at(deadline, ended).await.is_ok();
         if !(drained && finished) {
             tracing::warn!(drained, finished, "shutdown went on before all connections and tasks had ended");
         }

@@ -84,6 +84,7 @@ fn call(
         conversation: None,
         depth: Depth::default(),
         origin: CallOrigin::Client,
+        run_id: None,
         operation: None,
         cancelled: CancellationToken::new(),
         interaction: Interaction::default(),

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use registry::{
-    AgentId, Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants,
-    HeldRuns, HoldReason, InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun,
-    NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
+    AgentId, AgentRunId, AgentRunState, Attestation, BegunOperation, BranchName, BumpKind, Checkpoint, Digest,
+    EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, HumanRequestKind, InvocationId,
+    InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey, NewHumanRequest,
+    NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
     RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, StartedAgentRun, Store,
-    ToolId, UserId, Version, VersionSettings,
+    ToolId, Urgency, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -115,14 +116,35 @@ impl TestApp {
     pub async fn agent_run(&self, agent: &str) -> String {
         let document = json!({
             "depth": 0, "objective": "x", "tools": [], "names": {"app": null, "workflow": null}, "model": null, "iterations_max": 1, "tokens_max": 1, "result_key": "r",
-            "on_stuck": {"iterations": 3, "action": "fail", "hint": null}, "context": {}, "transcript": [], "calls": [],
-            "has_begun": false, "tokens": 0, "memory": {}, "question": null, "answer": null, "failure": null,
+            "on_stuck": {"iterations": 3, "action": "fail", "hint": null}, "autonomous": false, "human_timeout_seconds": 60, "context": {}, "transcript": [], "calls": [],
+            "has_begun": false, "tokens": 0, "memory": {}, "question": null, "human_request": null, "answers": [], "round": 0, "answer": null, "failure": null,
             "repeated": {"digest": null, "times": 0, "was_hinted": false},
         });
         let new = NewAgentRun { agent: AgentId::parse(agent).unwrap(), document: document.to_string(), once: None };
         let started = self.store.start_agent_run(&self.principal, new).await.unwrap();
         let StartedAgentRun::New(run) = started else { panic!("{started:?}") };
         run.id.to_string()
+    }
+
+    /// The request of a run that was cancelled, since answering an open one takes a model.
+    pub async fn human_request(&self, agent: &str) -> String {
+        let id = AgentRunId::parse(&self.agent_run(agent).await).unwrap();
+        let run = self.store.get_agent_run(&self.principal, &id).await.unwrap().unwrap();
+        let clock = self.store.clock();
+        let request = NewHumanRequest {
+            id: HumanRequestId::new(clock),
+            kind: HumanRequestKind::Question,
+            urgency: Urgency::High,
+            document: json!({"question": "x", "options": [], "context_summary": null, "tool": null, "forms": []})
+                .to_string(),
+            expires_at: clock.now().after(LEASE_TIME),
+        };
+        let request_id = request.id.to_string();
+        let (state, document) = (AgentRunState::Paused, run.document.clone());
+        let pausing = Checkpoint { state, iterations: 1, document, steps: vec![], request: Some(request) };
+        let paused = self.store.save_agent_run(&run, pausing).await.unwrap().unwrap();
+        assert!(self.store.cancel_agent_run(&paused).await.unwrap());
+        request_id
     }
 
     /// A build of a tool that failed, with its log.

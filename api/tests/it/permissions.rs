@@ -22,6 +22,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{agent_id}", &"f".repeat(24))
         .replace("{agent_run_id}", &"f".repeat(24))
+        .replace("{human_request_id}", &"f".repeat(24))
         .replace("{number}", "1")
         .replace("{state_name}", "nothing")
         .replace("{conversation_id}", &"f".repeat(24))

@@ -57,11 +57,15 @@ pub fn parse_url(text: &str) -> anyhow::Result<Url> {
 
 /// The URL of a path below `/v1/{organization}`, with each segment escaped.
 pub fn endpoint(base: &Url, organization: &str, path: &[&str]) -> anyhow::Result<Url> {
+    server_endpoint(base, &[&["v1", organization][..], path].concat())
+}
+
+/// The URL of a path of the server, with each segment escaped.
+pub fn server_endpoint(base: &Url, path: &[&str]) -> anyhow::Result<Url> {
     let mut url = base.clone();
     url.path_segments_mut()
         .map_err(|()| Failure::usage(format!("`{base}` is not an http or https address"), ADDRESS_HINT))?
         .pop_if_empty()
-        .extend(["v1", organization])
         .extend(path);
     Ok(url)
 }
@@ -91,5 +95,6 @@ mod tests {
         let url = endpoint(&base, "acme", &["tool", "x", "version", ">=1.0,<2/3", "invoke"]).expect("a URL");
         assert_eq!(url.as_str(), "http://h:1/prefix/v1/acme/tool/x/version/%3E=1.0,%3C2%2F3/invoke");
         assert_eq!(endpoint(&base, "acme", &["tool", ""]).expect("a URL").path(), "/prefix/v1/acme/tool/");
+        assert_eq!(server_endpoint(&base, &["agents", "x/y"]).expect("a URL").path(), "/prefix/agents/x%2Fy");
     }
 }

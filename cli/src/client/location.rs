@@ -58,6 +58,8 @@ fn argument(location: &[Value]) -> Option<(Argument, &[Value])> {
         ("path", "invocation_id") => {
             ("INVOCATION", Some("`lathe history list` lists the newest records with their ids"))
         }
+        ("path", "human_request_id") => ("REQUEST", Some("`lathe inbox` lists the open requests with their ids")),
+        ("body", "human_input") => ("TEXT", None),
         ("path", "build_id") => ("BUILD_ID", Some("a refused publish shows the id of its build")),
         ("path", "api_key_id") => ("ID", Some("`lathe key list` lists your keys with their ids")),
         ("path", "tool_id") | ("query", "tool_id") => ("TOOL", Some("`lathe tool list` lists the tools")),
@@ -69,6 +71,7 @@ fn argument(location: &[Value]) -> Option<(Argument, &[Value])> {
         ("query", "conversation_id") => ("--conversation", None),
         ("query", "created_after") => ("--since", None),
         ("query", "created_before") => ("--before", None),
+        ("query", "agent_run_id") => ("--run", None),
         ("query", "query") => ("QUERY", None),
         _ => return None,
     };

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::connection::{PLAIN_TIMEOUT, endpoint, http_client};
+use super::connection::{PLAIN_TIMEOUT, endpoint, http_client, server_endpoint};
 use super::decoded_response::DecodedResponse;
 use super::refusal::{refusal, unexpected, unreachable};
 use super::session::{Credentials, TokenCache, sign_in};
@@ -21,18 +21,31 @@ pub struct Client {
     token: Mutex<Option<Token>>,
 }
 
-/// A call to a path below `/v1/{organization}`.
+/// A call to a path below `/v1/{organization}`, or to another path of the server.
 #[derive(Clone)]
 pub struct Call<'call> {
     pub method: Method,
+    base: Base,
     pub path: &'call [&'call str],
     pub query: Vec<(&'static str, String)>,
     pub body: Option<Value>,
 }
 
+/// The URL that the path of a call begins at.
+#[derive(Clone, Copy)]
+enum Base {
+    Organization,
+    Server,
+}
+
 impl<'call> Call<'call> {
     pub fn new(method: Method, path: &'call [&'call str]) -> Self {
-        Self { method, path, query: Vec::new(), body: None }
+        Self { method, base: Base::Organization, path, query: Vec::new(), body: None }
+    }
+
+    /// A call to a path without an organisation, which is that of the token.
+    pub fn to_server(method: Method, path: &'call [&'call str]) -> Self {
+        Self { base: Base::Server, ..Self::new(method, path) }
     }
 
     pub fn query(mut self, name: &'static str, value: impl ToString) -> Self {
@@ -151,8 +164,16 @@ impl Client {
         endpoint(&self.credentials.url()?, &self.credentials.organization, &["mcp", agent])
     }
 
+    fn url(&self, call: &Call<'_>) -> anyhow::Result<Url> {
+        let server = self.credentials.url()?;
+        match call.base {
+            Base::Organization => endpoint(&server, &self.credentials.organization, call.path),
+            Base::Server => server_endpoint(&server, call.path),
+        }
+    }
+
     async fn send_once(&self, call: &Call<'_>, accept: Accept) -> anyhow::Result<Response> {
-        let url = endpoint(&self.credentials.url()?, &self.credentials.organization, call.path)?;
+        let url = self.url(call)?;
         let token = self.token().await?;
         let mut request = self
             .http

@@ -62,6 +62,8 @@ pub(super) fn for_code(code: &str) -> Option<&'static str> {
             Some("`lathe user list` shows the users with this role; `lathe user set-role` changes a user's role")
         }
         "last_administrator" => Some("make another user an administrator first: `lathe user set-role USER admin`"),
+        "human_request_closed" => Some("`lathe inbox` lists the open requests"),
+        "human_response" => Some("`lathe inbox show REQUEST` shows what the request takes"),
         "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),
         "database_newer" => Some("a newer release of lathe wrote this data directory; use that release or a later one"),
         "storage_failing" => Some("tell the operator: the storage of the server is full or failing"),

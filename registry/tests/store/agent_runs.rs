@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use registry::{
     AgentRun, AgentRunCapacity, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun, NewStep, Once,
-    Principal, StartedAgentRun, StepFilter, UserId,
+    Principal, StartedAgentRun, StepFilter, Urgency, UserId,
 };
 
 use crate::database;
 use crate::fixtures::{World, store_beside};
+use crate::human_requests::response;
 
 pub fn step(milestone: Option<&str>) -> NewStep {
     NewStep { milestone: milestone.map(str::to_owned), document: "{\"action\":\"a\"}".to_owned() }
 }
 
 pub fn checkpoint(state: AgentRunState, steps: Vec<NewStep>) -> Checkpoint {
-    Checkpoint { state, iterations: 1, document: "{\"saved\":1}".to_owned(), steps }
+    Checkpoint { state, iterations: 1, document: "{\"saved\":1}".to_owned(), steps, request: None }
 }
 
 /// The capacity of a server without work.
@@ -79,12 +80,13 @@ async fn the_first_answer_resumes_a_run() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
-    assert_eq!(world.store.resume_agent_run(&run, "{}".into()).await.unwrap(), None, "it is not paused");
+    assert_eq!(world.store.resume_agent_run(&run, "{}".into(), response()).await.unwrap(), None, "it is not paused");
     let paused = world.store.save_agent_run(&run, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().unwrap();
-    let resumed = world.store.resume_agent_run(&paused, "{\"answer\":1}".into()).await.unwrap().unwrap();
+    let answer = "{\"answer\":1}".to_owned();
+    let resumed = world.store.resume_agent_run(&paused, answer, response()).await.unwrap().unwrap();
     assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&resumed));
     assert_eq!((resumed.state, resumed.document.as_str()), (AgentRunState::Running, "{\"answer\":1}"));
-    assert_eq!(world.store.resume_agent_run(&paused, "{}".into()).await.unwrap(), None);
+    assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -215,12 +217,14 @@ async fn ended_runs_are_deleted_with_the_history() {
     let steps = || vec![step(None)];
     world.store.save_agent_run(&ended, checkpoint(AgentRunState::Completed, steps())).await.unwrap().unwrap();
     world.store.save_agent_run(&going_on, checkpoint(AgentRunState::Paused, steps())).await.unwrap().unwrap();
+    let (cancelled, _) = world.paused_run(&acme, Urgency::Low).await;
+    assert!(world.store.cancel_agent_run(&cancelled).await.unwrap());
     assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 0);
     world.clock.advance(Duration::from_hours(25));
-    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 1);
+    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 2);
     assert_eq!(world.store.reread_agent_run(&ended).await.unwrap(), None);
-    let unanswered = world.store.reread_agent_run(&going_on).await.unwrap().unwrap();
-    assert_eq!(unanswered.state, AgentRunState::Cancelled, "nobody answered for the time of the history");
+    let paused = world.store.reread_agent_run(&going_on).await.unwrap().unwrap();
+    assert_eq!(paused.state, AgentRunState::Paused, "its request expires by itself");
     assert_eq!(database::number(&world, "SELECT count(*) FROM agent_run_steps").await, 1);
 }
 

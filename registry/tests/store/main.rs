@@ -30,6 +30,7 @@ mod fixtures;
 mod group_commit;
 mod health;
 mod history;
+mod human_requests;
 mod insert_only;
 mod isolation;
 mod leases;

@@ -2,19 +2,25 @@
 //!
 //! [`run_loop`] is the loop. It writes a [`checkpoint`] after every answer of the model and before and after every call of a tool, so that
 //! another server can go on with the run ([`progress`]). A call takes the same steps as one of any client ([`tool_step`]); control
-//! tools change only the run itself ([`control`]).
+//! tools change only the run itself ([`control`]), but for the one that runs workflows ([`workflow`]). A run that needs a person pauses
+//! until somebody answers ([`human`]).
 
+mod answering;
 mod carry_out;
 mod checkpoint;
 mod control;
+mod human;
 mod manage;
 mod progress;
 mod run_loop;
 mod stuck;
 mod tool_step;
+mod workflow;
+mod workflow_request;
 
 pub use control::{MILESTONE_CHARACTERS_MAX, is_control_tool};
+pub use human::{HumanForm, HumanQuestion, HumanRequestDetails, HumanResponse};
 pub use manage::Begun;
-pub use progress::{AgentRunOptions, FinalAnswer, HumanQuestion, HumanResponse, Progress, RunFailure, Urgency};
+pub use progress::{AgentRunOptions, FinalAnswer, Progress, RunFailure};
 pub use run_loop::AgentRunLoop;
 pub use stuck::{OnStuck, StuckAction};

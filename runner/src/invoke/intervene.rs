@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use super::target::Target;
 use crate::call::Call;
 use crate::error::Error;
-use crate::interaction::{Interaction, Question, QuestionKind};
+use crate::interaction::{Answer, Interaction, Question, QuestionKind};
 
 /// The key of the question. Keys of tools have no `/`.
-const KEY: &str = "lathe/confirmation";
+pub(super) const CONFIRMATION: &str = "lathe/confirmation";
 /// The field of the form.
 const CONFIRMED: &str = "confirmed";
 /// Bytes of arguments that a person can confirm. All of them are shown, since the confirmation counts for all.
@@ -52,7 +52,12 @@ fn question(tool_name: &str, arguments: &str) -> Result<Question, String> {
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
-    Question::parse(KEY.to_owned(), json!({"method": "elicitation/create", "params": params}).to_string())
+    Question::parse(CONFIRMATION.to_owned(), json!({"method": "elicitation/create", "params": params}).to_string())
+}
+
+/// The answer of a person who confirms the call.
+pub(super) fn confirmation(question: &Question) -> Answer {
+    Answer::to(question, json!({"action": "accept", "content": {CONFIRMED: true}}).to_string())
 }
 
 fn is_yes(result: &str) -> bool {
@@ -63,7 +68,6 @@ fn is_yes(result: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interaction::Answer;
 
     fn arguments(amount: u32) -> Map<String, Value> {
         json!({"amount": amount}).as_object().cloned().unwrap_or_default()

@@ -220,6 +220,7 @@ impl CallingRun {
             conversation: self.conversation.clone(),
             depth: self.depth.of_calls(),
             origin: CallOrigin::Run(ParentRun { tree: self.tree.clone() }),
+            run_id: None,
             operation: None,
             cancelled,
             // A client knows the tool that it called, and would not know which tool asks.

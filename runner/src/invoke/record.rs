@@ -91,7 +91,7 @@ impl RefusedCall {
 
 fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>, Input)) -> RunStart {
     RunStart {
-        id: InvocationId::new(&services.clock),
+        id: caller.run_id.clone().unwrap_or_else(|| InvocationId::new(&services.clock)),
         organization: caller.principal.organization.clone(),
         tool: target.and_then(Target::tool_id).cloned(),
         tool_version: target.and_then(Target::version),

@@ -38,6 +38,8 @@ pub(super) struct Caller {
     pub principal: Principal,
     pub source: InvocationSource,
     pub agent_call: Option<AgentCall>,
+    /// The id of the run of a call with one input; `None` for new ids.
+    pub run_id: Option<InvocationId>,
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,

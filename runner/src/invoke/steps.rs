@@ -161,6 +161,15 @@ impl RunningCall<'_> {
 }
 
 fn caller(call: Call) -> (Caller, Vec<Input>) {
-    let Call { principal, source, agent_call, operation, cancelled, interaction, caller_names, inputs, .. } = call;
-    (Caller { principal, source, agent_call, operation, cancelled, interaction, names: caller_names }, inputs)
+    let caller = Caller {
+        principal: call.principal,
+        source: call.source,
+        agent_call: call.agent_call,
+        run_id: call.run_id,
+        operation: call.operation,
+        cancelled: call.cancelled,
+        interaction: call.interaction,
+        names: call.caller_names,
+    };
+    (caller, call.inputs)
 }

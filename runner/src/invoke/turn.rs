@@ -86,6 +86,7 @@ impl Invoker {
             principal,
             depth,
             origin: CallOrigin::Client,
+            run_id: None,
             operation: None,
             cancelled,
             interaction: Interaction::default(),

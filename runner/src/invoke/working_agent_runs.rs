@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dashmap::DashMap;
 use registry::{AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::admission::{Admission, Bounds};
 
@@ -21,6 +22,8 @@ pub(super) struct WorkingRuns {
     pub admission: Arc<Admission>,
     /// Ends the work on all runs. Another server goes on with them.
     pub stopping: CancellationToken,
+    /// The workflows that runs have started, also those for which no run waits.
+    pub workflows: TaskTracker,
     runs: Arc<DashMap<AgentRunId, Entry>>,
     next: Arc<AtomicU64>,
 }
@@ -48,6 +51,7 @@ impl Default for WorkingRuns {
         Self {
             admission: Arc::new(Admission::new("agent runs", Bounds::shared(PARALLEL_MAX, 0))),
             stopping: CancellationToken::new(),
+            workflows: TaskTracker::new(),
             runs: Arc::default(),
             next: Arc::default(),
         }

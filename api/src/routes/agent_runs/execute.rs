@@ -10,8 +10,8 @@ use super::wire::AgentRunStatus;
 use crate::auth::Caller;
 use crate::caller_names::InNamesOf;
 use crate::extract::{
-    AnyObject, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
-    Text, WholeNumber,
+    AnyObject, Boolean, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _,
+    Query, Text, WholeNumber,
 };
 use crate::openapi::{OperationDoc, Tag};
 use crate::tasks::Tasks;
@@ -21,6 +21,8 @@ const NAME_BYTES_MAX: usize = 128;
 const TOOLS_MAX: usize = 128;
 const ITERATIONS_MAX: i64 = 200;
 const TOKENS_MAX: i64 = 100_000_000;
+/// Thirty days.
+const HUMAN_TIMEOUT_SECONDS_MAX: i64 = 2_592_000;
 
 const OBJECTIVE: Text<String> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": OBJECTIVE_BYTES_MAX, "x-bytes-max": OBJECTIVE_BYTES_MAX}),
@@ -39,8 +41,11 @@ const ACTION: OneOf<StuckAction> = OneOf(&[
 ]);
 
 const TOOLS: &str = "The tools that the model sees: names of the agent's tools, and the control tools `__complete__`, \
-    `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`. Without `__complete__` a run ends \
-    without an answer.";
+    `__run_workflow__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`. Without \
+    `__complete__` a run ends without an answer.";
+
+const AUTONOMOUS: &str =
+    "Whether the run goes on without people: a call that would ask somebody fails, and so does a run that is stuck.";
 
 const CONTEXT: &str = "What the model is told beside the objective, up to 64 KiB.";
 
@@ -107,6 +112,10 @@ impl FromBody for Request {
         let key = NAME.described("The key of the answer in the context.").with_default(AgentRunOptions::RESULT_KEY);
         let result_key = fields.optional("result_key", key);
         let on_stuck = fields.optional("on_stuck", Object(on_stuck).described(ON_STUCK));
+        let autonomous = fields.optional("autonomous", Boolean.with_default(false).described(AUTONOMOUS));
+        let timeout = WholeNumber(1..=HUMAN_TIMEOUT_SECONDS_MAX).described("Seconds in which a person answers.");
+        let default = AgentRunOptions::HUMAN_TIMEOUT_SECONDS;
+        let human_timeout = fields.optional("human_timeout_seconds", timeout.with_default(default));
         let context = fields.optional("context", AnyObject.described(CONTEXT)).unwrap_or_default();
         if Value::Object(context.clone()).to_string().len() > OBJECTIVE_BYTES_MAX {
             let wrong = InvalidValue::new("the context", "must have at most 65536 bytes as JSON");
@@ -122,6 +131,8 @@ impl FromBody for Request {
                 tokens_max: tokens.map_or(Ok(usual.tokens_max), u64::try_from).ok()?,
                 result_key: result_key.unwrap_or(usual.result_key),
                 on_stuck: on_stuck.unwrap_or_default(),
+                autonomous: autonomous.unwrap_or_default(),
+                human_timeout_seconds: human_timeout.map_or(Ok(default), u64::try_from).ok()?,
                 context,
                 ..usual
             },

@@ -16,7 +16,7 @@ pub(crate) struct ResponseTime {
     is_at_once: bool,
 }
 
-pub(super) type Answer = Result<(StatusCode, Json<AgentRunStatus>), Error>;
+pub(crate) type Answer = Result<(StatusCode, Json<AgentRunStatus>), Error>;
 
 /// The run of a request, before the work on it.
 enum Beginning {
@@ -27,7 +27,7 @@ enum Beginning {
 impl ResponseTime {
     /// Begins the work on a run and does it, in a task of its own: a client that goes away leaves no run that nobody works on. Responds
     /// at its end, or at once.
-    pub(super) async fn respond<F>(self, begin: F, tasks: &Tasks) -> Answer
+    pub(crate) async fn respond<F>(self, begin: F, tasks: &Tasks) -> Answer
     where
         F: Future<Output = Result<Option<Begun>, Error>> + Send + 'static,
     {

@@ -2,28 +2,15 @@
 
 use axum::extract::State;
 use registry::AgentRunId;
-use runner::{Begun, HumanResponse, Invoker};
-use serde_json::{Value, json};
+use runner::{Begun, Invoker};
 
+use super::response::Response;
 use super::response_time::{Answer, ResponseTime};
 use super::wire::AgentRunStatus;
 use crate::auth::Caller;
-use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, Query, Text};
+use crate::extract::{Body, InPath, Query};
 use crate::openapi::{OperationDoc, Tag};
 use crate::tasks::Tasks;
-
-/// Bytes of an answer, which the model reads whole.
-const INPUT_BYTES_MAX: usize = 16 << 10;
-
-const INPUT: Text<String> = Text::new(
-    || json!({"type": "string", "maxLength": INPUT_BYTES_MAX, "x-bytes-max": INPUT_BYTES_MAX}),
-    |text| match text.len() > INPUT_BYTES_MAX {
-        true => Err(format!("should have at most {INPUT_BYTES_MAX} bytes")),
-        false => Ok(text.to_owned()),
-    },
-);
-
-pub(crate) struct Request(HumanResponse);
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("resume-agent-run", Tag::Agents, "Resume a run of an agent")
@@ -33,6 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person again.", AgentRunStatus::example())
         .returns::<AgentRunStatus>(202, "With `async=true`, or when the server stops meanwhile: the run goes on.", AgentRunStatus::example())
+        .errors(400, &["human_response"])
         .errors(403, &["organization_differs"])
         .errors(409, &["run_not_paused"])
         .errors(429, &["too_many_runs"])
@@ -46,26 +34,11 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
     Query(time): Query<ResponseTime>,
-    Body(Request(response)): Body<Request>,
+    Body(Response(response)): Body<Response>,
 ) -> Answer {
     let begin = async move {
         let resumed = invoker.resume_agent_run(&principal, &run, response).await?;
         Ok(resumed.map(|work| Begun::Work(Box::new(work))))
     };
     time.respond(begin, &tasks).await
-}
-
-impl FromBody for Request {
-    const NAME: &'static str = "ResumeAgentRun";
-
-    fn example() -> Value {
-        json!({"human_input": "Use the customer C-001.", "approved": true})
-    }
-
-    fn read(fields: &mut Fields) -> Option<Self> {
-        let human_input = fields.optional("human_input", INPUT.described("What the person answers."));
-        let approved = fields.optional("approved", Boolean.described("Whether the person agrees."));
-        fields.at_least_one_of(["human_input", "approved"]);
-        Some(Self(HumanResponse { human_input, approved }))
-    }
 }

@@ -1,6 +1,6 @@
 //! The state of a run of an agent, and its steps.
 
-use registry::{AgentRun, AgentRunState, AgentRunStep};
+use registry::{AgentRun, AgentRunState, AgentRunStep, Urgency};
 use runner::{Progress, RunFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub(crate) struct AgentRunStatus {
     iterations: u32,
     /// Tokens that the model has read and written so far.
     tokens: u64,
+    /// The runs of workflows that the run has started: ids of the history.
+    #[schemars(with = "Vec<schemas::Id>")]
+    triggered_runs: Vec<String>,
     /// Null until the run is completed.
     final_answer: Option<String>,
     confidence: Option<f64>,
@@ -31,6 +34,9 @@ pub(crate) struct AgentRunStatus {
     context: Map<String, Value>,
     /// The question to a person, while the run is paused.
     question: Option<Question>,
+    /// The request with this question, while the run is paused.
+    #[schemars(with = "Option<schemas::Id>")]
+    human_request_id: Option<String>,
     /// Why the run failed.
     error: Option<Failure>,
     #[schemars(extend("format" = "date-time"))]
@@ -51,7 +57,7 @@ struct Question {
     options: Vec<String>,
     context_summary: Option<String>,
     /// `low`, `medium` or `high`.
-    urgency: Option<runner::Urgency>,
+    urgency: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -78,8 +84,10 @@ pub(crate) struct TraceStep {
 
 impl AgentRunStatus {
     pub(super) fn of(run: AgentRun, progress: Progress) -> Self {
-        let Progress { objective, context, question, answer, failure, tokens, .. } = progress;
-        let question = question.filter(|_| run.state == AgentRunState::Paused);
+        let Progress { objective, context, question, human_request, answer, failure, tokens, triggered_runs, .. } =
+            progress;
+        let is_paused = run.state == AgentRunState::Paused;
+        let (question, human_request) = (question.filter(|_| is_paused), human_request.filter(|_| is_paused));
         let failure = failure.or_else(|| (run.state == AgentRunState::Failed).then(abandoned));
         Self {
             agent_run_id: run.id.into(),
@@ -88,6 +96,7 @@ impl AgentRunStatus {
             objective,
             iterations: run.iterations,
             tokens,
+            triggered_runs,
             final_answer: answer.as_ref().map(|answer| answer.answer.clone()),
             confidence: answer.as_ref().map(|answer| answer.confidence),
             summary: answer.and_then(|answer| answer.summary),
@@ -96,8 +105,9 @@ impl AgentRunStatus {
                 question: asked.question,
                 options: asked.options,
                 context_summary: asked.context_summary,
-                urgency: asked.urgency,
+                urgency: asked.urgency.map(Urgency::as_str),
             }),
+            human_request_id: human_request.map(String::from),
             error: failure.map(|failure| Failure { code: failure.code, message: failure.message }),
             created_at: run.created_at.to_string(),
             completed_at: run.ended_at.map(|time| time.to_string()),
@@ -110,13 +120,14 @@ impl AgentRunStatus {
     }
 
     /// An example of a run, for the OpenAPI document.
-    pub(super) fn example() -> Value {
+    pub(crate) fn example() -> Value {
         json!({
             "agent_run_id": "691f3d015c1e4d7f8a9b0c20", "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "status": "completed",
-            "objective": "Find the orders of Ann.", "iterations": 2, "tokens": 900, "final_answer": "Ann has two orders.",
+            "objective": "Find the orders of Ann.", "iterations": 2, "tokens": 900, "triggered_runs": [],
+            "final_answer": "Ann has two orders.",
             "confidence": 0.9, "summary": null,
             "context": {"agentResult": {"answer": "Ann has two orders.", "confidence": 0.9}},
-            "question": null, "error": null,
+            "question": null, "human_request_id": null, "error": null,
             "created_at": "2026-11-20T21:40:11.000Z", "completed_at": "2026-11-20T21:40:19.000Z",
         })
     }

@@ -125,6 +125,7 @@ impl Invocation {
             conversation,
             depth,
             origin: CallOrigin::Client,
+            run_id: None,
             operation: None,
             cancelled: CancellationToken::new(),
         };

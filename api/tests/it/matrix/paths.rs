@@ -168,7 +168,7 @@ impl PathForm {
             "/conversation/{conversation_id}/turn/{turn_id}/invoke" => json!({
                 "tool": "forward_call", "inputs": [{"input_parameters": {"destination": "d", "reason": "r"}}]
             }),
-            "/agents/{agent_run_id}/resume" => json!({"approved": true}),
+            "/agents/{agent_run_id}/resume" | "/human_request/{human_request_id}/answer" => json!({"approved": true}),
             "/api/v1/artifacts/{artifact_id}/share" => json!({"user_id": "bea"}),
             "/history_hold" => json!({"reason": "case 1"}),
             "/role" => json!({"name": "tester", "grants": grants}),

@@ -37,6 +37,7 @@ struct Objects {
     /// An agent that runs a revision with the tool. Its draft has a state with the name of the role.
     agent: String,
     agent_run: String,
+    human_request: String,
     conversation: String,
     turn: String,
     build: String,
@@ -136,6 +137,7 @@ impl Objects {
         let (conversation, turn) = app.turn(&agent, role).await;
         Self {
             agent_run: app.agent_run(&agent).await,
+            human_request: app.human_request(&agent).await,
             agent,
             conversation,
             turn,
@@ -162,6 +164,7 @@ impl Objects {
             "tool_name" => "empty".to_owned(),
             "agent_id" | "gateway" => self.agent.clone(),
             "agent_run_id" => self.agent_run.clone(),
+            "human_request_id" => self.human_request.clone(),
             "conversation_id" => self.conversation.clone(),
             "turn_id" => self.turn.clone(),
             // The link itself is the credential.
@@ -196,9 +199,9 @@ const NUMBERS: [&str; 2] = ["{version}", "{number}"];
 
 fn unknown(parameter: &str) -> String {
     match parameter {
-        "tool_id" | "agent_id" | "agent_run_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id"
-        | "conversation_id" | "turn_id" | "memory_id" | "rule_id" | "skill_id" | "task_id" | "prompt_id"
-        | "artifact_id" => "f".repeat(24),
+        "tool_id" | "agent_id" | "agent_run_id" | "human_request_id" | "build_id" | "invocation_id" | "hold_id"
+        | "operation_id" | "conversation_id" | "turn_id" | "memory_id" | "rule_id" | "skill_id" | "task_id"
+        | "prompt_id" | "artifact_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),

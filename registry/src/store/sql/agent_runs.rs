@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use super::human_requests;
 use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
 use crate::agent_run::{
     AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StartedAgentRun, StepFilter,
 };
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::human_request::NewHumanResponse;
 use crate::ids::AgentRunId;
 use crate::operation::Once;
 use crate::permission::Permission;
@@ -100,10 +102,8 @@ const ABANDON: &str = "UPDATE agent_runs SET state = 'failed', updated_at = $1, 
         AND (attempts >= $3 OR updated_at <= $4
             OR (updated_at <= $5 AND NOT EXISTS (SELECT 1 FROM nodes WHERE started_at <= {now} - $6)))";
 
-/// Questions that nobody has answered for the time of the history.
-const END_PAUSED: &str =
-    "UPDATE agent_runs SET state = 'cancelled', updated_at = $2, ended_at = $2, revision = revision + 1
-    WHERE state = 'paused' AND updated_at <= $1";
+const DELETE_REQUESTS: &str = "DELETE FROM human_requests WHERE (organization, agent_run) IN
+    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
 
 const DELETE_STEPS: &str = "DELETE FROM agent_run_steps WHERE (organization, agent_run) IN
     (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
@@ -173,18 +173,17 @@ impl Store {
         self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await.map(drop)
     }
 
-    /// Ends paused runs and deletes ended ones that are older than the history. Returns the number of those that were deleted.
+    /// Deletes runs whose end is older than the history. Returns their number.
     pub async fn delete_expired_agent_runs(&self) -> Result<u64> {
         let Some(retention) = self.0.config.history_retention else { return Ok(0) };
-        let now = self.0.clock.now();
-        let before = now.before(retention).as_milliseconds();
-        let end = Query::new(END_PAUSED).bind(before).bind(now.as_milliseconds());
-        self.write(move |connection| Box::pin(async move { Ok(end.execute(connection).await?) })).await?;
+        let before = self.0.clock.now().before(retention).as_milliseconds();
         let mut deleted = 0;
         loop {
             let some = self.write(move |connection| {
                 Box::pin(async move {
-                    Query::new(DELETE_STEPS).bind(before).bind(DELETED_MAX).execute(&mut *connection).await?;
+                    for of_runs in [DELETE_STEPS, DELETE_REQUESTS] {
+                        Query::new(of_runs).bind(before).bind(DELETED_MAX).execute(&mut *connection).await?;
+                    }
                     Ok(Query::new(DELETE_RUNS).bind(before).bind(DELETED_MAX).execute(connection).await?)
                 })
             });
@@ -207,36 +206,42 @@ impl Store {
     /// or a user has cancelled it.
     pub async fn save_agent_run(&self, run: &AgentRun, checkpoint: Checkpoint) -> Result<Option<AgentRun>> {
         let now = self.0.clock.now();
-        let Checkpoint { state, iterations, document, steps } = checkpoint;
+        let Checkpoint { state, iterations, document, steps, request } = checkpoint;
         let ended_at = state.has_ended().then_some(now);
         let query = of_run(SAVE_RUN, run).bind(state.as_str()).bind(iterations).bind(document.as_str());
         let query = query.bind(now.as_milliseconds()).bind(ended_at.map(Timestamp::as_milliseconds));
         let query = query.bind(run.revision).bind(self.0.boot.as_str());
-        let steps: Vec<_> = steps
-            .into_iter()
-            .map(|step| of_run(ADD_STEP, run).bind(step.milestone).bind(step.document).bind(now.as_milliseconds()))
-            .collect();
-        let saved = self.write(move |connection| Box::pin(save(connection, query, steps))).await?;
+        let steps = steps.into_iter();
+        let steps = steps
+            .map(|step| of_run(ADD_STEP, run).bind(step.milestone).bind(step.document).bind(now.as_milliseconds()));
+        let more = steps.chain(request.map(|request| human_requests::ask(run, request, now))).collect();
+        let saved = self.write(move |connection| Box::pin(change(connection, query, more))).await?;
         let revision = run.revision + 1;
         Ok(saved.then(|| AgentRun { state, iterations, document, revision, updated_at: now, ended_at, ..run.clone() }))
     }
 
-    /// Lets this server go on with a paused run. `None` when it is not as it was read.
-    pub async fn resume_agent_run(&self, run: &AgentRun, document: String) -> Result<Option<AgentRun>> {
+    /// Lets this server go on with a paused run whose request was answered. `None` when it is not as it was read.
+    pub async fn resume_agent_run(
+        &self,
+        run: &AgentRun,
+        document: String,
+        response: NewHumanResponse,
+    ) -> Result<Option<AgentRun>> {
         let now = self.0.clock.now();
         let query = of_run(RESUME_RUN, run).bind(document.as_str()).bind(now.as_milliseconds());
         let query = query.bind(self.0.boot.as_str()).bind(run.revision);
-        let resumed =
-            self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
+        let answer = vec![human_requests::answer(run, response, now)];
+        let resumed = self.write(move |connection| Box::pin(change(connection, query, answer))).await?;
         let (state, revision) = (AgentRunState::Running, run.revision + 1);
-        Ok((resumed == 1).then(|| AgentRun { state, document, revision, updated_at: now, ..run.clone() }))
+        Ok(resumed.then(|| AgentRun { state, document, revision, updated_at: now, ..run.clone() }))
     }
 
     /// Cancels a run that has not ended. Returns whether this call did.
     pub async fn cancel_agent_run(&self, run: &AgentRun) -> Result<bool> {
-        let query = of_run(CANCEL_RUN, run).bind(self.0.clock.now().as_milliseconds());
-        let cancelled = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
-        Ok(cancelled.await? == 1)
+        let now = self.0.clock.now();
+        let query = of_run(CANCEL_RUN, run).bind(now.as_milliseconds());
+        let close = vec![human_requests::cancel(run, now)];
+        self.write(move |connection| Box::pin(change(connection, query, close))).await
     }
 
     /// Takes over the run whose server is gone and that has waited longest, if there is one. Runs that nobody goes on with fail.
@@ -276,12 +281,13 @@ impl Store {
     }
 }
 
-async fn save(connection: &mut Connection, query: Query, steps: Vec<Query>) -> Result<bool> {
-    if query.execute(&mut *connection).await? == 0 {
+/// Changes a run with what belongs to it, unless somebody else has changed it before.
+async fn change(connection: &mut Connection, run: Query, more: Vec<Query>) -> Result<bool> {
+    if run.execute(&mut *connection).await? == 0 {
         return Ok(false);
     }
-    for step in steps {
-        step.execute(&mut *connection).await?;
+    for query in more {
+        query.execute(&mut *connection).await?;
     }
     Ok(true)
 }

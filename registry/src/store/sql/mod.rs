@@ -56,6 +56,7 @@ mod expired_runs;
 mod health;
 mod history;
 mod holds;
+mod human_requests;
 mod insert_beside;
 mod invocations;
 mod key_checks;

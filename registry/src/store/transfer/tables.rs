@@ -11,7 +11,7 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 47] = [
+pub(super) const TABLES: [Table; 48] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
@@ -43,6 +43,7 @@ pub(super) const TABLES: [Table; 47] = [
     Table { name: "agent_states", key: &["organization", "agent", "name"] },
     Table { name: "agent_runs", key: &["organization", "agent_run"] },
     Table { name: "agent_run_steps", key: &["organization", "agent_run", "number"] },
+    Table { name: "human_requests", key: &["organization", "human_request"] },
     Table { name: "conversations", key: &["organization", "conversation"] },
     Table { name: "presented_tools", key: &["organization", "digest"] },
     Table { name: "turns", key: &["organization", "turn"] },

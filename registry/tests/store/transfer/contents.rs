@@ -6,13 +6,14 @@ use registry::{
     AgentProtocol, AgentRunState, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse,
     InvocationId, InvocationMetadata, InvocationSource, Ledger, LibraryFamily, NewOperation, NewUser, NewUserVariable,
     OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody,
-    ToolId, UnsealedTape, UserId, UserVariableName, Version,
+    ToolId, UnsealedTape, Urgency, UserId, UserVariableName, Version,
 };
 
 use crate::agent_runs::{checkpoint, step};
 use crate::agent_states::decision;
 use crate::agents::assignment;
 use crate::fixtures::{World, agent_call, ends, finished, new_version, started, starts, succeeded, unlinked};
+use crate::human_requests::response;
 use crate::library::{content, library};
 use crate::oauth::allow_client;
 use crate::turns::new_turn;
@@ -56,6 +57,8 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     let run = world.agent_run(acme).await;
     let steps = vec![step(Some("half")), step(None)];
     world.store.save_agent_run(&run, checkpoint(AgentRunState::Paused, steps)).await.unwrap().unwrap();
+    let (waiting, _) = world.paused_run(acme, Urgency::High).await;
+    world.store.resume_agent_run(&waiting, "{}".into(), response()).await.unwrap().unwrap();
     let gone = world.agent(acme, "gone").await;
     world.store.delete_agent(acme, &gone).await.unwrap();
     let answered = InvocationId::new(&world.clock);

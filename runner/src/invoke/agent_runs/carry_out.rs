@@ -3,16 +3,18 @@
 use registry::{AgentRunState, NewStep};
 
 use super::control::{ControlEffect, apply, is_control_tool};
-use super::progress::HumanQuestion;
+use super::human::HumanQuestion;
 use super::run_loop::AgentRunLoop;
 use super::stuck::StuckAction;
-use super::tool_step::{RunContext, ToolObservation};
+use super::tool_step::{Called, RunContext, ToolObservation};
 use crate::error::Error;
 use crate::model::ModelCall;
 
 /// The result of a call whose server stopped during it.
 const INTERRUPTED: &str =
     "interrupted: the server stopped during this call. It may have had effects; look before you call it again.";
+/// The question to a person about a run that is stuck.
+const IS_STUCK: &str = "The run is stuck: the same call has the same result again and again. How shall it go on?";
 /// The hint for a run that is stuck, unless its options have one.
 const HINT: &str = "The same call had the same result several times. Try something else.";
 
@@ -32,6 +34,9 @@ impl AgentRunLoop {
         if let Some(problem) = call.problem.clone() {
             return self.observed(call, ToolObservation::failure(problem), None).await;
         }
+        if self.progress.has_begun && !self.began_here {
+            return self.observed(call, ToolObservation::failure(INTERRUPTED.to_owned()), None).await;
+        }
         let clock = self.invoker.services.clock.clone();
         match apply(&mut self.progress, call, &clock) {
             None => self.call_tool(context, call).await,
@@ -44,6 +49,7 @@ impl AgentRunLoop {
             Some(ControlEffect::InvalidArguments(problem)) => {
                 self.observed(call, ToolObservation::failure(problem), None).await
             }
+            Some(ControlEffect::RunWorkflow(request)) => self.run_workflow(context, (call, request)).await,
             Some(ControlEffect::Completed) => {
                 let step = self.step_of(call, &ToolObservation::success("completed".into()));
                 self.progress.calls.clear();
@@ -56,23 +62,34 @@ impl AgentRunLoop {
         }
     }
 
-    async fn call_tool(&mut self, context: &RunContext, call: &ModelCall) -> Result<bool, Error> {
-        if self.progress.has_begun && !self.began_here {
-            return self.observed(call, ToolObservation::failure(INTERRUPTED.to_owned()), None).await;
+    /// Writes that the first of the calls begins, unless the last checkpoint says so. Returns whether this server makes the call.
+    pub(super) async fn begin_call(&mut self) -> Result<bool, Error> {
+        if self.progress.has_begun {
+            return Ok(true);
         }
-        if !self.progress.has_begun {
-            self.mark_begun();
-            if !self.save(AgentRunState::Running, Vec::new()).await? {
-                return Ok(false);
-            }
+        (self.progress.has_begun, self.began_here) = (true, true);
+        self.save(AgentRunState::Running, Vec::new()).await
+    }
+
+    async fn call_tool(&mut self, context: &RunContext, call: &ModelCall) -> Result<bool, Error> {
+        if !self.begin_call().await? {
+            return Ok(false);
         }
         let cancelled = self.working.cancelled.clone();
-        let observed = self.invoker.call_tool(context, call, &cancelled).await?;
-        self.observed(call, observed, None).await
+        match self.invoker.call_tool(context, call, &cancelled).await? {
+            Called::Ended(observed) => self.observed(call, observed, None).await,
+            Called::Asks { questions, invocation } => {
+                let waits = ToolObservation { invocation, ..ToolObservation::success("waits for a person".into()) };
+                let step = self.step_of(call, &waits);
+                self.progress.ask_for_call(&call.name, questions);
+                self.began_here = false;
+                self.save(AgentRunState::Paused, vec![step]).await
+            }
+        }
     }
 
     /// Writes what came of the first of the calls.
-    async fn observed(
+    pub(super) async fn observed(
         &mut self,
         call: &ModelCall,
         observed: ToolObservation,
@@ -91,16 +108,8 @@ impl AgentRunLoop {
         self.progress.repeated.reset();
         let was_hinted = std::mem::replace(&mut self.progress.repeated.was_hinted, true);
         match self.progress.on_stuck.action {
-            StuckAction::Escalate => {
-                let question =
-                    "The run is stuck: the same call has the same result again and again. How shall it go on?";
-                self.progress.question = Some(HumanQuestion {
-                    is_of_call: false,
-                    question: question.to_owned(),
-                    options: Vec::new(),
-                    context_summary: None,
-                    urgency: None,
-                });
+            StuckAction::Escalate if !self.progress.autonomous => {
+                self.progress.question = Some(HumanQuestion::of_server(IS_STUCK));
                 AgentRunState::Paused
             }
             StuckAction::RetryWithHint if !was_hinted => {
@@ -108,7 +117,7 @@ impl AgentRunLoop {
                 self.progress.push_user_message(hint.unwrap_or_else(|| HINT.to_owned()));
                 AgentRunState::Running
             }
-            StuckAction::Fail | StuckAction::RetryWithHint => {
+            StuckAction::Fail | StuckAction::RetryWithHint | StuckAction::Escalate => {
                 self.progress.fail("stuck", "the same call had the same result again and again");
                 AgentRunState::Failed
             }

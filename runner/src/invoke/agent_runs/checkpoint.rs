@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{AgentRunState, Checkpoint, NewStep};
+use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -58,14 +58,17 @@ impl AgentRunLoop {
 
     /// Writes a checkpoint. Returns whether this server goes on with the run.
     pub(super) async fn save(&mut self, state: AgentRunState, steps: Vec<NewStep>) -> Result<bool, Error> {
-        let (mut state, mut document) = (state, self.progress.written()?);
+        let mut state = state;
+        let (id, now) = (HumanRequestId::new(&self.invoker.services.clock), self.invoker.services.clock.now());
+        let mut request = (state == AgentRunState::Paused).then(|| self.progress.request(id, now)).flatten();
+        let mut document = self.progress.written()?;
         if document.len() > DOCUMENT_BYTES_MAX && !state.has_ended() {
             self.progress.clear();
             let message = format!("a run has at most {DOCUMENT_BYTES_MAX} bytes of transcript");
             self.progress.fail("transcript_too_long", message);
-            (state, document) = (AgentRunState::Failed, self.progress.written()?);
+            (state, document, request) = (AgentRunState::Failed, self.progress.written()?, None);
         }
-        let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps };
+        let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps, request };
         let saved = self.invoker.services.store.save_agent_run(&self.run, checkpoint).await?;
         let Some(run) = saved else { return Ok(false) };
         self.run = run;

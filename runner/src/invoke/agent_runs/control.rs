@@ -1,12 +1,14 @@
-//! Control tools. They change the run itself, and exist in runs only.
+//! Control tools. They exist in runs only. All but `__run_workflow__` change the run itself only.
 
-use registry::{Clock, Timestamp};
+use registry::{Clock, Timestamp, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::progress::{FinalAnswer, HumanQuestion, Progress, Remembered, Urgency};
+use super::human::HumanQuestion;
+use super::progress::{FinalAnswer, Progress, Remembered};
+use super::workflow_request::WorkflowRequest;
 use crate::model::{ModelCall, ToolDefinition};
 use crate::native::schema_of;
 
@@ -35,16 +37,25 @@ pub(super) enum ControlEffect {
     },
     /// The arguments are wrong; the run goes on.
     InvalidArguments(String),
+    /// A workflow is run, and the run goes on with its observation.
+    RunWorkflow(WorkflowRequest),
     Completed,
     Paused,
 }
 
-const TOOLS: [ControlTool; 5] = [
+const TOOLS: [ControlTool; 6] = [
     ControlTool {
         name: "__complete__",
         description: "Ends the work with the final answer. Call it when the objective is reached.",
         schema: schema_of::<Complete>,
         apply: complete,
+    },
+    ControlTool {
+        name: "__run_workflow__",
+        description: "Runs a workflow and returns its result. Workflows are the published tools of the agent. With wait false, or when \
+            the time is over, it returns a workflow_run_id, and the workflow goes on.",
+        schema: schema_of::<WorkflowRequest>,
+        apply: run_workflow,
     },
     ControlTool {
         name: "__pause_for_human__",
@@ -98,6 +109,7 @@ struct Pause {
     #[serde(default)]
     context_summary: Option<String>,
     /// How urgent the answer is.
+    #[schemars(with = "String", extend("enum" = ["low", "medium", "high"]))]
     #[serde(default)]
     urgency: Option<Urgency>,
 }
@@ -177,12 +189,20 @@ fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) ->
     ControlEffect::Completed
 }
 
+fn run_workflow(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
+    WorkflowRequest::read(input).map_or_else(ControlEffect::InvalidArguments, ControlEffect::RunWorkflow)
+}
+
 fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Pause { question, options, context_summary, urgency } = match read(input) {
         Ok(pause) => pause,
         Err(wrong) => return wrong,
     };
-    progress.question = Some(HumanQuestion { is_of_call: true, question, options, context_summary, urgency });
+    if progress.autonomous {
+        return ControlEffect::InvalidArguments("nobody answers the questions of this run".to_owned());
+    }
+    let asked = HumanQuestion::of_server(&question);
+    progress.question = Some(HumanQuestion { is_of_call: true, options, context_summary, urgency, ..asked });
     ControlEffect::Paused
 }
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentReference, AgentRun, AgentRunId, AgentRunState, AgentRunStep, NewAgentRun, Once, Principal, RunningAgent,
-    StartedAgentRun, StepFilter,
+    AgentReference, AgentRun, AgentRunId, AgentRunState, AgentRunStep, HumanRequestId, HumanRequestState, NewAgentRun,
+    NewHumanResponse, Once, Principal, RunningAgent, StartedAgentRun, StepFilter,
 };
 
 use super::control::is_control_tool;
-use super::progress::{AgentRunOptions, HumanResponse, Progress};
+use super::human::HumanResponse;
+use super::progress::{AgentRunOptions, Progress};
 use super::run_loop::AgentRunLoop;
 use crate::admission::Admitted;
 use crate::error::Error;
@@ -92,16 +93,51 @@ impl Invoker {
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
         let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
+        let resumed = self.resume(principal, found, &response).await?;
+        resumed.map(Some).ok_or(Error::AgentRunNotPaused)
+    }
+
+    /// Answers a request of a run, which goes on. `None` when the user sees no such request.
+    ///
+    /// # Errors
+    /// When the request is not open any more, or the answer does not fit it.
+    pub async fn answer_human_request(
+        &self,
+        principal: &Principal,
+        request: &HumanRequestId,
+        response: HumanResponse,
+    ) -> Result<Option<AgentRunLoop>, Error> {
+        let store = &self.services.store;
+        let Some(asked) = store.get_human_request(principal, request).await? else { return Ok(None) };
+        if asked.state != HumanRequestState::Open {
+            return Err(Error::HumanRequestClosed);
+        }
+        let Some(found) = store.get_agent_run(principal, &asked.agent_run).await? else { return Ok(None) };
+        if Progress::read(&found.document)?.human_request.as_ref() != Some(request) {
+            return Err(Error::HumanRequestClosed);
+        }
+        let resumed = self.resume(principal, found, &response).await?;
+        resumed.map(Some).ok_or(Error::HumanRequestClosed)
+    }
+
+    /// `None` when the run does not wait any more.
+    async fn resume(
+        &self,
+        principal: &Principal,
+        found: AgentRun,
+        response: &HumanResponse,
+    ) -> Result<Option<AgentRunLoop>, Error> {
         if found.state != AgentRunState::Paused {
-            return Err(Error::AgentRunNotPaused);
+            return Ok(None);
         }
         let model = self.model()?;
-        let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let mut progress = Progress::read(&found.document)?;
-        progress.respond(&response);
-        let resumed = self.services.store.resume_agent_run(&found, progress.written()?).await?;
-        let run = resumed.ok_or(Error::AgentRunNotPaused)?;
-        Ok(Some(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(Some(admitted))))
+        progress.respond(response)?;
+        let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
+        let answered = NewHumanResponse { by: principal.user.clone(), document: response.written() };
+        let resumed = self.services.store.resume_agent_run(&found, progress.written()?, answered).await?;
+        let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(Some(admitted)));
+        Ok(run)
     }
 
     /// Cancels a run. `None` when the user sees no such run, `false` when it has ended.
@@ -120,6 +156,7 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn take_over_agent_run(&self) -> Result<Option<AgentRunLoop>, Error> {
+        self.services.store.expire_human_requests().await?;
         let capacity = self.agent_runs.capacity(self.services.model.is_some());
         let Some(run) = self.services.store.take_over_agent_run(&capacity).await? else { return Ok(None) };
         let model = self.model()?;

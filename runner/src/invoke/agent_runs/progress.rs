@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use registry::{CallerNames, Timestamp};
+use registry::{CallerNames, HumanRequestId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::human::HumanQuestion;
 use super::stuck::{OnStuck, Repeated};
 use crate::depth::Depth;
 use crate::error::Error;
+use crate::interaction::Answer;
 use crate::model::{Entry, ModelCall};
 use crate::text::cut;
 
@@ -37,6 +39,10 @@ pub struct AgentRunOptions {
     /// The key of the answer in the context.
     pub result_key: String,
     pub on_stuck: OnStuck,
+    /// Whether the run goes on without people: what would be asked, fails.
+    pub autonomous: bool,
+    /// The time in which a person answers.
+    pub human_timeout_seconds: u64,
     /// What the model is told beside the objective.
     pub context: Map<String, Value>,
 }
@@ -53,6 +59,8 @@ pub struct Progress {
     pub(super) tokens_max: u64,
     result_key: String,
     pub(super) on_stuck: OnStuck,
+    pub(super) autonomous: bool,
+    pub(super) human_timeout_seconds: u64,
     pub context: Map<String, Value>,
     pub(super) transcript: Vec<Entry>,
     /// Calls of the last answer that have no observation yet.
@@ -60,10 +68,18 @@ pub struct Progress {
     /// Whether the first of the calls may have begun.
     pub(super) has_begun: bool,
     pub tokens: u64,
+    /// The runs of workflows that this run has started. A server that ended may not have begun the last one.
+    #[serde(default)]
+    pub triggered_runs: Vec<String>,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,
     /// The question to a person, while the run is paused.
     pub question: Option<HumanQuestion>,
+    pub human_request: Option<HumanRequestId>,
+    /// Answers for the first of the calls, which asked for them.
+    pub(super) answers: Vec<Answer>,
+    /// How often the first of the calls has asked.
+    pub(super) round: u32,
     pub answer: Option<FinalAnswer>,
     pub failure: Option<RunFailure>,
 }
@@ -75,32 +91,6 @@ pub(super) struct Remembered {
     /// Milliseconds since 1970.
     pub stored_at: i64,
     pub expires_at: Option<i64>,
-}
-
-/// A question to a person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HumanQuestion {
-    /// Whether the model asks, by the first of the calls, and not the server.
-    pub(super) is_of_call: bool,
-    pub question: String,
-    pub options: Vec<String>,
-    pub context_summary: Option<String>,
-    pub urgency: Option<Urgency>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Urgency {
-    Low,
-    Medium,
-    High,
-}
-
-/// The answer of a person.
-#[derive(Debug, Clone, Default)]
-pub struct HumanResponse {
-    pub human_input: Option<String>,
-    pub approved: Option<bool>,
 }
 
 /// The final answer of a run.
@@ -124,6 +114,8 @@ impl AgentRunOptions {
     pub const ITERATIONS: u32 = 20;
     pub const TOKENS: u64 = 1_000_000;
     pub const RESULT_KEY: &str = "agentResult";
+    /// A week.
+    pub const HUMAN_TIMEOUT_SECONDS: u64 = 604_800;
 
     /// A run of a task, within the usual bounds.
     #[must_use]
@@ -138,6 +130,8 @@ impl AgentRunOptions {
             tokens_max: Self::TOKENS,
             result_key: Self::RESULT_KEY.to_owned(),
             on_stuck: OnStuck::default(),
+            autonomous: false,
+            human_timeout_seconds: Self::HUMAN_TIMEOUT_SECONDS,
             context: Map::new(),
         }
     }
@@ -157,6 +151,8 @@ impl Progress {
             tokens_max,
             result_key,
             on_stuck,
+            autonomous,
+            human_timeout_seconds,
             context,
         } = options;
         let mut text = objective.clone();
@@ -174,13 +170,19 @@ impl Progress {
             tokens_max,
             result_key,
             on_stuck,
+            autonomous,
+            human_timeout_seconds,
             context,
             calls: Vec::new(),
             has_begun: false,
             tokens: 0,
+            triggered_runs: Vec::new(),
             memory: BTreeMap::new(),
             repeated: Repeated::default(),
             question: None,
+            human_request: None,
+            answers: Vec::new(),
+            round: 0,
             answer: None,
             failure: None,
         }
@@ -232,6 +234,7 @@ impl Progress {
         }
         let call = self.calls.remove(0).id;
         self.has_begun = false;
+        (self.answers, self.round) = (Vec::new(), 0);
         self.transcript.push(Entry::Observation { call, text: cut(text, OBSERVATION_BYTES_MAX), is_error });
     }
 
@@ -251,15 +254,6 @@ impl Progress {
 
     pub(super) fn fail(&mut self, code: &str, message: impl Into<String>) {
         self.failure = Some(RunFailure { code: code.to_owned(), message: message.into() });
-    }
-
-    /// Adds the answer of a person: the result of the call that asked, or a text after a run that was stuck.
-    pub(super) fn respond(&mut self, response: &HumanResponse) {
-        let text = json!({"human_input": response.human_input, "approved": response.approved}).to_string();
-        match self.question.take().is_some_and(|question| question.is_of_call) {
-            true => self.observe(text, false),
-            false => self.push_user_message(text),
-        }
     }
 
     /// Drops what has expired.

@@ -85,6 +85,9 @@ impl AgentRunLoop {
         let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
             return self.fail("agent_gone", "the agent or the user of the run is gone").await;
         };
+        if !self.progress.go_on_unanswered() {
+            return self.save(AgentRunState::Failed, Vec::new()).await;
+        }
         match self.progress.calls.first().cloned() {
             None => self.ask(&present).await,
             Some(call) => self.carry_out(&present, &call).await,

@@ -6,13 +6,14 @@ use registry::{
     AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Constraint, InvocationId, InvocationSource,
     Principal,
 };
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::progress::Progress;
 use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
-use crate::interaction::Interaction;
+use crate::interaction::{Interaction, Question};
 use crate::invoke::catalogue::{Catalogue, ListedSource, ListedTool};
 use crate::invoke::invoker::Invoker;
 use crate::invoke::refusal::Refusal;
@@ -26,12 +27,24 @@ pub(super) struct ToolObservation {
     pub invocation: Option<InvocationId>,
 }
 
+/// The end of a call.
+pub(super) enum Called {
+    Ended(ToolObservation),
+    /// The call is made again when a person has answered.
+    Asks {
+        questions: Vec<Question>,
+        /// The record of this attempt.
+        invocation: Option<InvocationId>,
+    },
+}
+
 /// The user of a run with the agent's tools, both as they are now.
 pub(super) struct RunContext {
     pub principal: Principal,
     pub catalogue: Arc<Catalogue>,
     pub names: CallerNames,
     pub depth: Depth,
+    pub interaction: Interaction,
 }
 
 impl Invoker {
@@ -42,7 +55,8 @@ impl Invoker {
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
         let catalogue = self.catalogue(&principal, running).await?;
-        Ok(Some(RunContext { principal, catalogue, names: progress.names.clone(), depth: progress.depth }))
+        let (names, depth, interaction) = (progress.names.clone(), progress.depth, progress.interaction());
+        Ok(Some(RunContext { principal, catalogue, names, depth, interaction }))
     }
 
     /// Calls a tool. A refused or failed call is an observation, too.
@@ -51,20 +65,31 @@ impl Invoker {
         present: &RunContext,
         model_call: &ModelCall,
         cancelled: &CancellationToken,
-    ) -> Result<ToolObservation, Error> {
+    ) -> Result<Called, Error> {
         let Some(listed) = present.catalogue.find(&model_call.name) else {
-            return Ok(ToolObservation::failure(format!("the agent has no tool {}", model_call.name)));
+            let unknown = ToolObservation::failure(format!("the agent has no tool {}", model_call.name));
+            return Ok(Called::Ended(unknown));
         };
-        let call = call(present, listed, (model_call, cancelled.child_token()));
+        let call = call(present, listed, (model_call.input.clone(), cancelled.child_token()));
         match self.try_invoke(call, EventSender::none()).await {
-            Ok(mut results) => {
-                results.pop().map(ToolObservation::of).ok_or_else(|| Error::internal("a call has no result"))
+            Ok(mut results) => results.pop().map(Called::of).ok_or_else(|| Error::internal("a call has no result")),
+            Err(Refusal { error: Error::ConfirmationAsked(question), records, .. }) => {
+                Ok(Called::Asks { questions: vec![*question], invocation: records.into_iter().next() })
             }
             Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
             Err(Refusal { error, records, .. }) => {
                 let wrong = ToolObservation::failure(format!("{}: {error}", error.code()));
-                Ok(ToolObservation { invocation: records.into_iter().next(), ..wrong })
+                Ok(Called::Ended(ToolObservation { invocation: records.into_iter().next(), ..wrong }))
             }
+        }
+    }
+}
+
+impl Called {
+    fn of(mut result: RunResult) -> Self {
+        match std::mem::take(&mut result.asked.questions) {
+            none if none.is_empty() => Self::Ended(ToolObservation::of(result)),
+            questions => Self::Asks { questions, invocation: Some(result.invocation_id) },
         }
     }
 }
@@ -89,8 +114,13 @@ impl ToolObservation {
     }
 }
 
-fn call(present: &RunContext, listed: &ListedTool, (call, cancelled): (&ModelCall, CancellationToken)) -> Call {
-    let RunContext { principal, catalogue, names, depth } = present;
+/// The call of a tool of the agent, for the user of the run.
+pub(super) fn call(
+    present: &RunContext,
+    listed: &ListedTool,
+    (input, cancelled): (Map<String, Value>, CancellationToken),
+) -> Call {
+    let RunContext { principal, catalogue, names, depth, interaction } = present;
     let running = &catalogue.running;
     let (subject, pinned, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), None, ResultPersistence::default()),
@@ -102,7 +132,7 @@ fn call(present: &RunContext, listed: &ListedTool, (call, cancelled): (&ModelCal
     };
     Call {
         subject,
-        inputs: vec![Input::of(call.input.clone())],
+        inputs: vec![Input::of(input)],
         source: InvocationSource::Direct { user_id: principal.user.to_string() },
         principal: principal.clone(),
         agent_call: Some(AgentCall {
@@ -117,9 +147,10 @@ fn call(present: &RunContext, listed: &ListedTool, (call, cancelled): (&ModelCal
         conversation: None,
         depth: *depth,
         origin: CallOrigin::Client,
+        run_id: None,
         operation: None,
         cancelled,
-        interaction: Interaction::default(),
+        interaction: interaction.clone(),
         caller_names: names.clone(),
     }
 }

@@ -1,0 +1,36 @@
+//! The answer of a person to a run that waits.
+
+use runner::HumanResponse;
+use serde_json::{Value, json};
+
+use crate::extract::{AnyObject, Boolean, Decoder as _, Fields, FromBody, Text};
+
+/// Bytes of a text, which the model reads whole.
+const INPUT_BYTES_MAX: usize = 16 << 10;
+
+const INPUT: Text<String> = Text::new(
+    || json!({"type": "string", "maxLength": INPUT_BYTES_MAX, "x-bytes-max": INPUT_BYTES_MAX}),
+    |text| match text.len() > INPUT_BYTES_MAX {
+        true => Err(format!("should have at most {INPUT_BYTES_MAX} bytes")),
+        false => Ok(text.to_owned()),
+    },
+);
+
+pub(crate) struct Response(pub HumanResponse);
+
+impl FromBody for Response {
+    const NAME: &'static str = "HumanResponse";
+
+    fn example() -> Value {
+        json!({"human_input": "Use the customer C-001.", "approved": true})
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let human_input = fields.optional("human_input", INPUT.described("What the person answers."));
+        let approved = fields.optional("approved", Boolean.described("Whether the person agrees."));
+        let forms = AnyObject.described("The values of the forms of a tool, by the keys of the forms.");
+        let forms = fields.optional("forms", forms);
+        fields.at_least_one_of(["human_input", "approved", "forms"]);
+        Some(Self(HumanResponse { human_input, approved, forms }))
+    }
+}

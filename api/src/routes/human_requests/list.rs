@@ -1,0 +1,75 @@
+//! `GET /v1/{organization}/human_request`: the requests that wait for people, or that did.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentRunId, HumanRequestFilter, HumanRequestState, Store, Urgency};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::wire::Shown;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+
+const LIMIT_MAX: u64 = 500;
+const LIMIT: u64 = 100;
+
+const STATUS: OneOf<Option<HumanRequestState>> = OneOf(&[
+    ("open", Some(HumanRequestState::Open)),
+    ("answered", Some(HumanRequestState::Answered)),
+    ("expired", Some(HumanRequestState::Expired)),
+    ("cancelled", Some(HumanRequestState::Cancelled)),
+    ("any", None),
+]);
+
+const URGENCY: OneOf<Urgency> = OneOf(&[("low", Urgency::Low), ("medium", Urgency::Medium), ("high", Urgency::High)]);
+
+pub(crate) struct Request(HumanRequestFilter);
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HumanRequestList")]
+pub(crate) struct Response {
+    human_requests: Vec<Shown>,
+    /// Whether there are more than `limit`.
+    has_more: bool,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"human_requests": [Shown::example()], "has_more": false});
+    OperationDoc::new("get-human-requests", Tag::Agents, "List requests to people")
+        .description(
+            "Requests of runs of agents that wait for a person, the most urgent ones first, then the oldest ones. Users see those of \
+            their own runs, administrators those of all runs.",
+        )
+        .returns::<Response>(200, "The requests.", example)
+        .errors(503, &["query_too_slow"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    Query(Request(filter)): Query<Request>,
+) -> Result<Json<Response>, Error> {
+    let limit = filter.limit as usize;
+    let one_more = HumanRequestFilter { limit: filter.limit + 1, ..filter };
+    let mut found = store.list_human_requests(&principal, one_more).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let human_requests = found.into_iter().map(Shown::of).collect::<Result<_, _>>()?;
+    Ok(Json(Response { human_requests, has_more }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        let status = "Only requests with this status; `open` by default, `any` for all.";
+        let limit = query.integer(("limit", "Requests, at most."), 1..=LIMIT_MAX, LIMIT);
+        Self(HumanRequestFilter {
+            state: query.one("status", status, &STATUS).unwrap_or(Some(HumanRequestState::Open)),
+            urgency: query.one("urgency", "Only requests of this urgency.", &URGENCY),
+            agent_run: query.one("agent_run_id", "Only requests of this run.", &AgentRunId::decoder()),
+            limit: u32::try_from(limit).unwrap_or(u32::MAX - 1),
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! `GET /v1/{organization}/human_request/{human_request_id}`: one request to a person.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{HumanRequestId, Store};
+
+use super::wire::Shown;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-human-request", Tag::Agents, "Get a request to a person")
+        .description("The request, with its answer if there is one.")
+        .returns::<Shown>(200, "The request.", Shown::example())
+        .links_to("answer-human-request", "human_request_id", "/human_request_id")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(request): InPath<HumanRequestId>,
+) -> Result<Json<Shown>, Error> {
+    let found = store.get_human_request(&principal, &request).await?.ok_or(Error::NotFound)?;
+    Shown::of(found).map(Json)
+}

@@ -1,0 +1,80 @@
+//! `lathe inbox show`: shows a request.
+
+use clap::Args;
+use serde_json::json;
+
+use super::field::fields;
+use super::request;
+use crate::client::{Client, HumanAnswer, HumanForm, HumanRequest};
+use crate::failure::Outcome;
+use crate::output::{Screen, printable, to_the_second};
+
+const OPEN: &str = "open";
+
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The request's id
+    request: String,
+}
+
+pub async fn run(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let id = &arguments.request;
+    let shown = request::named(client.human_request(id).await, id)?;
+    screen.answer(&shown.document, || text(&shown.body))
+}
+
+fn text(asked: &HumanRequest) -> String {
+    let mut parts = vec![facts(asked), asked.question.clone()];
+    parts.extend(asked.context_summary.as_ref().map(|context| format!("Context:\n  {}", indented(context))));
+    if !asked.options.is_empty() {
+        let option = |(number, option): (usize, &String)| format!("\n  {number}. {}", indented(option));
+        let options: String = (1..).zip(&asked.options).map(option).collect();
+        parts.push(format!("Options, beside answers of your own:{options}"));
+    }
+    parts.extend(form_texts(&asked.forms));
+    parts.extend(asked.response.as_ref().map(response_text));
+    if asked.status == OPEN {
+        let commands: String = request::answers(asked).iter().map(|command| format!("\n  {command}")).collect();
+        parts.push(format!("To answer:{commands}"));
+    }
+    printable(&parts.join("\n\n"))
+}
+
+fn facts(asked: &HumanRequest) -> String {
+    let mut lines = vec![
+        format!("id       {}", asked.human_request_id),
+        format!("kind     {}", asked.kind),
+        format!("urgency  {}", asked.urgency),
+        format!("status   {}", asked.status),
+        format!("run      {} of {}", asked.agent_run_id, asked.user_id),
+        format!("agent    {}", asked.agent_id),
+    ];
+    lines.extend(asked.tool.as_ref().map(|tool| format!("tool     {tool}")));
+    lines.push(format!("asked    {}", to_the_second(&asked.created_at)));
+    lines.push(format!("expires  {}", to_the_second(&asked.expires_at)));
+    let by = asked.answered_by.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
+    lines.extend(asked.closed_at.as_ref().map(|at| format!("closed   {}{by}", to_the_second(at))));
+    lines.join("\n")
+}
+
+fn form_texts(forms: &[HumanForm]) -> Vec<String> {
+    let fields = fields(forms);
+    let text = |HumanForm { key, message, .. }: &HumanForm| {
+        let of_form = fields.iter().filter(|field| field.form == key);
+        let lines: String = of_form.map(|field| format!("\n  {}", indented(&field.text()))).collect();
+        format!("Form {key}: {}{lines}", indented(message))
+    };
+    forms.iter().map(text).collect()
+}
+
+fn response_text(HumanAnswer { human_input, approved, forms }: &HumanAnswer) -> String {
+    let approved = approved.map(|approved| if approved { "approved" } else { "declined" }.to_owned());
+    let values = forms.as_ref().map(|forms| json!(forms).to_string());
+    let lines = [approved, human_input.clone(), values].into_iter().flatten();
+    format!("Answer:{}", lines.map(|line| format!("\n  {}", indented(&line))).collect::<String>())
+}
+
+/// Indents all lines but the first one.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n  ")
+}

@@ -1,0 +1,151 @@
+//! Requests of paused runs of agents to people.
+
+use super::row::{get, parsed, parsed_option, timestamp, timestamp_option};
+use crate::agent_run::AgentRun;
+use crate::clock::Timestamp;
+use crate::error::Result;
+use crate::human_request::{
+    HumanRequest, HumanRequestFilter, HumanRequestState, NewHumanRequest, NewHumanResponse, Urgency,
+};
+use crate::ids::HumanRequestId;
+use crate::permission::Permission;
+use crate::principal::Principal;
+use crate::store::database::{Query, Row};
+use crate::store::handle::Store;
+
+/// Requests that expire in one look.
+const EXPIRED_MAX: i64 = 100;
+
+const ASK: &str = "INSERT INTO human_requests
+        (organization, agent_run, human_request, kind, urgency, state, document, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, 'open', $6, $7, $8)";
+
+/// `$3` is 1 for an administrator, who sees the requests of all runs.
+macro_rules! select_seen {
+    ($condition:literal) => {
+        concat!(
+            "SELECT h.*, q.agent, q.user_id FROM human_requests h
+            JOIN agent_runs q ON q.organization = h.organization AND q.agent_run = h.agent_run
+            WHERE h.organization = $1 AND (q.user_id = $2 OR $3 = 1)",
+            $condition
+        )
+    };
+}
+
+const FIND_REQUEST: &str = select_seen!(" AND h.human_request = $4");
+
+const LIST_REQUESTS: &str = select_seen!(
+    " AND (h.state = $4 OR $4 IS NULL) AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)
+    ORDER BY CASE h.urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, h.created_at, h.human_request
+    LIMIT $7"
+);
+
+/// Closes the open request of a run.
+const CLOSE: &str = "UPDATE human_requests SET state = $3, closed_at = $4, response = $5, answered_by = $6
+    WHERE organization = $1 AND agent_run = $2 AND state = 'open'";
+
+const EXPIRED: &str = "SELECT organization, agent_run FROM human_requests WHERE state = 'open' AND expires_at <= $1
+    ORDER BY expires_at LIMIT $2";
+
+const EXPIRE: &str = "UPDATE human_requests SET state = 'expired', closed_at = $3
+    WHERE organization = $1 AND agent_run = $2 AND state = 'open' AND expires_at <= $3";
+
+/// Lets any server go on with the run whose request has expired.
+const GO_ON: &str = "UPDATE agent_runs SET state = 'running', boot = '', attempts = 0, updated_at = $3,
+        revision = revision + 1
+    WHERE organization = $1 AND agent_run = $2 AND state = 'paused'";
+
+impl Store {
+    /// Finds a request of a run of the user; an administrator finds those of all runs.
+    pub async fn get_human_request(
+        &self,
+        principal: &Principal,
+        request: &HumanRequestId,
+    ) -> Result<Option<HumanRequest>> {
+        let query = seen(FIND_REQUEST, principal).bind(request.as_str());
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Lists requests of runs of the user, the most urgent ones first, then the oldest ones. An administrator sees those of all runs.
+    pub async fn list_human_requests(
+        &self,
+        principal: &Principal,
+        filter: HumanRequestFilter,
+    ) -> Result<Vec<HumanRequest>> {
+        let HumanRequestFilter { state, urgency, agent_run, limit } = filter;
+        let query = seen(LIST_REQUESTS, principal).bind(state.map(HumanRequestState::as_str));
+        let query = query.bind(urgency.map(Urgency::as_str));
+        let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit);
+        self.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
+    }
+
+    /// Closes requests that nobody has answered in time. Their runs go on.
+    pub async fn expire_human_requests(&self) -> Result<()> {
+        let now = self.0.clock.now().as_milliseconds();
+        for row in Query::new(EXPIRED).bind(now).bind(EXPIRED_MAX).fetch_all(self.readers()).await? {
+            let of = |statement| {
+                let query = Query::new(statement).bind(get::<&str>(&row, "organization")?);
+                Ok::<_, crate::Error>(query.bind(get::<&str>(&row, "agent_run")?).bind(now))
+            };
+            let (expire, go_on) = (of(EXPIRE)?, of(GO_ON)?);
+            self.write(move |connection| {
+                Box::pin(async move {
+                    if expire.execute(&mut *connection).await? == 1 {
+                        go_on.execute(connection).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the request of a run that pauses.
+pub(super) fn ask(run: &AgentRun, request: NewHumanRequest, now: Timestamp) -> Query {
+    let NewHumanRequest { id, kind, urgency, document, expires_at } = request;
+    let query = Query::new(ASK).bind(run.organization.as_str()).bind(run.id.as_str()).bind(id.as_str());
+    let query = query.bind(kind.as_str()).bind(urgency.as_str()).bind(document);
+    query.bind(now.as_milliseconds()).bind(expires_at.as_milliseconds())
+}
+
+/// Closes the open request of a run with its answer.
+pub(super) fn answer(run: &AgentRun, response: NewHumanResponse, now: Timestamp) -> Query {
+    let NewHumanResponse { by, document } = response;
+    close(run, HumanRequestState::Answered, now).bind(document).bind(by.as_str())
+}
+
+/// Closes the open request of a run that was cancelled, if there is one.
+pub(super) fn cancel(run: &AgentRun, now: Timestamp) -> Query {
+    close(run, HumanRequestState::Cancelled, now).bind(None::<String>).bind(None::<String>)
+}
+
+fn close(run: &AgentRun, state: HumanRequestState, now: Timestamp) -> Query {
+    let query = Query::new(CLOSE).bind(run.organization.as_str()).bind(run.id.as_str());
+    query.bind(state.as_str()).bind(now.as_milliseconds())
+}
+
+fn seen(statement: &'static str, principal: &Principal) -> Query {
+    let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.user.as_str());
+    query.bind(principal.may(Permission::Administer))
+}
+
+fn read(row: &Row) -> Result<HumanRequest> {
+    Ok(HumanRequest {
+        id: parsed(row, "human_request")?,
+        organization: parsed(row, "organization")?,
+        agent_run: parsed(row, "agent_run")?,
+        agent: parsed(row, "agent")?,
+        user: parsed(row, "user_id")?,
+        kind: parsed(row, "kind")?,
+        urgency: parsed(row, "urgency")?,
+        state: parsed(row, "state")?,
+        document: get(row, "document")?,
+        response: get(row, "response")?,
+        answered_by: parsed_option(row, "answered_by")?,
+        created_at: timestamp(row, "created_at")?,
+        expires_at: timestamp(row, "expires_at")?,
+        closed_at: timestamp_option(row, "closed_at")?,
+    })
+}

@@ -1,0 +1,120 @@
+//! Requests of runs of agents to people: one is open for a run at a time, and it is closed once.
+
+use std::time::Duration;
+
+use registry::{
+    AgentRun, AgentRunState, Checkpoint, Grants, HumanRequest, HumanRequestFilter, HumanRequestId, HumanRequestKind,
+    HumanRequestState, NewHumanRequest, NewHumanResponse, Principal, Urgency, UserId,
+};
+
+use crate::agent_runs::{all, checkpoint};
+use crate::fixtures::World;
+
+pub fn response() -> NewHumanResponse {
+    NewHumanResponse { by: UserId::parse("ada").unwrap(), document: "{\"approved\":true}".to_owned() }
+}
+
+/// Any requests.
+fn any() -> HumanRequestFilter {
+    HumanRequestFilter { limit: 100, ..HumanRequestFilter::default() }
+}
+
+impl World {
+    pub async fn paused_run(&self, principal: &Principal, urgency: Urgency) -> (AgentRun, HumanRequestId) {
+        let run = self.agent_run(principal).await;
+        let request = NewHumanRequest {
+            id: HumanRequestId::new(&self.clock),
+            kind: HumanRequestKind::Question,
+            urgency,
+            document: "{\"question\":\"Go on?\"}".to_owned(),
+            expires_at: self.clock.now().after(Duration::from_hours(1)),
+        };
+        let id = request.id.clone();
+        let pausing = Checkpoint { request: Some(request), ..checkpoint(AgentRunState::Paused, vec![]) };
+        (self.store.save_agent_run(&run, pausing).await.unwrap().unwrap(), id)
+    }
+
+    async fn request(&self, principal: &Principal, id: &HumanRequestId) -> HumanRequest {
+        self.store.get_human_request(principal, id).await.unwrap().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_closed_by_its_answer() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (paused, id) = world.paused_run(&acme, Urgency::High).await;
+    let open = world.request(&acme, &id).await;
+    assert_eq!((open.state, open.urgency, &open.agent_run), (HumanRequestState::Open, Urgency::High, &paused.id));
+    assert_eq!((&open.user, &open.agent, open.closed_at), (&acme.user, &paused.agent, None));
+    world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap().unwrap();
+    let answered = world.request(&acme, &id).await;
+    assert_eq!(
+        (answered.state, answered.response.as_deref()),
+        (HumanRequestState::Answered, Some("{\"approved\":true}"))
+    );
+    assert_eq!((answered.answered_by, answered.closed_at), (Some(response().by), Some(world.clock.now())));
+    assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_request_of_a_cancelled_run_is_closed() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (paused, id) = world.paused_run(&acme, Urgency::Low).await;
+    assert!(world.store.cancel_agent_run(&paused).await.unwrap());
+    let closed = world.request(&acme, &id).await;
+    assert_eq!((closed.state, closed.response, closed.answered_by), (HumanRequestState::Cancelled, None, None));
+}
+
+#[tokio::test]
+async fn requests_are_listed_by_urgency_then_age() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut ids = Vec::new();
+    for urgency in [Urgency::Low, Urgency::High, Urgency::Medium, Urgency::High] {
+        ids.push(world.paused_run(&acme, urgency).await.1);
+        world.clock.advance(Duration::from_secs(1));
+    }
+    let list = async |principal: &Principal, filter: HumanRequestFilter| {
+        let found = world.store.list_human_requests(principal, filter).await.unwrap();
+        found.into_iter().map(|request| request.id).collect::<Vec<_>>()
+    };
+    let sorted = [1, 3, 2, 0].map(|index: usize| ids[index].clone());
+    assert_eq!(list(&acme, any()).await, sorted);
+    assert_eq!(list(&acme, HumanRequestFilter { limit: 2, ..any() }).await, sorted[..2]);
+    assert_eq!(list(&acme, HumanRequestFilter { urgency: Some(Urgency::Medium), ..any() }).await, sorted[2..3]);
+    let closed = HumanRequestFilter { state: Some(HumanRequestState::Answered), ..any() };
+    assert_eq!(list(&acme, closed).await, []);
+    let run = world.request(&acme, &ids[0]).await.agent_run;
+    assert_eq!(list(&acme, HumanRequestFilter { agent_run: Some(run), ..any() }).await, ids[..1]);
+    let bob = Principal { user: UserId::parse("bob").unwrap(), grants: Grants::default(), ..acme.clone() };
+    let chief = Principal { grants: Grants::everything(), ..bob.clone() };
+    let other = world.organization("other").await;
+    for (principal, seen) in [(&bob, 0), (&chief, 4), (&other, 0)] {
+        assert_eq!(list(principal, any()).await.len(), seen, "{principal:?}");
+        let found = world.store.get_human_request(principal, &ids[0]).await.unwrap();
+        assert_eq!(found.is_some(), seen > 0, "{principal:?}");
+    }
+}
+
+/// The run goes on, and an answer comes too late.
+#[tokio::test]
+async fn a_request_expires_once_nobody_has_answered_in_time() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    world.store.heartbeat().await.unwrap();
+    let (paused, id) = world.paused_run(&acme, Urgency::Medium).await;
+    let (answered, of_answered) = world.paused_run(&acme, Urgency::Medium).await;
+    world.store.resume_agent_run(&answered, "{}".into(), response()).await.unwrap().unwrap();
+    world.clock.advance(Duration::from_mins(59));
+    world.store.expire_human_requests().await.unwrap();
+    assert_eq!(world.request(&acme, &id).await.state, HumanRequestState::Open);
+    world.clock.advance(Duration::from_mins(1));
+    world.store.expire_human_requests().await.unwrap();
+    assert_eq!(world.request(&acme, &id).await.state, HumanRequestState::Expired);
+    assert_eq!(world.request(&acme, &of_answered).await.state, HumanRequestState::Answered);
+    assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None, "too late");
+    let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
+    assert_eq!((taken.id, taken.state), (paused.id, AgentRunState::Running));
+}

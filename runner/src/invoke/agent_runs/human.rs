@@ -1,0 +1,153 @@
+//! Questions of a run to a person, and the answers.
+
+use registry::{HumanRequestKind, Urgency};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::error::Error;
+use crate::interaction::{Answer, Interaction, Question};
+use crate::invoke::intervene::CONFIRMATION;
+
+/// A question to a person, while the run is paused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HumanQuestion {
+    pub kind: HumanRequestKind,
+    /// Whether the first of the calls asks, and not the server because the run is stuck.
+    pub(super) is_of_call: bool,
+    pub question: String,
+    pub options: Vec<String>,
+    pub context_summary: Option<String>,
+    pub urgency: Option<Urgency>,
+    /// The tool that asks, or whose call needs a permission.
+    pub(super) tool: Option<String>,
+    /// The forms of a tool, or that of the permission.
+    pub(super) forms: Vec<Question>,
+}
+
+/// The texts of a request to a person.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct HumanRequestDetails {
+    pub question: String,
+    pub options: Vec<String>,
+    pub context_summary: Option<String>,
+    pub tool: Option<String>,
+    pub forms: Vec<HumanForm>,
+}
+
+/// A form of a tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct HumanForm {
+    pub key: String,
+    pub message: String,
+    /// The JSON schema of the values.
+    pub schema: Value,
+}
+
+/// The answer of a person.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct HumanResponse {
+    pub human_input: Option<String>,
+    pub approved: Option<bool>,
+    /// The values of forms, by the keys of the forms.
+    pub forms: Option<Map<String, Value>>,
+}
+
+impl HumanQuestion {
+    /// The question of a run that is stuck.
+    pub(super) fn of_server(question: &str) -> Self {
+        Self {
+            kind: HumanRequestKind::Question,
+            is_of_call: false,
+            question: question.to_owned(),
+            options: Vec::new(),
+            context_summary: None,
+            urgency: None,
+            tool: None,
+            forms: Vec::new(),
+        }
+    }
+
+    /// The questions of a call of a tool: its forms, or that for a permission.
+    pub(super) fn of_tool(tool: &str, forms: Vec<Question>) -> Self {
+        let is_approval = forms.iter().any(|form| form.key == CONFIRMATION);
+        let messages: Vec<_> = forms.iter().map(|form| shown(form).message).collect();
+        Self {
+            kind: if is_approval { HumanRequestKind::Approval } else { HumanRequestKind::Form },
+            is_of_call: true,
+            tool: Some(tool.to_owned()),
+            forms,
+            ..Self::of_server(&messages.join("\n"))
+        }
+    }
+
+    pub(super) fn details(&self) -> HumanRequestDetails {
+        let is_form = self.kind == HumanRequestKind::Form;
+        HumanRequestDetails {
+            question: self.question.clone(),
+            options: self.options.clone(),
+            context_summary: self.context_summary.clone(),
+            tool: self.tool.clone(),
+            forms: self.forms.iter().filter(|_| is_form).map(shown).collect(),
+        }
+    }
+}
+
+impl HumanRequestDetails {
+    /// Reads the texts of a request.
+    ///
+    /// # Errors
+    /// When the document is damaged.
+    pub fn read(document: &str) -> Result<Self, Error> {
+        serde_json::from_str(document)
+            .map_err(|error| Error::internal(format!("a request to a person is damaged: {error}")))
+    }
+}
+
+impl HumanResponse {
+    /// Reads an answer that was written.
+    ///
+    /// # Errors
+    /// When the document is damaged.
+    pub fn read(document: &str) -> Result<Self, Error> {
+        serde_json::from_str(document)
+            .map_err(|error| Error::internal(format!("the answer of a person is damaged: {error}")))
+    }
+
+    /// Writes the answer as JSON.
+    pub(super) fn written(&self) -> String {
+        json!(self).to_string()
+    }
+
+    /// The answer as a model reads it.
+    pub(super) fn observation(&self) -> String {
+        json!({"human_input": self.human_input, "approved": self.approved}).to_string()
+    }
+
+    /// The values of a form, or that the person does not fill it in.
+    pub(super) fn answer(&self, form: &Question) -> Result<Answer, Error> {
+        if self.approved == Some(false) {
+            return Ok(Answer::to(form, json!({"action": "decline"}).to_string()));
+        }
+        let key = &form.key;
+        let content = self.forms.as_ref().and_then(|forms| forms.get(key));
+        let content =
+            content.ok_or_else(|| refuse(format!("forms.{key} is missing; decline with `approved: false`")))?;
+        let answer = Answer::to(form, json!({"action": "accept", "content": content}).to_string());
+        let interaction = Interaction { answers: vec![answer.clone()], ..Interaction::default() };
+        match interaction.answer(form) {
+            Some(_) => Ok(answer),
+            None => Err(refuse(format!("forms.{key} does not have the values that its schema asks for"))),
+        }
+    }
+}
+
+fn shown(form: &Question) -> HumanForm {
+    let body: Value = serde_json::from_str(&form.body).unwrap_or_default();
+    let params = &body["params"];
+    let message = params["message"].as_str().unwrap_or_default().to_owned();
+    HumanForm { key: form.key.clone(), message, schema: params["requestedSchema"].clone() }
+}
+
+pub(super) fn refuse(reason: impl Into<String>) -> Error {
+    Error::HumanResponse { reason: reason.into() }
+}
