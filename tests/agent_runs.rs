@@ -10,6 +10,6 @@ mod pause;
 mod people;
 mod progress;
 mod robust;
-mod runs;
+pub mod runs;
 mod tasks;
 mod workflow;

@@ -14,4 +14,5 @@ mod resources;
 mod session_questions;
 mod sessions;
 mod stream;
+mod tasks;
 mod transport;

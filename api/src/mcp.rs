@@ -1,7 +1,8 @@
 //! The Model Context Protocol: the tools, prompts and resources of an agent for MCP clients, at `/v1/{organization}/mcp/{gateway}`.
 //!
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
-//! say which tools a client sees ([`listing`]), call them ([`calling`]), show items of the Library ([`prompts`], [`resources`]) and
+//! say which tools a client sees ([`listing`]), call them ([`calling`]), show items of the Library ([`prompts`], [`resources`]), start
+//! and answer tasks ([`tasks`]), and
 //! bind sessions to their users ([`sessions`]).
 
 mod abilities;
@@ -28,6 +29,7 @@ mod result;
 mod scope;
 mod session_questions;
 mod sessions;
+mod tasks;
 mod transport_refusal;
 mod turns;
 

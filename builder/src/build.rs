@@ -178,6 +178,7 @@ impl Declarations {
             world: None,
             annotations: manifest.annotations.clone(),
             intervention: manifest.intervention,
+            task_support: manifest.task_support,
             calls: manifest.calls.clone(),
         })
     }

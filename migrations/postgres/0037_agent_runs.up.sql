@@ -1,9 +1,10 @@
--- Runs of agents: a model that calls tools until it has its answer. The document is the checkpoint, from which any server goes on.
+-- Runs of agents: a model that calls tools until it has its answer, or one call that a client does not wait for. The document is the checkpoint, from which any server goes on.
 CREATE TABLE agent_runs (
     organization TEXT COLLATE "C" NOT NULL,
     agent_run    TEXT COLLATE "C" NOT NULL,
     agent        TEXT COLLATE "C" NOT NULL,
     user_id      TEXT COLLATE "C" NOT NULL,
+    kind         TEXT COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'call')),
     idempotency_key TEXT COLLATE "C",
     fingerprint  BYTEA,
     state        TEXT COLLATE "C" NOT NULL CHECK (state IN ('running', 'paused', 'completed', 'failed', 'cancelled')),

@@ -1,9 +1,10 @@
--- Runs of agents: a model that calls tools until it has its answer. The document is the checkpoint, from which any server goes on.
+-- Runs of agents: a model that calls tools until it has its answer, or one call that a client does not wait for. The document is the checkpoint, from which any server goes on.
 CREATE TABLE agent_runs (
     organization TEXT NOT NULL,
     agent_run    TEXT NOT NULL,
     agent        TEXT NOT NULL,
     user_id      TEXT NOT NULL,
+    kind         TEXT NOT NULL CHECK (kind IN ('agent', 'call')),
     idempotency_key TEXT,
     fingerprint  BLOB,
     state        TEXT NOT NULL CHECK (state IN ('running', 'paused', 'completed', 'failed', 'cancelled')),

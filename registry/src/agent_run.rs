@@ -5,6 +5,7 @@ use crate::clock::Timestamp;
 use crate::human_request::NewHumanRequest;
 use crate::ids::{AgentId, AgentRunId};
 use crate::invalid_value::InvalidValue;
+use crate::named_values::named_values;
 use crate::operation::Once;
 
 /// The state of a run of an agent.
@@ -19,6 +20,16 @@ pub enum AgentRunState {
     Cancelled,
 }
 
+named_values! {
+    /// What a run does.
+    AgentRunKind = "kind", "must be agent or call" {
+        /// A model calls tools until it has its answer.
+        Agent = "agent",
+        /// One call of a tool, which takes no model.
+        Call = "call",
+    }
+}
+
 /// A run of an agent on behalf of a user. Its user and administrators see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentRun {
@@ -26,6 +37,7 @@ pub struct AgentRun {
     pub organization: OrganizationId,
     pub agent: AgentId,
     pub user: UserId,
+    pub kind: AgentRunKind,
     pub state: AgentRunState,
     /// Answers of the model.
     pub iterations: u32,
@@ -43,6 +55,7 @@ pub struct AgentRun {
 #[derive(Clone, Debug)]
 pub struct NewAgentRun {
     pub agent: AgentId,
+    pub kind: AgentRunKind,
     pub document: String,
     pub once: Option<Once>,
 }
@@ -64,8 +77,8 @@ pub struct AgentRunCapacity {
     pub working: Vec<AgentRunId>,
     /// Organisations for which it works on enough runs.
     pub busy: Vec<OrganizationId>,
-    /// Whether it takes any.
-    pub takes: bool,
+    /// Whether it has a model, without which it takes calls only.
+    pub has_model: bool,
 }
 
 /// A new checkpoint of a run, with the steps since the one before.

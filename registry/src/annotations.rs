@@ -1,5 +1,5 @@
-//! Declarations of a version for models and clients: hints about its effects, and whether a person confirms
-//! each call.
+//! Declarations of a version for models and clients: hints about its effects, whether a person confirms each call,
+//! and whether a call over MCP becomes a task.
 
 use std::str::FromStr;
 
@@ -110,6 +110,46 @@ impl FromStr for Intervention {
     }
 }
 
+/// Whether a call of a version over MCP becomes a task of the MCP extension `io.modelcontextprotocol/tasks`. It has no
+/// effect on the HTTP API.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskSupport {
+    /// The response has the result: it is sent when the tool has ended.
+    #[default]
+    Never,
+    /// A client that declares the extension gets a task at once and asks for its result later. Other clients get the
+    /// result.
+    Optional,
+    /// Only clients that declare the extension may call the tool.
+    Required,
+}
+
+impl TaskSupport {
+    pub const ALL: [Self; 3] = [Self::Never, Self::Optional, Self::Required];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+
+    pub fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+}
+
+impl FromStr for TaskSupport {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let found = Self::ALL.into_iter().find(|support| support.as_str() == text);
+        found.ok_or(InvalidValue::new("tasks", "must be never, optional or required"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -171,5 +211,10 @@ mod tests {
             assert_eq!(intervention.as_str().parse(), Ok(intervention));
         }
         assert!("Never".parse::<Intervention>().is_err());
+        for support in TaskSupport::ALL {
+            assert_eq!(serde_json::to_value(support).unwrap(), support.as_str());
+            assert_eq!(support.as_str().parse(), Ok(support));
+        }
+        assert!("Never".parse::<TaskSupport>().is_err() && TaskSupport::default().is_never());
     }
 }

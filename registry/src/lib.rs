@@ -95,11 +95,11 @@ pub use agent::{
 };
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
 pub use agent_run::{
-    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun,
-    StepFilter,
+    AgentRun, AgentRunCapacity, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep,
+    StartedAgentRun, StepFilter,
 };
 pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
-pub use annotations::{Annotations, Intervention, ToolTitle};
+pub use annotations::{Annotations, Intervention, TaskSupport, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};

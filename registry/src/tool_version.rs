@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
-use crate::annotations::{Annotations, Intervention};
+use crate::annotations::{Annotations, Intervention, TaskSupport};
 use crate::attestation::Attestation;
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
@@ -53,6 +53,9 @@ pub struct VersionSettings {
     /// Whether a person confirms each call.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
+    /// Whether a call over MCP becomes a task.
+    #[serde(default, rename = "tasks", skip_serializing_if = "TaskSupport::is_never")]
+    pub task_support: TaskSupport,
     /// The tools that its runs may call, with the versions that it accepts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<ToolName, Constraint>,

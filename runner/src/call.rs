@@ -231,6 +231,8 @@ pub struct EventSender {
     sender: Option<mpsc::Sender<RunEvent>>,
     sends_logs: bool,
     dropped: Arc<AtomicU64>,
+    /// Told when the starts of the runs are recorded.
+    started: Option<CancellationToken>,
 }
 
 impl EventSender {
@@ -240,11 +242,24 @@ impl EventSender {
         Self::default()
     }
 
+    /// Returns a sender without a listener that cancels a token when the starts of the runs are recorded.
+    #[must_use]
+    pub fn of_start(started: CancellationToken) -> Self {
+        Self { started: Some(started), ..Self::default() }
+    }
+
+    /// Notes that the starts of the runs are recorded.
+    pub(crate) fn note_started(&self) {
+        if let Some(started) = &self.started {
+            started.cancel();
+        }
+    }
+
     /// Returns a sender of status events and log messages.
     #[must_use]
     pub fn channel() -> (Self, mpsc::Receiver<RunEvent>) {
         let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
-        (Self { sender: Some(sender), sends_logs: true, dropped: Arc::default() }, receiver)
+        (Self { sender: Some(sender), sends_logs: true, ..Self::default() }, receiver)
     }
 
     /// Returns a sender of status events for a listener that does not show log messages.

@@ -41,7 +41,8 @@ mod working_agent_runs;
 
 pub use agent_runs::{
     AgentRunLoop, AgentRunOptions, Begun, FinalAnswer, HumanForm, HumanQuestion, HumanRequestDetails, HumanResponse,
-    MILESTONE_CHARACTERS_MAX, OnStuck, Progress, RunFailure, StuckAction, is_control_tool,
+    INPUT_UNAVAILABLE, MILESTONE_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, RunFailure, SingleCall, StuckAction,
+    is_control_tool,
 };
 pub use catalogue::{Catalogue, ListedSource, ListedTool};
 pub use invoker::{Invoker, Storage};

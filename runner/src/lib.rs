@@ -32,6 +32,7 @@ mod memory_reuse;
 mod metrics;
 mod model;
 mod native;
+mod nesting;
 mod outcome;
 mod output;
 mod ports;
@@ -71,9 +72,9 @@ pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, Qu
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{
     AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
-    HumanRequestDetails, HumanResponse, Invoker, LastRuns, ListedSource, ListedTool, MILESTONE_CHARACTERS_MAX, OnStuck,
-    Progress, Refusal, Replay, ReplayReport, ReplayResult, ReplayTarget, RunFailure, Storage, StuckAction, TurnCall,
-    is_control_tool, search_tools,
+    HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, Invoker, LastRuns, ListedSource, ListedTool,
+    MILESTONE_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, Refusal, Replay, ReplayReport, ReplayResult,
+    ReplayTarget, RunFailure, SingleCall, Storage, StuckAction, TurnCall, is_control_tool, search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;

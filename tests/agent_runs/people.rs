@@ -36,7 +36,8 @@ fn with_agent<'a>(
 impl Runs {
     /// The open request of a paused run.
     fn request(&self, run: &Value) -> Value {
-        self.team.get(&format!("/human_request/{}", run["human_request_id"].as_str().expect("a request")))
+        self.team
+            .get(&format!("/human_request/{}", run["human_request_id"].as_str().unwrap_or_else(|| panic!("{run}"))))
     }
 
     fn answer(&self, request: &Value, body: &Value) -> Answer {
@@ -71,7 +72,7 @@ fn s1_036_a_question_is_in_the_queue_until_it_is_answered() {
     assert_eq!((runs.listed(&of_run).len(), runs.listed(&format!("{of_run}&status=any")).len()), (0, 1));
 }
 
-/// Whoever answers by one way is told when somebody has answered by another one.
+/// An answer is refused when the run was answered before, by the same way or by another one.
 #[test]
 fn the_first_answer_counts_by_whatever_way_it_comes() {
     let runs = Runs::shared();
@@ -118,7 +119,13 @@ fn a_call_that_needs_a_permission_waits_for_it() {
     let request = runs.request(&paused);
     assert_eq!((&request["kind"], &request["tool"]), (&json!("approval"), &json!("pay")), "{request}");
     assert_eq!(request["question"], "Run pay with {\"amount\":5}?");
-    assert_eq!(runs.answer(&request, &json!({"human_input": "Yes."})).code(), "human_response");
+    for wrong in
+        [json!({"human_input": "Yes."}), json!({"approved": true, "human_input": "Up to 10."}), json!({"forms": {}})]
+    {
+        assert_eq!(runs.answer(&request, &wrong).code(), "human_response", "{wrong}");
+    }
+    // The call may be another one by now than that which the person has seen.
+    assert_eq!(runs.resume(&paused, &json!({"approved": true})).code(), "human_response");
     assert_eq!(runs.answer(&request, &json!({"approved": true})).expect(200)["status"], "completed");
     assert_eq!(runs.last_observation("approved"), "paid 5");
     let paused = start("declined", replies());
@@ -165,14 +172,14 @@ fn a_call_asks_several_times() {
     let start = with_agent(&runs, ["adder", "add"], |team| {
         asking(team, "add", &body).manifest("intervention = 'always'").published();
     });
-    let mut run = start("several times", vec![Reply::call("add", json!({})), Reply::complete("done")]);
+    let mut run = start("sums up", vec![Reply::call("add", json!({})), Reply::complete("done")]);
     let answers = [json!({"approved": true}), json!({"forms": {"a": {"x": 2}}}), json!({"forms": {"b": {"x": 3}}})];
     for (answer, kind) in answers.iter().zip(["approval", "form", "form"]) {
         let request = runs.request(&run);
         assert_eq!(request["kind"], kind, "{request}");
         run = runs.answer(&request, answer).expect(200);
     }
-    assert_eq!((&run["status"], runs.last_observation("several times").as_str()), (&json!("completed"), "5"));
+    assert_eq!((&run["status"], runs.last_observation("sums up").as_str()), (&json!("completed"), "5"));
 }
 
 #[test]
@@ -192,6 +199,24 @@ fn a_run_goes_on_when_nobody_answers_in_time() {
         json!({"objective": "stuck, unanswered", "tools": [TOOL], "human_timeout_seconds": 1, "on_stuck": stuck});
     let paused = runs.execute_with(body, vec![call(), call()]);
     assert_eq!(runs.becomes(&paused, "failed")["error"]["code"], "stuck");
+}
+
+/// The permission for a call is none for the same call later.
+#[test]
+fn a_permission_is_for_one_call() {
+    let runs = Runs::shared();
+    let start = with_agent(&runs, ["teller", "pay_out"], |team| {
+        let ask = "await request_input('to', Form('To whom?', {'to': {'type': 'string'}}, ['to']))";
+        asking(team, "pay_out", ask).manifest("intervention = 'always'").published();
+    });
+    let call = ("pay_out".to_owned(), json!({"amount": 5}));
+    let mut run = start("twice", vec![Reply::Calls(vec![call.clone(), call]), Reply::complete("done")]);
+    for (kind, answer) in [("approval", json!({"approved": true})), ("form", json!({"approved": false}))] {
+        let request = runs.request(&run);
+        assert_eq!(request["kind"], kind, "{request}");
+        run = runs.answer(&request, &answer).expect(200);
+    }
+    assert_eq!(runs.request(&run)["kind"], "approval", "of the second call");
 }
 
 /// Nobody can answer: what would be asked, is an error, and nothing waits.

@@ -108,10 +108,12 @@ fn a_run_ends_with_its_agent() {
     };
     let paused = keyed().expect(200);
     runs.team.delete(&format!("/agent/{}", created["id"].as_str().expect("an id"))).expect(204);
-    let ended = runs.resume(&paused, &json!({"approved": true})).expect(200);
-    assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("failed"), &json!("agent_gone")));
+    assert_eq!(runs.resume(&paused, &json!({"approved": true})).code(), "run_not_paused");
+    let path = format!("/human_request/{}", paused["human_request_id"].as_str().expect("a request"));
+    assert_eq!(runs.team.get(&path)["status"], "cancelled");
     let again = keyed().expect(200);
-    assert_eq!(again["agent_run_id"], ended["agent_run_id"], "the key names the run, although the agent is gone");
+    assert_eq!(again["agent_run_id"], paused["agent_run_id"], "the key names the run, although the agent is gone");
+    assert_eq!(again["status"], "cancelled");
 }
 
 #[test]

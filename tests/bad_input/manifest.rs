@@ -31,6 +31,7 @@ fn the_manifest_is_refused_with_file_line_and_key() {
     line("limits = { handles = -1 }", &["pyproject.toml:5: ", "tool.lathe.limits.handles must be between 1 and 10000"]);
     line("limits = { http_requests = 257 }", &["pyproject.toml:5: ", "limits.http_requests must be between 1 and 256"]);
     line("intervention = 'sometimes'", &["pyproject.toml:5: ", "tool.lathe.intervention must be \"never\""]);
+    line("tasks = 'always'", &["pyproject.toml:5: ", "tool.lathe.tasks must be \"never\""]);
     line(
         "annotations = { read_only = true, destructive = true }",
         &["pyproject.toml:5: ", "tool.lathe.annotations.destructive must not be true with `read_only = true`"],

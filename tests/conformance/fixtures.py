@@ -19,6 +19,8 @@ SIGNATURE = "run_tool(tool_input, metadata, config, conversation, send_status_ev
 #: Questions of several tools.
 NAME = 'Form("What is your name?", {"name": {"type": "string"}}, required=["name"])'
 CONFIRM = 'Form("Please confirm", {"ok": {"type": "boolean"}}, required=["ok"])'
+#: The body of tools that greet whom they ask for.
+ASK_AND_GREET = f'answer = await request_input("user_name", {NAME})\nreturn f"Hello, {{answer.content[\'name\']}}!"'
 
 #: The tool whose call changes the tools of the gateway, and the tool that is there or not. The proxy deploys the change.
 CHANGING, CHANGED = "test_trigger_tool_change", "test_changed_tool"
@@ -103,9 +105,7 @@ BODIES = {
         'answer = await request_input("choices", Form("Please choose.", fields))\n'
         'return f"Elicitation completed: action={answer.action}, content={answer.content}"'
     ),
-    "test_input_required_result_elicitation": (
-        f'answer = await request_input("user_name", {NAME})\nreturn f"Hello, {{answer.content[\'name\']}}!"'
-    ),
+    "test_input_required_result_elicitation": ASK_AND_GREET,
     "test_input_required_result_sampling": (
         'answer = await request_input("capital_question", Sampling("What is the capital of France?", 100))\nreturn answer.text'
     ),
@@ -138,6 +138,26 @@ BODIES = {
     "test_streaming_elicitation": (
         f'await send_status_event("asking")\nawait request_input("user_name", {NAME})\nreturn "done"'
     ),
+    "greet": 'return f"Hello, {tool_input[\'name\']}!"',
+    "slow_compute": (
+        'await asyncio.sleep(tool_input["seconds"])\nreturn f"{tool_input[\'label\']}: computed for {tool_input[\'seconds\']} s"'
+    ),
+    "failing_job": 'await asyncio.sleep(1)\nraise RuntimeError("This job fails on purpose")',
+    # The suite does not declare roots to the tasks.
+    "protocol_error_job": 'await request_input("directories", Roots())\nreturn "ok"',
+    "confirm_delete": (
+        'filename, fields = tool_input["filename"], {"confirm": {"type": "boolean"}}\n'
+        'answer = await request_input("confirm", Form(f"Delete {filename}?", fields, required=["confirm"]))\n'
+        'return f"{filename} is {\'deleted\' if answer.content.get(\'confirm\') else \'kept\'}"'
+    ),
+    "multi_input": (
+        'fields = {"name": {"type": "string"}, "confirm": {"type": "boolean"}}\n'
+        "answers = await request_inputs({\n"
+        '    key: Form(f"Please fill in the {key} form.", fields, required=["name", "confirm"]) for key in ("first", "second")\n'
+        "})\n"
+        'return " and ".join(answer.content["name"] for answer in answers.values())'
+    ),
+    "test_tool_with_task": ASK_AND_GREET,
     CHANGING: 'return "the tools of the gateway have changed"',
     CHANGED: 'return "ok"',
     CHANGING_PROMPTS: 'return "the prompts have changed"',
@@ -179,13 +199,38 @@ SCHEMAS = {
         "properties": {"region": {"type": "string", "x-mcp-header": "Region"}, "query": {"type": "string"}},
         "additionalProperties": False,
     },
+    "greet": {
+        "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": False,
+    },
+    "slow_compute": {
+        "type": "object",
+        "properties": {"seconds": {"type": "number", "minimum": 0}, "label": {"type": "string"}},
+        "required": ["seconds", "label"],
+        "additionalProperties": False,
+    },
+    "confirm_delete": {
+        "type": "object", "properties": {"filename": {"type": "string"}}, "required": ["filename"], "additionalProperties": False,
+    },
 }
 EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
+
+#: Further keys of the manifests.
+SETTINGS = {
+    # The suite begins tasks of 60 seconds, and cancels them.
+    "slow_compute": {"tasks": "optional", "timeout_seconds": 90},
+    "failing_job": {"tasks": "required"},
+    "protocol_error_job": {"tasks": "optional"},
+    "confirm_delete": {"tasks": "optional"},
+    "multi_input": {"tasks": "optional"},
+    "test_tool_with_task": {"tasks": "required"},
+}
 
 
 def files(name):
     """Returns the files of a tool's project by their names."""
     body = "\n".join(f"    {line}" for line in BODIES[name].split("\n"))
     source = f"{IMPORTS}\n\nasync def {SIGNATURE}:\n{body}\n"
-    manifest = f'[project]\nname = "{name}"\n\n[tool.lathe]\ninput_schema = "input.json"\n'
+    settings = {"input_schema": "input.json", **SETTINGS.get(name, {})}
+    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+    manifest = f'[project]\nname = "{name}"\n\n[tool.lathe]\n{table}'
     return {"tool.py": source, "pyproject.toml": manifest, "input.json": json.dumps(SCHEMAS.get(name, EMPTY))}

@@ -109,6 +109,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            task_support: Default::default(),
             calls: Default::default(),
         },
         image_digest: digest,

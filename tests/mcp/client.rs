@@ -81,7 +81,7 @@ impl<'a> Gateway<'a> {
 
     /// A request of the present version.
     pub fn modern<'r>(&self, request: Request<'r>, method: &str, mut params: Value) -> Request<'r> {
-        let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+        let name = ["name", "uri", "taskId"].iter().find_map(|key| params[key].as_str()).map(str::to_owned);
         params["_meta"] = merged(meta(), params["_meta"].take());
         let request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
         let request = match name {

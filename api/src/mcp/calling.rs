@@ -4,7 +4,6 @@
 
 use std::pin::pin;
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use futures_util::future::join;
 use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationSource, Principal};
@@ -13,15 +12,14 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, Catalogue, Depth, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal,
-    ResultPersistence, RunResult, Subject,
+    Call, CallOrigin, Depth, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence,
+    RunResult, Subject,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::abilities::{kinds, missing};
 use super::dialogue::{Dialogues, Open, Returned, bounded};
 use super::events::EventRelay;
-use super::exposure::{Called, Exposed};
 use super::listing::{COMPONENT, is_of_object};
 use super::request_state::BoundCall;
 use super::result::{OutputForm, of_failure, of_refusal, of_run};
@@ -54,16 +52,11 @@ impl Calling {
     /// are answered by a later request, or in a session while the call waits.
     pub async fn call(
         &self,
-        catalogue: &Arc<Catalogue>,
-        request: CallToolRequestParams,
+        (listed, mut request): (ListedTool, CallToolRequestParams),
         asked: Asked,
     ) -> Result<CallToolResponse, ErrorData> {
         let Asked { context, level } = asked;
         let scope = Scope::of(&context.extensions)?;
-        let (listed, mut request) = match Exposed(catalogue).called(request)? {
-            Called::Tool(listed, request) => (listed, request),
-            Called::Failed(result) => return Ok(result.into()),
-        };
         let returned = Returned { state: request.request_state.take(), responses: request.input_responses.take() };
         let arguments = request.arguments;
         let bound = BoundCall { scope, listed: &listed, arguments: arguments.as_ref() };
@@ -254,7 +247,7 @@ pub(super) fn pinned(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorDa
     digest.map(Some).ok_or_else(wrong)
 }
 
-fn output_form(listed: &ListedTool) -> OutputForm {
+pub(super) fn output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
         ListedSource::Native(tool) if tool.has_envelope() => return OutputForm::Envelope,
         ListedSource::Native(_) => true,

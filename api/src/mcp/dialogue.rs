@@ -140,7 +140,7 @@ pub(super) fn bounded(answers: &[Answer]) -> Result<(), ErrorData> {
 }
 
 /// The request of a question, in the form of the protocol.
-fn rendered(question: &Question) -> Result<InputRequest, String> {
+pub(super) fn rendered(question: &Question) -> Result<InputRequest, String> {
     let refuse = |error| format!("input_invalid: the question {} is no request of the protocol: {error}", question.key);
     serde_json::from_str(&question.body).map_err(refuse)
 }

@@ -8,12 +8,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use registry::{LibraryFamily, RunningAgent, Store};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString,
-    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ReadResourceRequestMethod,
-    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
-    SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, ConstString, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, LoggingLevel,
+    PaginatedRequestParams, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -23,11 +24,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::calling::{Asked, Calling};
 use super::changes::Watched;
-use super::exposure::Exposed;
+use super::exposure::{Called, Exposed};
 use super::library_items::LibraryItems;
 use super::library_reads::ItemReader;
 use super::pages::page;
 use super::scope::Scope;
+use super::tasks::{Callee, Tasks};
 use super::turns::{call_in_turn, turn_of};
 use super::{completion, prompts, resources};
 
@@ -72,7 +74,19 @@ impl Gateway {
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
         let catalogue = self.catalogue(scope).await?;
-        self.calling.call(&catalogue, request, Asked { context, level }).await
+        let (listed, request) = match Exposed(&catalogue).called(request)? {
+            Called::Tool(listed, request) => (listed, request),
+            Called::Failed(result) => return Ok(result.into()),
+        };
+        let callee = Callee { listed: &listed, arguments: request.arguments.as_ref() };
+        match self.tasks(&context)?.start(&callee, &context).await? {
+            Some(task) => Ok(task),
+            None => self.calling.call((listed, request), Asked { context, level }).await,
+        }
+    }
+
+    fn tasks<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<Tasks<'a>, ErrorData> {
+        Ok(Tasks { calling: &self.calling, scope: Scope::of(&context.extensions)? })
     }
 
     /// Returns the items of a family of the Library. An agent without the family does not have the method.
@@ -135,7 +149,7 @@ impl Gateway {
 fn capabilities(running: &RunningAgent) -> ServerCapabilities {
     let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
     let all = all.enable_prompts().enable_prompts_list_changed().enable_resources().enable_resources_list_changed();
-    let mut capabilities = all.enable_completions().build();
+    let mut capabilities = all.enable_completions().enable_tasks().build();
     let has_prompts = running.has_family(LibraryFamily::Prompts);
     let has_artifacts = running.has_family(LibraryFamily::Artifacts);
     capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
@@ -225,6 +239,33 @@ impl ServerHandler for Gateway {
             let reader = ItemReader { calling: &self.calling, context: &context };
             resources::read(&reader, request).await.map(ReadResourceResponse::from)
         })
+    }
+
+    fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<GetTaskResult, ErrorData>> + Send {
+        Box::pin(async move {
+            let task = self.tasks(&context)?.get(&request.task_id).await?;
+            Ok(GetTaskResult::new(task))
+        })
+    }
+
+    fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send {
+        Box::pin(async move { self.tasks(&context)?.update(&request.task_id, request.input_responses).await })
+    }
+
+    fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send {
+        Box::pin(async move { self.tasks(&context)?.cancel(&request.task_id).await })
     }
 
     fn complete(

@@ -1,8 +1,8 @@
 //! Results of runs in the form of the protocol.
 
-use registry::{Outcome, Trust};
+use registry::{Outcome, Record, RunEnd, TreeUse, Trust};
 use rmcp::model::{CallToolResult, ContentBlock};
-use runner::{Refusal, RunResult, library_failure};
+use runner::{Asked, Refusal, RunResult, library_failure};
 use serde_json::{Value, json};
 
 use super::listing::meta;
@@ -43,6 +43,29 @@ pub(super) fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
     add_content(&mut rendered, content);
     rendered.meta = Some(meta(&fields));
     rendered
+}
+
+/// Renders the result of a run from its record. `None` for a run that goes on.
+pub(super) fn of_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
+    let Record { start, end } = record;
+    let RunEnd { outcome, duration_ms, persisted, content, refused_at, .. } = end?;
+    let result = RunResult {
+        invocation_id: start.id,
+        outcome,
+        duration_ms,
+        persisted,
+        trust: Trust::Untrusted,
+        content,
+        version: start.tool_version,
+        total: TreeUse::default(),
+        asked: Asked::default(),
+    };
+    let mut rendered = of_run(result, form);
+    let error = rendered.meta.as_mut().and_then(|meta| meta.get_mut(ERROR));
+    if let (Some(step), Some(error)) = (refused_at, error) {
+        error["refused_at"] = json!(step);
+    }
+    Some(rendered)
 }
 
 /// Adds the blocks of the tool. Beside them, an output without any text is left out.

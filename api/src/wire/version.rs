@@ -1,6 +1,6 @@
 //! Versions of a tool.
 
-use registry::{Annotations, Intervention, OrganizationId, UserId, Version};
+use registry::{Annotations, Intervention, OrganizationId, TaskSupport, UserId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,6 +40,10 @@ pub struct ToolVersion {
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     #[schemars(with = "schemas::Intervention")]
     pub intervention: Intervention,
+    /// Whether a call over MCP becomes a task. Absent for `never`.
+    #[serde(default, skip_serializing_if = "TaskSupport::is_never")]
+    #[schemars(with = "schemas::TaskSupport")]
+    pub tasks: TaskSupport,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +71,7 @@ pub(crate) fn version_example() -> Value {
         "amigo_scaffold_commit_hash": "9a8b7c6d5e4f30211234567890abcdef12345678",
         "project_directory": "tools/shout", "lambda_version": 1, "creator": user, "updated_by": user,
         "deprecated": false, "annotations": {"title": "Shout", "read_only": true}, "intervention": "required",
+        "tasks": "optional",
     })
 }
 
@@ -97,6 +102,7 @@ impl From<registry::ToolVersion> for ToolVersion {
             deprecated: version.deprecated,
             annotations: version.settings.annotations,
             intervention: version.settings.intervention,
+            tasks: version.settings.task_support,
         }
     }
 }

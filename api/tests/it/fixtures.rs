@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use registry::{
-    AgentId, AgentRunId, AgentRunState, Attestation, BegunOperation, BranchName, BumpKind, Checkpoint, Digest,
-    EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, HumanRequestKind, InvocationId,
-    InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey, NewHumanRequest,
-    NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
-    RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, StartedAgentRun, Store,
-    ToolId, Urgency, UserId, Version, VersionSettings,
+    AgentId, AgentRunId, AgentRunKind, AgentRunState, Attestation, BegunOperation, BranchName, BumpKind, Checkpoint,
+    Digest, EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, HumanRequestKind,
+    InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey,
+    NewHumanRequest, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome,
+    ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, StartedAgentRun,
+    Store, ToolId, Urgency, UserId, Version, VersionSettings,
 };
+use runner::{AgentRunOptions, Progress};
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;
@@ -114,13 +115,13 @@ impl TestApp {
 
     /// A run of an agent that goes on.
     pub async fn agent_run(&self, agent: &str) -> String {
-        let document = json!({
-            "depth": 0, "objective": "x", "tools": [], "names": {"app": null, "workflow": null}, "model": null, "iterations_max": 1, "tokens_max": 1, "result_key": "r",
-            "on_stuck": {"iterations": 3, "action": "fail", "hint": null}, "autonomous": false, "human_timeout_seconds": 60, "context": {}, "transcript": [], "calls": [],
-            "has_begun": false, "tokens": 0, "memory": {}, "question": null, "human_request": null, "answers": [], "round": 0, "answer": null, "failure": null,
-            "repeated": {"digest": null, "times": 0, "was_hinted": false},
-        });
-        let new = NewAgentRun { agent: AgentId::parse(agent).unwrap(), document: document.to_string(), once: None };
+        let document = Progress::new(AgentRunOptions::new("x".to_owned())).written().unwrap();
+        let new = NewAgentRun {
+            agent: AgentId::parse(agent).unwrap(),
+            kind: AgentRunKind::Agent,
+            document: document.to_string(),
+            once: None,
+        };
         let started = self.store.start_agent_run(&self.principal, new).await.unwrap();
         let StartedAgentRun::New(run) = started else { panic!("{started:?}") };
         run.id.to_string()
@@ -272,6 +273,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            task_support: Default::default(),
             calls: Default::default(),
         },
         image_digest: Digest::of(b"image"),

@@ -108,7 +108,7 @@ pub async fn send(router: &Router, request: &Request<String>) -> Seen {
         if !seen.is_busy() {
             break;
         }
-        writeln!(std::io::stderr(), "{} {}: {seen:?}", request.method(), request.uri()).unwrap();
+        eprintln!("{} {}: {seen:?}", request.method(), request.uri());
         sleep(Duration::from_secs(2)).await;
         seen = try_send(router, request).await;
     }

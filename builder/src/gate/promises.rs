@@ -1,7 +1,8 @@
 //! Comparison of what two versions declare for models and clients. Only promises that end are changes: clients that call a
-//! tool without a question, because the tool reads only or because a person confirms the call, must not be surprised.
+//! tool without a question, because the tool reads only or because a person confirms the call, must not be surprised, and
+//! MCP clients without tasks that may call a tool may still call it.
 
-use registry::{BumpKind, Intervention, VersionSettings};
+use registry::{BumpKind, Intervention, TaskSupport, VersionSettings};
 
 use super::change::Change;
 
@@ -9,11 +10,15 @@ use super::change::Change;
 pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
     let read_only = |of: &VersionSettings| of.annotations.read_only == Some(true);
     let is_confirmed = |of: &VersionSettings| of.intervention != Intervention::Never;
+    let needs_tasks = |of: &VersionSettings| of.task_support == TaskSupport::Required;
     let writes = (read_only(old) && !read_only(new)).then(|| "the tool is not declared read-only any more".to_owned());
     let unconfirmed = (is_confirmed(old) && !is_confirmed(new))
         .then(|| format!("no person confirms calls any more (`intervention` was {})", old.intervention.as_str()));
+    let only_as_task = (needs_tasks(new) && !needs_tasks(old)).then(|| {
+        format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
+    });
     let breaking = |reason| Change { bump: BumpKind::Major, reason };
-    writes.into_iter().chain(unconfirmed).map(breaking).collect()
+    writes.into_iter().chain(unconfirmed).chain(only_as_task).map(breaking).collect()
 }
 
 #[cfg(test)]
@@ -35,6 +40,7 @@ mod tests {
     fn a_promise_that_ends_breaks() {
         let read_only = |flag: bool| json!({"annotations": {"read_only": flag}});
         let confirmed = |intervention: &str| json!({ "intervention": intervention });
+        let tasks = |support: &str| json!({ "tasks": support });
         let title = |title: &str| json!({"annotations": {"title": title, "destructive": true, "idempotent": true}});
         for (old, new, bump) in [
             (json!({}), json!({}), BumpKind::Patch),
@@ -48,6 +54,13 @@ mod tests {
             (confirmed("always"), confirmed("required"), BumpKind::Patch),
             (confirmed("required"), confirmed("always"), BumpKind::Patch),
             (json!({}), confirmed("always"), BumpKind::Patch),
+            (json!({}), tasks("required"), BumpKind::Major),
+            (tasks("optional"), tasks("required"), BumpKind::Major),
+            (tasks("required"), tasks("required"), BumpKind::Patch),
+            (tasks("required"), tasks("optional"), BumpKind::Patch),
+            (tasks("required"), json!({}), BumpKind::Patch),
+            (json!({}), tasks("optional"), BumpKind::Patch),
+            (tasks("optional"), tasks("never"), BumpKind::Patch),
             (title("Old"), title("New"), BumpKind::Patch),
             (title("Old"), json!({}), BumpKind::Patch),
         ] {
@@ -58,10 +71,12 @@ mod tests {
     #[test]
     fn reasons_name_the_promise() {
         let old = settings(&json!({"annotations": {"read_only": true}, "intervention": "always"}));
-        let reasons: Vec<_> = changes(&old, &settings(&json!({}))).into_iter().map(|change| change.reason).collect();
+        let new = settings(&json!({"tasks": "required"}));
+        let reasons: Vec<_> = changes(&old, &new).into_iter().map(|change| change.reason).collect();
         let expected = [
             "the tool is not declared read-only any more",
             "no person confirms calls any more (`intervention` was always)",
+            "only MCP clients with tasks may call the tool now (`tasks` was never)",
         ];
         assert_eq!(reasons, expected);
     }

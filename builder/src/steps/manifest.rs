@@ -9,7 +9,9 @@ mod project_file;
 
 use std::collections::BTreeMap;
 
-use registry::{Annotations, Constraint, EnvvarName, HostPattern, Intervention, Language, RunBounds, ToolName};
+use registry::{
+    Annotations, Constraint, EnvvarName, HostPattern, Intervention, Language, RunBounds, TaskSupport, ToolName,
+};
 
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
@@ -48,6 +50,7 @@ pub struct Manifest {
     pub recorded_answers: bool,
     pub annotations: Annotations,
     pub intervention: Intervention,
+    pub task_support: TaskSupport,
     /// The tools that its runs may call, with the versions that it accepts.
     pub calls: BTreeMap<ToolName, Constraint>,
     /// The names of the packages that the project declares, which require a lock file.
@@ -96,6 +99,7 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         recorded_answers: recorded_answers(&mut lathe, tape)?,
         annotations: annotations::read(lathe.table("annotations")?)?,
         intervention: annotations::intervention(&mut lathe)?,
+        task_support: annotations::task_support(&mut lathe)?,
         calls: calls::read(&mut lathe)?,
     };
     lathe.finish().map(|()| manifest)

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AgentRun, AgentRunCapacity, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun, NewStep, Once,
-    Principal, StartedAgentRun, StepFilter, Urgency, UserId,
+    AgentRun, AgentRunCapacity, AgentRunKind, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun,
+    NewStep, Once, Principal, StartedAgentRun, StepFilter, Urgency, UserId,
 };
 
 use crate::database;
@@ -21,13 +21,13 @@ pub fn checkpoint(state: AgentRunState, steps: Vec<NewStep>) -> Checkpoint {
 
 /// The capacity of a server without work.
 pub fn all() -> AgentRunCapacity {
-    AgentRunCapacity { working: Vec::new(), busy: Vec::new(), takes: true }
+    AgentRunCapacity { working: Vec::new(), busy: Vec::new(), has_model: true }
 }
 
 impl World {
     pub async fn agent_run(&self, principal: &Principal) -> AgentRun {
         let agent = self.agent(principal, &format!("agent-{}", registry::AgentRunId::new(&self.clock))).await;
-        let new = NewAgentRun { agent, document: "{}".to_owned(), once: None };
+        let new = NewAgentRun { agent, kind: AgentRunKind::Agent, document: "{}".to_owned(), once: None };
         let StartedAgentRun::New(run) = self.store.start_agent_run(principal, new).await.unwrap() else { panic!() };
         run
     }
@@ -161,7 +161,7 @@ async fn a_key_belongs_to_one_request_of_one_user() {
     let agent = world.agent(&acme, "clerk").await;
     let start = async |principal: &Principal, request: &[u8]| {
         let once = Some(Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(request) });
-        let new = NewAgentRun { agent: agent.clone(), document: "{}".to_owned(), once };
+        let new = NewAgentRun { agent: agent.clone(), kind: AgentRunKind::Agent, document: "{}".to_owned(), once };
         world.store.start_agent_run(principal, new).await.unwrap()
     };
     let StartedAgentRun::New(run) = start(&acme, b"1").await else { panic!() };
@@ -239,9 +239,10 @@ async fn a_run_on_which_its_server_does_not_work_is_taken_over() {
     world.clock.advance(Duration::from_secs(61));
     let working = AgentRunCapacity { working: vec![run.id.clone()], ..all() };
     assert_eq!(world.store.take_over_agent_run(&working).await.unwrap(), None);
-    let idle = AgentRunCapacity { takes: false, ..all() };
+    let idle = AgentRunCapacity { has_model: false, ..all() };
     assert_eq!(world.store.take_over_agent_run(&idle).await.unwrap(), None, "it has no model");
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, run.id);
+    database::execute(&world, "UPDATE agent_runs SET kind = 'call'").await.unwrap();
+    assert_eq!(world.store.take_over_agent_run(&idle).await.unwrap().unwrap().id, run.id, "a call takes no model");
     world.store.release_agent_run(&run).await.unwrap();
     let present = world.store.reread_agent_run(&run).await.unwrap().unwrap();
     assert_eq!(present.revision, 3, "a late release takes nothing from the new work");

@@ -248,6 +248,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            task_support: Default::default(),
             calls: Default::default(),
         },
         image_digest: Digest::of(b"image"),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::refusal::{InputErrorCode, InputRefused};
+use crate::nesting::{LEVELS_MAX, is_within};
 
 /// Questions that a tool asks at once. A person answers them as one form after another.
 pub const QUESTIONS_MAX: usize = 8;
@@ -91,6 +92,9 @@ impl Question {
     pub fn parse(key: String, body: String) -> Result<Self, String> {
         let request: Value =
             serde_json::from_str(&body).map_err(|error| format!("the question is not JSON: {error}"))?;
+        if !is_within(&request, LEVELS_MAX) {
+            return Err(format!("the question {key} nests more than {LEVELS_MAX} levels"));
+        }
         let kind = QuestionKind::of(&request).map_err(|reason| format!("the question {key}: {reason}"))?;
         Ok(Self { kind, digest: Digest::of(body.as_bytes()), key, body })
     }
@@ -166,7 +170,9 @@ mod tests {
         assert!(refused(&[("a", roots), ("a", roots)]).1.contains("two questions"));
         assert_eq!(refused(&[]).0, InputErrorCode::TooMany);
         assert_eq!(refused(&[("a", &"x".repeat(QUESTION_BYTES_MAX))]).0, InputErrorCode::TooLarge);
+        let deep = format!(r#"{{"method":"roots/list","params":{{"x":{}{}}}}}"#, "[".repeat(63), "]".repeat(63));
         for (body, reason) in [
+            (deep.as_str(), "nests more than 64 levels"),
             ("x", "not JSON"),
             (r#"{"method":"ping","params":{}}"#, "`method` should be"),
             (r#"{"method":"roots/list"}"#, "`params` should be an object"),

@@ -48,11 +48,24 @@ fn confirmed(interaction: &Interaction, tool_name: &str, arguments: &Map<String,
 }
 
 fn question(tool_name: &str, arguments: &str) -> Result<Question, String> {
-    let message = format!("Run {tool_name} with {arguments}?");
+    let message = format!("Run {tool_name} with {}?", visible(arguments));
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
     Question::parse(CONFIRMATION.to_owned(), json!({"method": "elicitation/create", "params": params}).to_string())
+}
+
+/// JSON in which every character is seen as it is: those that hide or reorder others are escaped.
+fn visible(json: &str) -> String {
+    let hides = |letter: char| {
+        matches!(letter, '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}')
+    };
+    let shown = json.chars().map(|letter| match hides(letter) {
+        true => format!("\\u{:04x}", u32::from(letter)),
+        false => letter.to_string(),
+    });
+    shown.collect()
 }
 
 /// The answer of a person who confirms the call.
@@ -95,6 +108,11 @@ mod tests {
             assert_eq!(code(&answered, 5), expected, "{result}");
             assert_eq!(code(&answered, 6), "input_required", "of other arguments");
         }
+    }
+
+    #[test]
+    fn arguments_are_seen_as_they_are() {
+        assert_eq!(visible("{\"to\":\"Zoë \u{202e}dab\u{200b}\"}"), "{\"to\":\"Zoë \\u202edab\\u200b\"}");
     }
 
     #[test]

@@ -45,6 +45,7 @@ impl Run<'_> {
             self.services.retries.close_unstarted(&error, started);
             return Err(error.into());
         }
+        self.events.note_started();
         Ok(registered)
     }
 

@@ -74,7 +74,7 @@ impl WorkingRuns {
     }
 
     /// What this server can take over.
-    pub fn capacity(&self, takes: bool) -> AgentRunCapacity {
+    pub fn capacity(&self, has_model: bool) -> AgentRunCapacity {
         let mut counts: HashMap<OrganizationId, usize> = HashMap::new();
         let mut working = Vec::new();
         for entry in self.runs.iter() {
@@ -82,7 +82,7 @@ impl WorkingRuns {
             working.push(entry.key().clone());
         }
         let busy = counts.into_iter().filter(|(_, count)| *count >= TAKEN_OVER_MAX);
-        AgentRunCapacity { working, busy: busy.map(|(organization, _)| organization).collect(), takes }
+        AgentRunCapacity { working, busy: busy.map(|(organization, _)| organization).collect(), has_model }
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Levels of a call's input. A checkpoint nests it further, and JSON of more than 128 levels is not read again.
-const INPUT_LEVELS_MAX: usize = 64;
+use crate::nesting::{LEVELS_MAX, is_within};
+
 /// Characters of a tool's name. The APIs refuse longer ones.
 const NAME_CHARACTERS_MAX: usize = 64;
 
@@ -74,7 +74,7 @@ impl ModelCall {
 
     /// A call whose arguments arrived as an object.
     pub(super) fn of_input(id: String, name: String, input: Map<String, Value>) -> Self {
-        if input.values().all(|value| is_within(value, INPUT_LEVELS_MAX - 1)) {
+        if input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
             return Self { id, name, input, problem: None };
         }
         Self { id, name, input: Map::new(), problem: Some("the arguments nest too deeply".to_owned()) }
@@ -100,15 +100,6 @@ pub(super) fn mark_cut_off(calls: &mut [ModelCall]) {
     }
 }
 
-/// Whether a value has at most this many levels. Texts and numbers have none.
-fn is_within(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
-        Value::Object(fields) => levels > 0 && fields.values().all(|field| is_within(field, levels - 1)),
-        _ => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,9 +112,9 @@ mod tests {
 
     #[test]
     fn arguments_have_a_bounded_depth() {
-        let deepest = nested(INPUT_LEVELS_MAX);
+        let deepest = nested(LEVELS_MAX);
         assert_eq!((deepest.input.len(), deepest.problem), (1, None));
-        let deeper = nested(INPUT_LEVELS_MAX + 1);
+        let deeper = nested(LEVELS_MAX + 1);
         assert_eq!((deeper.input.len(), deeper.problem.as_deref()), (0, Some("the arguments nest too deeply")));
         assert!(nested(200).problem.is_some());
     }

@@ -45,7 +45,7 @@ const TOOLS: &str = "The tools that the model sees: names of the agent's tools, 
     `__complete__` a run ends without an answer.";
 
 const AUTONOMOUS: &str =
-    "Whether the run goes on without people: a call that would ask somebody fails, and so does a run that is stuck.";
+    "Whether the run goes on without people: a call that would ask a person fails, and so does a run that is stuck.";
 
 const CONTEXT: &str = "What the model is told beside the objective, up to 64 KiB.";
 

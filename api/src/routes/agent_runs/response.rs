@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::extract::{AnyObject, Boolean, Decoder as _, Fields, FromBody, Text};
 
-/// Bytes of a text, which the model reads whole.
+/// Bytes of a text.
 const INPUT_BYTES_MAX: usize = 16 << 10;
 
 const INPUT: Text<String> = Text::new(

@@ -15,7 +15,7 @@ use crate::tasks::Tasks;
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("resume-agent-run", Tag::Agents, "Resume a run of an agent")
         .description(
-            "Answers the question of a paused run, which goes on with the answer as the result of its question. Of two answers, \
+            "Answers the question of a paused run (approvals and forms are answered by their request), which goes on with the answer as the result of its question. Of two answers, \
             the first one counts. The user of the run and administrators may answer; the run acts for its user all the same.",
         )
         .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person again.", AgentRunStatus::example())

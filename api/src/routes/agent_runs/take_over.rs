@@ -1,13 +1,30 @@
 //! Runs of agents whose server is gone: this server goes on with them.
 
+use futures_util::future::join;
+use registry::Store;
+use tokio::time::sleep;
+
 use crate::app::App;
 use crate::take_over::take_over;
 
 /// Runs that a server has taken over and works on at the same time. Others wait for their turn, or for another server.
 const PARALLEL_MAX: usize = 32;
 
-/// Goes on with runs whose server is gone, until this one is about to end.
+/// Goes on with runs whose server is gone, and with those that nobody has answered, until this server is about to end.
 pub async fn take_over_agent_runs(app: App) {
+    join(expire_requests(app.clone()), take_over_runs(app)).await;
+}
+
+async fn expire_requests(app: App) {
+    while !app.readiness().is_ending() {
+        if let Err(error) = app.invoker().expire_human_requests().await {
+            tracing::warn!(%error, "cannot look for requests that nobody has answered");
+        }
+        sleep(Store::HEARTBEAT).await;
+    }
+}
+
+async fn take_over_runs(app: App) {
     let next = |app: App| async move {
         let found = app.invoker().take_over_agent_run().await?;
         Ok::<_, runner::Error>(found.map(|work| carry_on(app, work)))

@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 
-const LIMIT_MAX: u64 = 500;
-const LIMIT: u64 = 100;
+const LIMIT_MAX: u64 = 200;
+const LIMIT: u64 = 50;
 
 const STATUS: OneOf<Option<HumanRequestState>> = OneOf(&[
     ("open", Some(HumanRequestState::Open)),
@@ -57,7 +57,10 @@ pub(crate) async fn handle(
     let mut found = store.list_human_requests(&principal, one_more).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
-    let human_requests = found.into_iter().map(Shown::of).collect::<Result<_, _>>()?;
+    // One that cannot be read does not hide the others.
+    let shown =
+        |request| Shown::of(request).inspect_err(|error| tracing::error!(?error, "a request is left out of a list"));
+    let human_requests = found.into_iter().filter_map(|request| shown(request).ok()).collect();
     Ok(Json(Response { human_requests, has_more }))
 }
 

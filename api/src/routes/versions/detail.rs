@@ -55,7 +55,7 @@ fn example() -> Value {
             "name": "lathe:tool/tool@0.1.0", "exports": ["run-tool"],
             "imports": ["lathe:tool/http@0.1.0", "lathe:tool/status@0.1.0", "lathe:tool/types@0.1.0"],
         },
-        "annotations": {"title": "Shout", "read_only": true}, "intervention": "required",
+        "annotations": {"title": "Shout", "read_only": true}, "intervention": "required", "tasks": "optional",
     });
     example["build_log"] = json!("checkout: 3 files\n");
     example

@@ -59,6 +59,10 @@ pub(crate) struct VersionSettings {
     #[serde(default, skip_serializing_if = "registry::Intervention::is_never")]
     #[schemars(with = "Intervention")]
     intervention: registry::Intervention,
+    /// Whether a call over MCP becomes a task. Absent for `never`.
+    #[serde(default, rename = "tasks", skip_serializing_if = "registry::TaskSupport::is_never")]
+    #[schemars(with = "TaskSupport")]
+    task_support: registry::TaskSupport,
     /// The tools that its runs may call, with the versions that it accepts. Absent if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
@@ -97,6 +101,20 @@ pub(crate) enum Intervention {
     Required,
     /// A person confirms each call, whoever the caller is.
     Always,
+}
+
+/// Whether a call of a version over MCP becomes a task of the MCP extension `io.modelcontextprotocol/tasks`. It has no
+/// effect on the HTTP API.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::TaskSupport", rename_all = "kebab-case")]
+pub(crate) enum TaskSupport {
+    /// The response has the result: it is sent when the tool has ended.
+    Never,
+    /// A client that declares the extension gets a task at once and asks for its result later. Other clients get the
+    /// result.
+    Optional,
+    /// Only clients that declare the extension may call the tool.
+    Required,
 }
 
 /// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.

@@ -1,6 +1,6 @@
-//! The table `annotations` and the key `intervention`: what a version declares for models and clients.
+//! The table `annotations` and the keys `intervention` and `tasks`: what a version declares for models and clients.
 
-use registry::{Annotations, Intervention, ToolTitle};
+use registry::{Annotations, Intervention, TaskSupport, ToolTitle};
 
 use super::fields::{Fields, Located};
 use crate::error::Error;
@@ -32,6 +32,13 @@ pub fn intervention(lathe: &mut Fields) -> Result<Intervention, Error> {
     value.parse().map_err(|_| lathe.refuse(key, line, "must be \"never\", \"required\" or \"always\""))
 }
 
+/// Reads whether a call over MCP becomes a task.
+pub fn task_support(lathe: &mut Fields) -> Result<TaskSupport, Error> {
+    let key = "tasks";
+    let Some(Located { line, value }) = lathe.text(key)? else { return Ok(TaskSupport::default()) };
+    value.parse().map_err(|_| lathe.refuse(key, line, "must be \"never\", \"optional\" or \"required\""))
+}
+
 fn title(annotations: &mut Fields) -> Result<Option<ToolTitle>, Error> {
     let Some(Located { line, value }) = annotations.text("title")? else { return Ok(None) };
     let refused = |error: registry::InvalidValue| annotations.refuse("title", line, error.reason);
@@ -51,8 +58,9 @@ mod tests {
     fn annotations_are_what_the_author_declares() {
         let nothing = parsed(&lathe("")).unwrap();
         assert_eq!((nothing.annotations, nothing.intervention), (Annotations::default(), Intervention::Never));
-        let all = "intervention = 'required'\n[tool.lathe.annotations]\ntitle = ' Cancel an order '\nread_only = false\n\
-            destructive = true\nidempotent = true\nopen_world = false";
+        assert_eq!(nothing.task_support, TaskSupport::Never);
+        let all = "intervention = 'required'\ntasks = 'optional'\n[tool.lathe.annotations]\n\
+            title = ' Cancel an order '\nread_only = false\ndestructive = true\nidempotent = true\nopen_world = false";
         let manifest = parsed(&lathe(all)).unwrap();
         let expected = Annotations {
             title: ToolTitle::parse("Cancel an order").ok(),
@@ -62,7 +70,9 @@ mod tests {
             open_world: Some(false),
         };
         assert_eq!((manifest.annotations, manifest.intervention), (expected, Intervention::Required));
+        assert_eq!(manifest.task_support, TaskSupport::Optional);
         assert_eq!(parsed(&lathe("intervention = 'always'")).unwrap().intervention, Intervention::Always);
+        assert_eq!(parsed(&lathe("tasks = 'required'")).unwrap().task_support, TaskSupport::Required);
     }
 
     #[test]
@@ -79,5 +89,7 @@ mod tests {
         refused(&lathe("annotations = true"), "pyproject.toml:4: tool.lathe.annotations must be a table");
         refused(&lathe("intervention = 'sometimes'"), "pyproject.toml:4: tool.lathe.intervention must be \"never\"");
         refused(&lathe("intervention = true"), "pyproject.toml:4: tool.lathe.intervention must be a string");
+        refused(&lathe("tasks = 'always'"), "pyproject.toml:4: tool.lathe.tasks must be \"never\", \"optional\"");
+        refused(&lathe("tasks = true"), "pyproject.toml:4: tool.lathe.tasks must be a string");
     }
 }

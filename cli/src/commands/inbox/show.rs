@@ -24,12 +24,13 @@ pub async fn run(client: &Client, arguments: &ShowArguments, screen: Screen) -> 
 }
 
 fn text(asked: &HumanRequest) -> String {
-    let mut parts = vec![facts(asked), asked.question.clone()];
+    // Indented, so that a text of a model does not look like one of this command.
+    let mut parts = vec![facts(asked), format!("Question:\n  {}", indented(&asked.question))];
     parts.extend(asked.context_summary.as_ref().map(|context| format!("Context:\n  {}", indented(context))));
     if !asked.options.is_empty() {
         let option = |(number, option): (usize, &String)| format!("\n  {number}. {}", indented(option));
         let options: String = (1..).zip(&asked.options).map(option).collect();
-        parts.push(format!("Options, beside answers of your own:{options}"));
+        parts.push(format!("Options (other answers are taken, too):{options}"));
     }
     parts.extend(form_texts(&asked.forms));
     parts.extend(asked.response.as_ref().map(response_text));

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::human_requests;
 use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
+use crate::account::{OrganizationId, UserId};
 use crate::agent_run::{
     AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StartedAgentRun, StepFilter,
 };
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::human_request::NewHumanResponse;
-use crate::ids::AgentRunId;
+use crate::ids::{AgentId, AgentRunId};
 use crate::operation::Once;
 use crate::permission::Permission;
 use crate::principal::Principal;
@@ -38,8 +39,8 @@ const DELETED_MAX: i64 = 200;
 
 const START_RUN: &str = "INSERT INTO agent_runs
         (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at,
-        idempotency_key, fingerprint)
-    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7, $8, $9)
+        idempotency_key, fingerprint, kind)
+    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7, $8, $9, $10)
     ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
 
 const RUN_BY_KEY: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
@@ -65,9 +66,25 @@ const RESUME_RUN: &str = "UPDATE agent_runs SET state = 'running', document = $3
         revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state = 'paused' AND revision = $6";
 
+const AMEND_RUN: &str = "UPDATE agent_runs SET document = $3, revision = revision + 1
+    WHERE organization = $1 AND agent_run = $2 AND state = 'paused' AND revision = $4";
+
 const CANCEL_RUN: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
+
+const CANCEL_RUNS_OF_USER: &str =
+    "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
+    WHERE organization = $1 AND user_id = $2 AND state IN ('running', 'paused')";
+
+const CANCEL_RUNS_OF_AGENT: &str =
+    "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
+    WHERE organization = $1 AND agent = $2 AND state IN ('running', 'paused')";
+
+/// Closes the requests of runs that were cancelled.
+const CLOSE_REQUESTS: &str = "UPDATE human_requests SET state = 'cancelled', closed_at = $2
+    WHERE organization = $1 AND state = 'open' AND agent_run IN
+        (SELECT agent_run FROM agent_runs WHERE organization = $1 AND state = 'cancelled')";
 
 /// Lets any server take the run over, unless somebody else has changed it since this server did.
 const RELEASE_RUN: &str = "UPDATE agent_runs SET boot = '', revision = revision + 1
@@ -89,7 +106,7 @@ macro_rules! select_abandoned {
             "SELECT q.organization, q.agent_run FROM agent_runs q
             WHERE q.state = 'running' AND q.boot NOT IN (SELECT boot FROM nodes)
                 AND EXISTS (SELECT 1 FROM nodes WHERE boot = $1)
-                AND q.attempts < $2 AND q.organization NOT IN (SELECT value FROM {members $3} busy)
+                AND q.attempts < $2 AND (q.kind = 'call' OR $4 = 1) AND q.organization NOT IN (SELECT value FROM {members $3} busy)
             ORDER BY q.updated_at, q.agent_run LIMIT 1",
             $end
         )
@@ -114,7 +131,7 @@ const DELETE_RUNS: &str = "DELETE FROM agent_runs WHERE (organization, agent_run
 const TAKE_OVER_RUN: &str = concat!(
     "UPDATE agent_runs SET boot = $1, attempts = attempts + 1, revision = revision + 1 WHERE (organization, agent_run) = (",
     select_abandoned!(" {skip locked}"),
-    ") RETURNING organization, agent_run, agent, user_id, state, iterations, document, revision, created_at, updated_at, ended_at"
+    ") RETURNING organization, agent_run, agent, user_id, kind, state, iterations, document, revision, created_at, updated_at, ended_at"
 );
 
 const STEPS: &str = "SELECT number, document, at FROM agent_run_steps
@@ -130,6 +147,7 @@ impl Store {
             organization: principal.organization.clone(),
             agent: new.agent,
             user: principal.user.clone(),
+            kind: new.kind,
             state: AgentRunState::Running,
             iterations: 0,
             document: new.document,
@@ -142,7 +160,7 @@ impl Store {
         let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
         let key = new.once.as_ref().map(|once| once.key.to_string());
         let fingerprint = new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes()));
-        let query = query.bind(key).bind(fingerprint);
+        let query = query.bind(key).bind(fingerprint).bind(run.kind.as_str());
         let started = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
         if started.await? == 1 {
             return Ok(StartedAgentRun::New(run));
@@ -220,6 +238,14 @@ impl Store {
         Ok(saved.then(|| AgentRun { state, iterations, document, revision, updated_at: now, ended_at, ..run.clone() }))
     }
 
+    /// Changes a run that stays paused, with the texts of its request. `None` when it is not as it was read.
+    pub async fn amend_agent_run(&self, run: &AgentRun, document: String, request: String) -> Result<Option<AgentRun>> {
+        let query = of_run(AMEND_RUN, run).bind(document.as_str()).bind(run.revision);
+        let more = vec![human_requests::amend(run, request)];
+        let amended = self.write(move |connection| Box::pin(change(connection, query, more))).await?;
+        Ok(amended.then(|| AgentRun { document, revision: run.revision + 1, ..run.clone() }))
+    }
+
     /// Lets this server go on with a paused run whose request was answered. `None` when it is not as it was read.
     pub async fn resume_agent_run(
         &self,
@@ -246,7 +272,7 @@ impl Store {
 
     /// Takes over the run whose server is gone and that has waited longest, if there is one. Runs that nobody goes on with fail.
     pub async fn take_over_agent_run(&self, capacity: &AgentRunCapacity) -> Result<Option<AgentRun>> {
-        let AgentRunCapacity { working, busy, takes } = capacity;
+        let AgentRunCapacity { working, busy, has_model } = capacity;
         let (now, boot, working) = (self.0.clock.now(), self.0.boot.to_string(), to_json(working)?);
         let idle = now.before(IDLE_AFTER).as_milliseconds();
         let left = Query::new(IS_ANY_LEFT).bind(boot.as_str()).bind(idle).bind(working.as_str());
@@ -257,16 +283,13 @@ impl Store {
         let abandon = Query::new(ABANDON).bind(now.as_milliseconds()).bind(boot.as_str()).bind(ATTEMPTS_MAX);
         let abandon = abandon.bind(now.before(AGE_MAX).as_milliseconds()).bind(now.before(ALONE_MAX).as_milliseconds());
         let abandon = abandon.bind(i64::try_from(ALONE_MAX.as_millis()).unwrap_or(i64::MAX));
-        let take = Query::new(TAKE_OVER_RUN).bind(boot.as_str()).bind(ATTEMPTS_MAX).bind(to_json(busy)?);
-        let take = takes.then_some(take);
+        let take =
+            Query::new(TAKE_OVER_RUN).bind(boot.as_str()).bind(ATTEMPTS_MAX).bind(to_json(busy)?).bind(*has_model);
         let taken = self.write(move |connection| {
             Box::pin(async move {
                 release.execute(&mut *connection).await?;
                 abandon.execute(&mut *connection).await?;
-                match take {
-                    Some(take) => Ok(take.fetch_optional(connection).await?),
-                    None => Ok(None),
-                }
+                Ok(take.fetch_optional(connection).await?)
             })
         });
         taken.await?.as_ref().map(read).transpose()
@@ -279,6 +302,38 @@ impl Store {
         let query = of_run(STEPS, run).bind(milestone).bind(time(since, 0)).bind(time(until, i64::MAX)).bind(STEPS_MAX);
         query.fetch_all(self.readers()).await?.iter().map(read_step).collect()
     }
+}
+
+/// Cancels the runs of a user who is removed: a later user may have the same id.
+pub(super) async fn cancel_runs_of_user(
+    connection: &mut Connection,
+    (organization, user): (&OrganizationId, &UserId),
+    now: Timestamp,
+) -> Result<()> {
+    let cancel = Query::new(CANCEL_RUNS_OF_USER).bind(organization.as_str()).bind(user.as_str());
+    cancel_all(connection, cancel, (organization, now)).await
+}
+
+/// Cancels the runs of an agent that is deleted.
+pub(super) async fn cancel_runs_of_agent(
+    connection: &mut Connection,
+    (organization, agent): (&OrganizationId, &AgentId),
+    now: Timestamp,
+) -> Result<()> {
+    let cancel = Query::new(CANCEL_RUNS_OF_AGENT).bind(organization.as_str()).bind(agent.as_str());
+    cancel_all(connection, cancel, (organization, now)).await
+}
+
+async fn cancel_all(
+    connection: &mut Connection,
+    cancel: Query,
+    (organization, now): (&OrganizationId, Timestamp),
+) -> Result<()> {
+    if cancel.bind(now.as_milliseconds()).execute(&mut *connection).await? > 0 {
+        let close = Query::new(CLOSE_REQUESTS).bind(organization.as_str()).bind(now.as_milliseconds());
+        close.execute(connection).await?;
+    }
+    Ok(())
 }
 
 /// Changes a run with what belongs to it, unless somebody else has changed it before.
@@ -304,6 +359,7 @@ fn read(row: &Row) -> Result<AgentRun> {
         organization: parsed(row, "organization")?,
         agent: parsed(row, "agent")?,
         user: parsed(row, "user_id")?,
+        kind: parsed(row, "kind")?,
         state: parsed(row, "state")?,
         iterations: u32::try_from(iterations).unwrap_or(u32::MAX),
         document: get(row, "document")?,

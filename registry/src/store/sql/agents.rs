@@ -2,6 +2,7 @@
 
 use super::agent_assignments;
 use super::agent_edit::{AgentEdit, is_visible, seen};
+use super::agent_runs::cancel_runs_of_agent;
 use super::agent_states;
 use super::counts::require_within;
 use super::row::{damaged, get, json, parsed, timestamp, to_json};
@@ -74,8 +75,8 @@ impl Store {
             Box::pin(async move {
                 edit.touch(connection).await?;
                 let query = edit.of(DELETE).bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
-                query.execute(connection).await?;
-                Ok(())
+                query.execute(&mut *connection).await?;
+                cancel_runs_of_agent(connection, (&edit.principal.organization, &edit.agent), edit.now).await
             })
         })
         .await

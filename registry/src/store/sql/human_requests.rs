@@ -34,6 +34,13 @@ macro_rules! select_seen {
 
 const FIND_REQUEST: &str = select_seen!(" AND h.human_request = $4");
 
+/// The index of open requests has few rows.
+const LIST_OPEN: &str = select_seen!(
+    " AND h.state = 'open' AND h.state = $4 AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)
+    ORDER BY CASE h.urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, h.created_at, h.human_request
+    LIMIT $7"
+);
+
 const LIST_REQUESTS: &str = select_seen!(
     " AND (h.state = $4 OR $4 IS NULL) AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)
     ORDER BY CASE h.urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, h.created_at, h.human_request
@@ -42,6 +49,9 @@ const LIST_REQUESTS: &str = select_seen!(
 
 /// Closes the open request of a run.
 const CLOSE: &str = "UPDATE human_requests SET state = $3, closed_at = $4, response = $5, answered_by = $6
+    WHERE organization = $1 AND agent_run = $2 AND state = 'open'";
+
+const AMEND: &str = "UPDATE human_requests SET document = $3
     WHERE organization = $1 AND agent_run = $2 AND state = 'open'";
 
 const EXPIRED: &str = "SELECT organization, agent_run FROM human_requests WHERE state = 'open' AND expires_at <= $1
@@ -73,7 +83,8 @@ impl Store {
         filter: HumanRequestFilter,
     ) -> Result<Vec<HumanRequest>> {
         let HumanRequestFilter { state, urgency, agent_run, limit } = filter;
-        let query = seen(LIST_REQUESTS, principal).bind(state.map(HumanRequestState::as_str));
+        let list = if state == Some(HumanRequestState::Open) { LIST_OPEN } else { LIST_REQUESTS };
+        let query = seen(list, principal).bind(state.map(HumanRequestState::as_str));
         let query = query.bind(urgency.map(Urgency::as_str));
         let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit);
         self.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
@@ -108,6 +119,11 @@ pub(super) fn ask(run: &AgentRun, request: NewHumanRequest, now: Timestamp) -> Q
     let query = Query::new(ASK).bind(run.organization.as_str()).bind(run.id.as_str()).bind(id.as_str());
     let query = query.bind(kind.as_str()).bind(urgency.as_str()).bind(document);
     query.bind(now.as_milliseconds()).bind(expires_at.as_milliseconds())
+}
+
+/// Changes the texts of the open request of a run.
+pub(super) fn amend(run: &AgentRun, document: String) -> Query {
+    Query::new(AMEND).bind(run.organization.as_str()).bind(run.id.as_str()).bind(document)
 }
 
 /// Closes the open request of a run with its answer.

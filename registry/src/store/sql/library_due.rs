@@ -33,8 +33,8 @@ const ADVANCE: &str =
 
 /// A run that no server has begun: one of them takes it over.
 const START: &str = "INSERT INTO agent_runs
-        (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, 'running', 0, $5, '', 1, $6, $6)";
+        (organization, agent_run, agent, user_id, kind, state, iterations, document, boot, revision, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, 'agent', 'running', 0, $5, '', 1, $6, $6)";
 
 /// Says what becomes of an item whose time has come.
 pub type Advance<'a> = &'a (dyn Fn(&LibraryItem, Timestamp) -> AdvancedItem + Sync);

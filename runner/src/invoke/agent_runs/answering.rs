@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use registry::{HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::human::{HumanQuestion, HumanResponse, refuse};
+use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, decline, fitting, refuse};
 use super::progress::Progress;
 use crate::error::Error;
-use crate::interaction::{ANSWER_BYTES_MAX, Interaction, Question, QuestionKind};
+use crate::interaction::{ANSWER_BYTES_MAX, Answer, Interaction, Question, QuestionKind};
 use crate::invoke::intervene::confirmation;
 
+/// Requests of a run to people. A model that asks again and again would have its way in the end.
+const REQUESTS_MAX: u32 = 50;
 /// The result of a call about which nobody answered.
-const UNANSWERED: &str = "nobody answered in time";
+pub(super) const UNANSWERED: &str = "nobody answered in time";
 
 impl Progress {
     /// The request for the question of a run that pauses.
@@ -26,12 +28,18 @@ impl Progress {
             expires_at: now.after(Duration::from_secs(self.human_timeout_seconds)),
         };
         self.human_request = Some(id);
+        self.requests += 1;
         Some(request)
+    }
+
+    /// Whether the run goes on without people, by its options or since it has asked too often.
+    pub(super) const fn asks_nobody(&self) -> bool {
+        self.autonomous || self.requests >= REQUESTS_MAX
     }
 
     /// The questions that the next call may ask, with the answers that it has.
     pub(super) fn interaction(&self) -> Interaction {
-        let kinds = if self.autonomous { Vec::new() } else { vec![QuestionKind::Form] };
+        let kinds = if self.asks_nobody() { Vec::new() } else { vec![QuestionKind::Form] };
         Interaction { kinds, answers: self.answers.clone(), round: self.round }
     }
 
@@ -44,31 +52,54 @@ impl Progress {
     /// Adds the answer of a person.
     ///
     /// # Errors
-    /// When it does not answer the question. Then nothing changes.
+    /// When it does not answer the question, or has what nobody would read. Then nothing changes.
     pub(super) fn respond(&mut self, response: &HumanResponse) -> Result<(), Error> {
         let question = self.question.clone().ok_or(Error::AgentRunNotPaused)?;
+        response.require_fit(&question)?;
+        let is_agreed = response.approved != Some(false);
         match question.kind {
-            HumanRequestKind::Question if response.human_input.is_none() && response.approved.is_none() => {
-                return Err(refuse("a question needs `human_input` or `approved`"));
-            }
             HumanRequestKind::Question if question.is_of_call => self.observe(response.observation(), false),
             HumanRequestKind::Question => self.push_user_message(response.observation()),
-            HumanRequestKind::Approval => match response.approved {
-                None => return Err(refuse("an approval needs `approved`")),
-                Some(true) => self.answers.extend(question.forms.iter().map(confirmation)),
-                Some(false) => self.observe(response.observation(), true),
-            },
+            HumanRequestKind::Approval if is_agreed => self.answers.extend(question.forms.iter().map(confirmation)),
+            // The refused call has a record, which the client reads.
+            HumanRequestKind::Approval if self.single_call.is_some() => {
+                self.answers.extend(question.forms.iter().map(decline));
+            }
+            HumanRequestKind::Approval => self.observe(response.observation(), true),
             HumanRequestKind::Form => {
-                let answers: Vec<_> =
-                    question.forms.iter().map(|form| response.answer(form)).collect::<Result<_, _>>()?;
-                let bytes: usize = self.answers.iter().chain(&answers).map(|answer| answer.result.len()).sum();
-                if bytes > ANSWER_BYTES_MAX {
-                    return Err(refuse(format!("the answers of a call have at most {ANSWER_BYTES_MAX} bytes")));
-                }
-                self.answers.extend(answers);
+                let answers = question.forms.iter().map(|form| response.answer(form)).collect::<Result<_, _>>()?;
+                self.add_answers(answers)?;
             }
         }
         (self.question, self.human_request) = (None, None);
+        Ok(())
+    }
+
+    /// Adds results for some of the forms of a call, by their keys. Returns the texts of the forms that are left, if there are any.
+    ///
+    /// # Errors
+    /// When a result does not fit its form. Then nothing changes.
+    pub(super) fn fill_in(&mut self, results: &Map<String, Value>) -> Result<Option<HumanRequestDetails>, Error> {
+        let mut question = self.question.clone().ok_or(Error::AgentRunNotPaused)?;
+        let (given, left) = question.forms.into_iter().partition::<Vec<_>, _>(|form| results.contains_key(&form.key));
+        let answers = given.iter().map(|form| fitting(form, &results[&form.key]));
+        self.add_answers(answers.collect::<Result<_, _>>()?)?;
+        question.forms = left;
+        if question.forms.is_empty() {
+            (self.question, self.human_request) = (None, None);
+            return Ok(None);
+        }
+        let details = question.details();
+        self.question = Some(question);
+        Ok(Some(details))
+    }
+
+    fn add_answers(&mut self, answers: Vec<Answer>) -> Result<(), Error> {
+        let bytes: usize = self.answers.iter().chain(&answers).map(|answer| answer.result.len()).sum();
+        if bytes > ANSWER_BYTES_MAX {
+            return Err(refuse(format!("the answers of a call have at most {ANSWER_BYTES_MAX} bytes")));
+        }
+        self.answers.extend(answers);
         Ok(())
     }
 

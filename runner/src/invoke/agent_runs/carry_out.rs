@@ -96,9 +96,13 @@ impl AgentRunLoop {
         milestone: Option<String>,
     ) -> Result<bool, Error> {
         let step = NewStep { milestone, ..self.step_of(call, &observed) };
+        self.began_here = false;
+        if self.progress.single_call.is_some() {
+            let state = self.progress.end_of_call(observed);
+            return self.save(state, vec![step]).await;
+        }
         let times = self.progress.repeated.count(call, &observed.text);
         self.progress.observe(observed.text, observed.is_error);
-        self.began_here = false;
         let state = if times >= self.progress.on_stuck.iterations { self.stuck() } else { AgentRunState::Running };
         self.save(state, vec![step]).await
     }
@@ -108,7 +112,7 @@ impl AgentRunLoop {
         self.progress.repeated.reset();
         let was_hinted = std::mem::replace(&mut self.progress.repeated.was_hinted, true);
         match self.progress.on_stuck.action {
-            StuckAction::Escalate if !self.progress.autonomous => {
+            StuckAction::Escalate if !self.progress.asks_nobody() => {
                 self.progress.question = Some(HumanQuestion::of_server(IS_STUCK));
                 AgentRunState::Paused
             }

@@ -16,6 +16,8 @@ use crate::native::schema_of;
 const MEMORY_BYTES_MAX: usize = 256 << 10;
 /// Bytes of a key with its value. The model can read a value whole.
 const VALUE_BYTES_MAX: usize = 16 << 10;
+/// Bytes of a question with its options and its summary, which a person reads.
+const QUESTION_BYTES_MAX: usize = 16 << 10;
 /// Characters of a milestone, by which steps are found.
 pub const MILESTONE_CHARACTERS_MAX: usize = 128;
 
@@ -198,7 +200,11 @@ fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Co
         Ok(pause) => pause,
         Err(wrong) => return wrong,
     };
-    if progress.autonomous {
+    let texts = [&question].into_iter().chain(&options).chain(&context_summary);
+    if texts.map(String::len).sum::<usize>() > QUESTION_BYTES_MAX {
+        return ControlEffect::InvalidArguments(format!("a question has at most {QUESTION_BYTES_MAX} bytes in all"));
+    }
+    if progress.asks_nobody() {
         return ControlEffect::InvalidArguments("nobody answers the questions of this run".to_owned());
     }
     let asked = HumanQuestion::of_server(&question);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::interaction::{Answer, Interaction, Question};
 use crate::invoke::intervene::CONFIRMATION;
+use crate::nesting::{LEVELS_MAX, is_within};
 
 /// A question to a person, while the run is paused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub struct HumanQuestion {
     /// The tool that asks, or whose call needs a permission.
     pub(super) tool: Option<String>,
     /// The forms of a tool, or that of the permission.
-    pub(super) forms: Vec<Question>,
+    pub forms: Vec<Question>,
 }
 
 /// The texts of a request to a person.
@@ -93,6 +94,14 @@ impl HumanQuestion {
 }
 
 impl HumanRequestDetails {
+    /// Writes the texts as JSON.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub(super) fn written(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|error| Error::internal(error.to_string()))
+    }
+
     /// Reads the texts of a request.
     ///
     /// # Errors
@@ -118,6 +127,31 @@ impl HumanResponse {
         json!(self).to_string()
     }
 
+    /// # Errors
+    /// When the answer does not have what the kind of the question takes, or has more.
+    pub(super) fn require_fit(&self, question: &HumanQuestion) -> Result<(), Error> {
+        let Self { human_input, approved, forms } = self;
+        match question.kind {
+            HumanRequestKind::Question if human_input.is_none() && approved.is_none() => {
+                Err(refuse("a question needs `human_input` or `approved`"))
+            }
+            HumanRequestKind::Approval if approved.is_none() => Err(refuse("an approval needs `approved`")),
+            HumanRequestKind::Approval if human_input.is_some() && *approved == Some(true) => {
+                Err(refuse("an approval has `human_input` only as the reason of `approved: false`"))
+            }
+            HumanRequestKind::Question | HumanRequestKind::Approval if forms.is_some() => {
+                Err(refuse("`forms` are the answer to a form only"))
+            }
+            HumanRequestKind::Form if human_input.is_some() => Err(refuse("a form takes no `human_input`")),
+            HumanRequestKind::Form => {
+                let is_asked = |key: &String| question.forms.iter().any(|form| form.key == *key);
+                let unknown = forms.iter().flat_map(|forms| forms.keys()).find(|key| !is_asked(key));
+                unknown.map_or(Ok(()), |key| Err(refuse(format!("there is no form {key}"))))
+            }
+            HumanRequestKind::Question | HumanRequestKind::Approval => Ok(()),
+        }
+    }
+
     /// The answer as a model reads it.
     pub(super) fn observation(&self) -> String {
         json!({"human_input": self.human_input, "approved": self.approved}).to_string()
@@ -126,18 +160,13 @@ impl HumanResponse {
     /// The values of a form, or that the person does not fill it in.
     pub(super) fn answer(&self, form: &Question) -> Result<Answer, Error> {
         if self.approved == Some(false) {
-            return Ok(Answer::to(form, json!({"action": "decline"}).to_string()));
+            return Ok(decline(form));
         }
         let key = &form.key;
         let content = self.forms.as_ref().and_then(|forms| forms.get(key));
         let content =
             content.ok_or_else(|| refuse(format!("forms.{key} is missing; decline with `approved: false`")))?;
-        let answer = Answer::to(form, json!({"action": "accept", "content": content}).to_string());
-        let interaction = Interaction { answers: vec![answer.clone()], ..Interaction::default() };
-        match interaction.answer(form) {
-            Some(_) => Ok(answer),
-            None => Err(refuse(format!("forms.{key} does not have the values that its schema asks for"))),
-        }
+        fitting(form, &json!({"action": "accept", "content": content}))
     }
 }
 
@@ -146,6 +175,24 @@ fn shown(form: &Question) -> HumanForm {
     let params = &body["params"];
     let message = params["message"].as_str().unwrap_or_default().to_owned();
     HumanForm { key: form.key.clone(), message, schema: params["requestedSchema"].clone() }
+}
+
+/// The answer of a person who does not fill in a form.
+pub(super) fn decline(form: &Question) -> Answer {
+    Answer::to(form, json!({"action": "decline"}).to_string())
+}
+
+/// The answer to a form, if it has the values that the form asks for.
+pub(super) fn fitting(form: &Question, result: &Value) -> Result<Answer, Error> {
+    if !is_within(result, LEVELS_MAX) {
+        return Err(refuse(format!("forms.{} nests more than {LEVELS_MAX} levels", form.key)));
+    }
+    let answer = Answer::to(form, result.to_string());
+    let interaction = Interaction { answers: vec![answer.clone()], ..Interaction::default() };
+    match interaction.answer(form) {
+        Some(_) => Ok(answer),
+        None => Err(refuse(format!("forms.{} does not have the values that its schema asks for", form.key))),
+    }
 }
 
 pub(super) fn refuse(reason: impl Into<String>) -> Error {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentReference, AgentRun, AgentRunId, AgentRunState, AgentRunStep, HumanRequestId, HumanRequestState, NewAgentRun,
-    NewHumanResponse, Once, Principal, RunningAgent, StartedAgentRun, StepFilter,
+    AgentReference, AgentRun, AgentRunId, AgentRunKind, AgentRunState, AgentRunStep, HumanRequest, HumanRequestId,
+    HumanRequestKind, HumanRequestState, NewAgentRun, NewHumanResponse, Once, Principal, RunningAgent, StartedAgentRun,
+    StepFilter,
 };
 
 use super::control::is_control_tool;
@@ -50,7 +51,7 @@ impl Invoker {
         self.require_tools(principal, running.clone(), options.tools.iter().flatten()).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let document = Progress::new(options).written()?;
-        let new = NewAgentRun { agent: running.agent.id.clone(), document, once };
+        let new = NewAgentRun { agent: running.agent.id.clone(), kind: AgentRunKind::Agent, document, once };
         let started = self.services.store.start_agent_run(principal, new).await?;
         self.begun(started, Some(admitted)).map(Some)
     }
@@ -59,9 +60,8 @@ impl Invoker {
         Ok(match started {
             StartedAgentRun::New(run) => {
                 let progress = Progress::read(&run.document)?;
-                Begun::Work(Box::new(
-                    AgentRunLoop::new(self.clone(), self.model()?, (run, progress)).admitted(admitted),
-                ))
+                let model = Some(self.model()?);
+                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(admitted)))
             }
             StartedAgentRun::Repeated(run) => {
                 let progress = Progress::read(&run.document)?;
@@ -82,19 +82,30 @@ impl Invoker {
         unknown.map_or(Ok(()), |name| Err(Error::RunToolUnknown { name: name.clone() }))
     }
 
-    /// Goes on with a run that waits for a person. `None` when the user sees no such run.
+    /// Answers the question of a run that waits for a person. `None` when the user sees no such run.
     ///
     /// # Errors
-    /// When the run does not wait: of two answers, the first one counts.
+    /// When the run does not wait, or the answer does not fit. A permission or the values of a form are for one call, so that their
+    /// answer names the request.
     pub async fn resume_agent_run(
         &self,
         principal: &Principal,
         run: &AgentRunId,
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
-        let resumed = self.resume(principal, found, &response).await?;
-        resumed.map(Some).ok_or(Error::AgentRunNotPaused)
+        let Some((found, progress)) = self.agent_run(principal, run).await? else { return Ok(None) };
+        let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else {
+            return Err(Error::AgentRunNotPaused);
+        };
+        if question.kind != HumanRequestKind::Question {
+            let reason = format!("answer the request {request} of kind {}", question.kind.as_str());
+            return Err(Error::HumanResponse { reason });
+        }
+        let open = self.services.store.get_human_request(principal, request).await?.filter(|asked| self.is_open(asked));
+        if open.is_none() {
+            return Err(Error::AgentRunNotPaused);
+        }
+        self.resume(principal, (found, progress), &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
     }
 
     /// Answers a request of a run, which goes on. `None` when the user sees no such request.
@@ -107,32 +118,39 @@ impl Invoker {
         request: &HumanRequestId,
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let store = &self.services.store;
-        let Some(asked) = store.get_human_request(principal, request).await? else { return Ok(None) };
-        if asked.state != HumanRequestState::Open {
-            return Err(Error::HumanRequestClosed);
-        }
-        let Some(found) = store.get_agent_run(principal, &asked.agent_run).await? else { return Ok(None) };
-        if Progress::read(&found.document)?.human_request.as_ref() != Some(request) {
-            return Err(Error::HumanRequestClosed);
-        }
-        let resumed = self.resume(principal, found, &response).await?;
-        resumed.map(Some).ok_or(Error::HumanRequestClosed)
+        let Some(asked) = self.services.store.get_human_request(principal, request).await? else { return Ok(None) };
+        let found = self.agent_run(principal, &asked.agent_run).await?;
+        let of_request = |(_, progress): &(AgentRun, Progress)| progress.human_request.as_ref() == Some(request);
+        let found = found.filter(of_request).filter(|_| self.is_open(&asked)).ok_or(Error::HumanRequestClosed)?;
+        self.resume(principal, found, &response).await?.map(Some).ok_or(Error::HumanRequestClosed)
+    }
+
+    fn is_open(&self, request: &HumanRequest) -> bool {
+        request.state == HumanRequestState::Open && request.expires_at > self.services.clock.now()
     }
 
     /// `None` when the run does not wait any more.
     async fn resume(
         &self,
         principal: &Principal,
-        found: AgentRun,
+        (found, mut progress): (AgentRun, Progress),
         response: &HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
         if found.state != AgentRunState::Paused {
             return Ok(None);
         }
-        let model = self.model()?;
-        let mut progress = Progress::read(&found.document)?;
         progress.respond(response)?;
+        self.go_on(principal, (found, progress), response).await
+    }
+
+    /// Goes on with a run that has its answer. `None` when the run does not wait any more.
+    pub(super) async fn go_on(
+        &self,
+        principal: &Principal,
+        (found, progress): (AgentRun, Progress),
+        response: &HumanResponse,
+    ) -> Result<Option<AgentRunLoop>, Error> {
+        let model = self.model_of(&found)?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let answered = NewHumanResponse { by: principal.user.clone(), document: response.written() };
         let resumed = self.services.store.resume_agent_run(&found, progress.written()?, answered).await?;
@@ -151,15 +169,22 @@ impl Invoker {
         Ok(Some(was_cancelled))
     }
 
+    /// Closes requests that nobody has answered in time. Their runs go on.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn expire_human_requests(&self) -> Result<(), Error> {
+        Ok(self.services.store.expire_human_requests().await?)
+    }
+
     /// Takes over a run whose server is gone, if there is one and this server has a model.
     ///
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn take_over_agent_run(&self) -> Result<Option<AgentRunLoop>, Error> {
-        self.services.store.expire_human_requests().await?;
         let capacity = self.agent_runs.capacity(self.services.model.is_some());
         let Some(run) = self.services.store.take_over_agent_run(&capacity).await? else { return Ok(None) };
-        let model = self.model()?;
+        let model = self.model_of(&run)?;
         let progress = match Progress::read(&run.document) {
             Ok(progress) => progress,
             Err(error) => {
@@ -196,6 +221,14 @@ impl Invoker {
     /// When the store cannot be read.
     pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<Vec<AgentRunStep>, Error> {
         Ok(self.services.store.agent_run_steps(run, filter).await?)
+    }
+
+    /// The model of a run, unless it takes none.
+    fn model_of(&self, run: &AgentRun) -> Result<Option<Arc<Model>>, Error> {
+        match run.kind {
+            AgentRunKind::Agent => self.model().map(Some),
+            AgentRunKind::Call => Ok(None),
+        }
     }
 
     fn model(&self) -> Result<Arc<Model>, Error> {

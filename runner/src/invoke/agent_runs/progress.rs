@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{CallerNames, HumanRequestId, Timestamp};
+use registry::{CallerNames, ClientName, Digest, HumanRequestId, InvocationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -76,12 +76,27 @@ pub struct Progress {
     /// The question to a person, while the run is paused.
     pub question: Option<HumanQuestion>,
     pub human_request: Option<HumanRequestId>,
+    /// Requests to people so far.
+    pub(super) requests: u32,
     /// Answers for the first of the calls, which asked for them.
     pub(super) answers: Vec<Answer>,
     /// How often the first of the calls has asked.
     pub(super) round: u32,
+    pub single_call: Option<SingleCall>,
     pub answer: Option<FinalAnswer>,
     pub failure: Option<RunFailure>,
+}
+
+/// The call of a run without a model, of which a client asks for the result later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SingleCall {
+    /// The name for models.
+    pub tool: String,
+    pub client: Option<ClientName>,
+    /// The component that the client pins.
+    pub pinned: Option<Digest>,
+    /// The record of the call, once it has ended.
+    pub invocation: Option<InvocationId>,
 }
 
 /// A value of the memory of a run.
@@ -181,11 +196,22 @@ impl Progress {
             repeated: Repeated::default(),
             question: None,
             human_request: None,
+            requests: 0,
             answers: Vec::new(),
             round: 0,
+            single_call: None,
             answer: None,
             failure: None,
         }
+    }
+
+    /// The beginning of a run of one call.
+    #[must_use]
+    pub fn of_call(call: SingleCall, input: Map<String, Value>, names: CallerNames) -> Self {
+        let (name, objective) = (call.tool.clone(), format!("A call of {}", call.tool));
+        let options = AgentRunOptions { tools: Some(vec![name.clone()]), names, ..AgentRunOptions::new(objective) };
+        let model_call = ModelCall { id: "call_1".to_owned(), name, input, problem: None };
+        Self { calls: vec![model_call], single_call: Some(call), ..Self::new(options) }
     }
 
     /// Reads a checkpoint.

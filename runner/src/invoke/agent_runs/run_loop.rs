@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use registry::{AgentRun, AgentRunState};
 
+use super::answering::UNANSWERED;
 use super::control::definitions;
 use super::progress::Progress;
 use super::tool_step::RunContext;
@@ -24,7 +25,8 @@ const NO_CALL: &str = "No tool was called. Call one of the tools; __complete__ e
 /// The work on a run of an agent.
 pub struct AgentRunLoop {
     pub(super) invoker: Invoker,
-    model: Arc<Model>,
+    /// `None` for a run of one call.
+    model: Option<Arc<Model>>,
     pub(super) run: AgentRun,
     pub(super) progress: Progress,
     /// Whether the call that has begun is one of this server.
@@ -34,7 +36,7 @@ pub struct AgentRunLoop {
 }
 
 impl AgentRunLoop {
-    pub(super) fn new(invoker: Invoker, model: Arc<Model>, (run, progress): (AgentRun, Progress)) -> Self {
+    pub(super) fn new(invoker: Invoker, model: Option<Arc<Model>>, (run, progress): (AgentRun, Progress)) -> Self {
         let working = invoker.agent_runs.begin(&run);
         Self { invoker, model, run, progress, began_here: false, working, _admitted: None }
     }
@@ -82,13 +84,15 @@ impl AgentRunLoop {
 
     /// Takes one step. Returns `false` when this server does not work on the run any more.
     async fn step(&mut self) -> Result<bool, Error> {
-        let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
-            return self.fail("agent_gone", "the agent or the user of the run is gone").await;
-        };
+        // First, since the answers that a call has belong to this call only.
         if !self.progress.go_on_unanswered() {
             return self.save(AgentRunState::Failed, Vec::new()).await;
         }
+        let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
+            return self.fail("agent_gone", "the agent or the user of the run is gone").await;
+        };
         match self.progress.calls.first().cloned() {
+            None if self.progress.single_call.is_some() => self.fail("unanswered", UNANSWERED).await,
             None => self.ask(&present).await,
             Some(call) => self.carry_out(&present, &call).await,
         }
@@ -99,6 +103,7 @@ impl AgentRunLoop {
         if let Some((code, message)) = self.exhausted() {
             return self.fail(code, message).await;
         }
+        let Some(model) = self.model.clone() else { return Err(Error::ModelMissing) };
         let tools = self.tools(present);
         let request = ModelRequest {
             model: self.progress.model.as_deref(),
@@ -107,7 +112,7 @@ impl AgentRunLoop {
             tools: &tools,
         };
         let answered = tokio::select! {
-            answered = self.model.ask(&request) => answered,
+            answered = model.ask(&request) => answered,
             () = self.working.over() => return Ok(false),
         };
         let mut reply = match answered {

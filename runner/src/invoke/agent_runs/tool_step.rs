@@ -9,11 +9,11 @@ use registry::{
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::progress::Progress;
+use super::progress::{Progress, SingleCall};
 use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
-use crate::interaction::{Interaction, Question};
+use crate::interaction::{Interaction, Question, QuestionKind};
 use crate::invoke::catalogue::{Catalogue, ListedSource, ListedTool};
 use crate::invoke::invoker::Invoker;
 use crate::invoke::refusal::Refusal;
@@ -25,6 +25,8 @@ pub(super) struct ToolObservation {
     pub text: String,
     pub is_error: bool,
     pub invocation: Option<InvocationId>,
+    /// Questions that nobody can answer, without which the call failed.
+    pub lacks: Vec<QuestionKind>,
 }
 
 /// The end of a call.
@@ -45,6 +47,7 @@ pub(super) struct RunContext {
     pub names: CallerNames,
     pub depth: Depth,
     pub interaction: Interaction,
+    pub single_call: Option<SingleCall>,
 }
 
 impl Invoker {
@@ -56,7 +59,8 @@ impl Invoker {
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
         let catalogue = self.catalogue(&principal, running).await?;
         let (names, depth, interaction) = (progress.names.clone(), progress.depth, progress.interaction());
-        Ok(Some(RunContext { principal, catalogue, names, depth, interaction }))
+        let single_call = progress.single_call.clone();
+        Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
     }
 
     /// Calls a tool. A refused or failed call is an observation, too.
@@ -96,21 +100,22 @@ impl Called {
 
 impl ToolObservation {
     pub const fn success(text: String) -> Self {
-        Self { text, is_error: false, invocation: None }
+        Self { text, is_error: false, invocation: None, lacks: Vec::new() }
     }
 
     pub const fn failure(text: String) -> Self {
-        Self { text, is_error: true, invocation: None }
+        Self { text, is_error: true, invocation: None, lacks: Vec::new() }
     }
 
     fn of(result: RunResult) -> Self {
+        let lacks = result.asked.lacked(&result.outcome).to_vec();
         let (text, is_error) = match result.outcome {
             Outcome::Succeeded { output } => (output, false),
             Outcome::Failed { exception_type, exception_message, .. } => {
                 (format!("{exception_type}: {exception_message}"), true)
             }
         };
-        Self { text, is_error, invocation: Some(result.invocation_id) }
+        Self { text, is_error, invocation: Some(result.invocation_id), lacks }
     }
 }
 
@@ -120,7 +125,7 @@ pub(super) fn call(
     listed: &ListedTool,
     (input, cancelled): (Map<String, Value>, CancellationToken),
 ) -> Call {
-    let RunContext { principal, catalogue, names, depth, interaction } = present;
+    let RunContext { principal, catalogue, names, depth, interaction, single_call } = present;
     let running = &catalogue.running;
     let (subject, pinned, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), None, ResultPersistence::default()),
@@ -138,11 +143,11 @@ pub(super) fn call(
         agent_call: Some(AgentCall {
             agent: running.agent.id.clone(),
             revision: running.revision.deployment.number,
-            protocol: AgentProtocol::Rest,
-            client: None,
+            protocol: if single_call.is_some() { AgentProtocol::Mcp } else { AgentProtocol::Rest },
+            client: single_call.as_ref().and_then(|call| call.client.clone()),
             turn: None,
         }),
-        pinned: pinned.into_iter().collect(),
+        pinned: pinned.into_iter().chain(single_call.as_ref().and_then(|call| call.pinned)).collect(),
         result_persistence,
         conversation: None,
         depth: *depth,

@@ -27,6 +27,8 @@ type Ended = Result<Vec<RunResult>, Refusal>;
 /// A workflow that runs in a task of its own.
 struct StartedWorkflow {
     cancelled: CancellationToken,
+    /// Cancelled when the start is recorded.
+    started: CancellationToken,
     ended: oneshot::Receiver<Ended>,
 }
 
@@ -87,9 +89,10 @@ impl Invoker {
     /// Takes the call of a workflow through all steps, in a task of its own.
     fn start_workflow(&self, call: Call) -> StartedWorkflow {
         let (cancelled, (sender, ended)) = (call.cancelled.clone(), oneshot::channel());
-        let invoker = self.clone();
+        let (invoker, started) = (self.clone(), CancellationToken::new());
+        let events = EventSender::of_start(started.clone());
         let work = async move {
-            let unheard = sender.send(invoker.try_invoke(call, EventSender::none()).await).err();
+            let unheard = sender.send(invoker.try_invoke(call, events).await).err();
             if let Some(Err(Refusal { error, .. })) = unheard
                 && error.kind() == ErrorKind::Internal
             {
@@ -97,7 +100,7 @@ impl Invoker {
             }
         };
         self.agent_runs.workflows.spawn(work.in_current_span());
-        StartedWorkflow { cancelled, ended }
+        StartedWorkflow { cancelled, started, ended }
     }
 
     /// Completes when the workflows of all runs of agents have ended. Call it when no run starts others any more.
@@ -108,13 +111,19 @@ impl Invoker {
 }
 
 impl StartedWorkflow {
-    /// Waits for the end of the workflow, up to a time. A run of an agent that is cancelled meanwhile cancels the workflow.
+    /// Waits for the end of the workflow, up to a time, or for its start. A run of an agent that is cancelled meanwhile cancels the workflow.
     async fn end_within(
         mut self,
         wait_max: Option<Duration>,
         run_cancelled: &CancellationToken,
     ) -> Result<WorkflowState, Error> {
-        let Some(wait_max) = wait_max else { return Ok(WorkflowState::Running { timed_out: None }) };
+        let begun = async {
+            match wait_max {
+                Some(wait_max) => sleep(wait_max).await,
+                // A call that is refused has no start.
+                None => self.started.cancelled().await,
+            }
+        };
         let ended = tokio::select! {
             biased;
             ended = &mut self.ended => ended,
@@ -122,7 +131,7 @@ impl StartedWorkflow {
                 self.cancelled.cancel();
                 (&mut self.ended).await
             }
-            () = sleep(wait_max) => return Ok(WorkflowState::Running { timed_out: Some(true) }),
+            () = begun => return Ok(WorkflowState::Running { timed_out: wait_max.map(|_| true) }),
         };
         WorkflowState::of(ended.map_err(|_| Error::internal("a workflow ended without a result"))?)
     }
@@ -161,5 +170,5 @@ fn observation(run: InvocationId, workflow: &ToolId, state: WorkflowState) -> Re
     let is_error = matches!(state, WorkflowState::Failed { .. });
     let text = serde_json::to_string(&Observation { workflow_run_id: &run, workflow_id: workflow, state })
         .map_err(|error| Error::internal(error.to_string()))?;
-    Ok(ToolObservation { text, is_error, invocation: Some(run) })
+    Ok(ToolObservation { text, is_error, invocation: Some(run), lacks: Vec::new() })
 }

@@ -110,7 +110,7 @@ fn settings() {
             "annotations": {
                 "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
             },
-            "intervention": "required",
+            "intervention": "required", "tasks": "optional",
             "calls": {"weather": ">=1.2, <2"},
         }));
     }

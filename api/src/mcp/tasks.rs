@@ -1,0 +1,238 @@
+//! The extension for tasks: a call whose client asks for the result later is a run, and so is the work of an agent that a client
+//! answers.
+
+use std::collections::BTreeMap;
+
+use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestKind, TaskSupport};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
+    JsonObject, Task, TaskPayload, TaskStatus,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use runner::{
+    AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, ListedSource, ListedTool,
+    NewSingleCall, Progress, QuestionKind, SingleCall,
+};
+use serde_json::{Value, json};
+
+use super::abilities::missing;
+use super::calling::{Calling, client, fault, is_fault, output_form, pinned};
+use super::dialogue;
+use super::result::{OutputForm, of_failure, of_record};
+use super::scope::Scope;
+
+/// The key of the question of a model. Keys of forms have no blanks.
+const ANSWER: &str = "the answer";
+/// Time after which a client asks for a task again.
+const POLL_INTERVAL_MS: u64 = 1_000;
+const INTERNAL: i32 = ErrorCode::INTERNAL_ERROR.0;
+
+/// A request of a client about tasks of one agent.
+pub(super) struct Tasks<'a> {
+    pub calling: &'a Calling,
+    pub scope: &'a Scope,
+}
+
+/// A call that may become a task.
+pub(super) struct Callee<'a> {
+    pub listed: &'a ListedTool,
+    pub arguments: Option<&'a JsonObject>,
+}
+
+impl Tasks<'_> {
+    /// Starts a task, if the tool and the client have them. `None` for a call whose client waits for the result.
+    pub async fn start(
+        &self,
+        callee: &Callee<'_>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<CallToolResponse>, ErrorData> {
+        let has_tasks = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
+        match (task_support(callee.listed), has_tasks) {
+            (TaskSupport::Never, _) | (TaskSupport::Optional, false) => return Ok(None),
+            (TaskSupport::Required, false) => return Err(tasks_missing()),
+            (TaskSupport::Optional | TaskSupport::Required, true) => {}
+        }
+        let call = SingleCall {
+            tool: callee.listed.name.clone(),
+            client: client(context),
+            pinned: pinned(&context.meta)?,
+            invocation: None,
+        };
+        let (input, names) = (callee.arguments.cloned().unwrap_or_default(), self.scope.names.clone());
+        let new = NewSingleCall { call, input, names };
+        let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
+        match started {
+            Ok(work) => {
+                let task = task(work.run().0);
+                self.work(work)?;
+                Ok(Some(CallToolResponse::Task(CreateTaskResult::new(task))))
+            }
+            Err(error) if is_fault(&error) => Err(fault(&error)),
+            Err(error) => Ok(Some(of_failure(error.code(), &error.to_string()).into())),
+        }
+    }
+
+    /// Works on a run in a task of the server, which its shutdown waits for.
+    fn work(&self, work: AgentRunLoop) -> Result<(), ErrorData> {
+        let spawned = self.calling.tasks.spawn(work.to_its_end());
+        spawned.map(drop).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Finds a task of the user of the request.
+    async fn find(&self, id: &str) -> Result<(AgentRun, Progress), ErrorData> {
+        let unknown = || ErrorData::invalid_params(format!("Unknown task: {id}"), None);
+        let id = AgentRunId::parse(id).map_err(|_| unknown())?;
+        let Scope { principal, running, .. } = self.scope;
+        let found = self.calling.invoker.own_run_of_agent(principal, running, &id).await;
+        found.map_err(|error| fault(&error))?.ok_or_else(unknown)
+    }
+
+    pub async fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
+        let (run, progress) = self.find(id).await?;
+        let payload = match run.state {
+            AgentRunState::Running => TaskPayload::Working,
+            AgentRunState::Cancelled => TaskPayload::Cancelled,
+            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: requests(&progress)? },
+            AgentRunState::Completed => TaskPayload::Completed { result: self.result(&run, progress).await? },
+            AgentRunState::Failed => TaskPayload::Failed { error: error(&progress) },
+        };
+        Ok(DetailedTask::new(task(&run), payload))
+    }
+
+    /// The result of a call is in its record; that of a run of a model is its answer.
+    async fn result(&self, run: &AgentRun, progress: Progress) -> Result<JsonObject, ErrorData> {
+        let rendered = match (progress.single_call, progress.answer) {
+            (Some(SingleCall { tool, invocation: Some(invocation), .. }), _) => {
+                let found = self.calling.invoker.record(&run.organization, &invocation).await;
+                let record = found.map_err(|error| fault(&error))?;
+                let form = self.form(&tool).await?;
+                match record.and_then(|record| of_record(record, form)) {
+                    Some(rendered) => rendered,
+                    None => of_failure("record_gone", "the record of the call was deleted"),
+                }
+            }
+            (_, Some(answer)) => of_answer(&answer),
+            (_, None) => of_failure("result_missing", "the run ended without an answer"),
+        };
+        let rendered = serde_json::to_value(rendered).ok().and_then(|value| value.as_object().cloned());
+        rendered.ok_or_else(|| ErrorData::internal_error("The server failed.", None))
+    }
+
+    /// The form of the output of a tool, as the agent has the tool now.
+    async fn form(&self, tool: &str) -> Result<OutputForm, ErrorData> {
+        let catalogue = self.calling.invoker.catalogue(&self.scope.principal, self.scope.running.clone()).await;
+        let catalogue = catalogue.map_err(|error| fault(&error))?;
+        Ok(catalogue.find(tool).map_or(OutputForm::Free, output_form))
+    }
+
+    /// Answers questions of a task. Keys that are not open are ignored.
+    pub async fn update(&self, id: &str, responses: BTreeMap<String, Value>) -> Result<(), ErrorData> {
+        let (run, progress) = self.find(id).await?;
+        let Some(question) = progress.question.filter(|_| run.state == AgentRunState::Paused) else { return Ok(()) };
+        let (invoker, principal) = (&self.calling.invoker, &self.scope.principal);
+        let resumed = match question.kind {
+            HumanRequestKind::Question => match responses.get(ANSWER) {
+                Some(result) => invoker.resume_agent_run(principal, &run.id, response(result)?).await,
+                None => return Ok(()),
+            },
+            HumanRequestKind::Approval | HumanRequestKind::Form => {
+                let is_open = |key: &String| question.forms.iter().any(|form| form.key == *key);
+                let results: JsonObject = responses.into_iter().filter(|(key, _)| is_open(key)).collect();
+                if results.is_empty() {
+                    return Ok(());
+                }
+                invoker.fill_in(principal, run, &results).await
+            }
+        };
+        match resumed {
+            Ok(Some(work)) => self.work(work),
+            Ok(None) => Ok(()),
+            Err(error) if is_fault(&error) => Err(fault(&error)),
+            Err(error) => Err(ErrorData::invalid_params(error.to_string(), None)),
+        }
+    }
+
+    /// Cancels a task. One that has ended stays as it is.
+    pub async fn cancel(&self, id: &str) -> Result<(), ErrorData> {
+        let (run, _) = self.find(id).await?;
+        let cancelled = self.calling.invoker.cancel_agent_run(&self.scope.principal, &run.id).await;
+        cancelled.map(drop).map_err(|error| fault(&error))
+    }
+}
+
+fn task_support(listed: &ListedTool) -> TaskSupport {
+    match &listed.source {
+        ListedSource::Native(_) => TaskSupport::Never,
+        ListedSource::Published { callable, .. } => callable.version.settings.task_support,
+    }
+}
+
+fn tasks_missing() -> ErrorData {
+    ErrorData::missing_required_client_capability(ClientCapabilities::builder().enable_tasks().build())
+}
+
+/// A run as a task. It is kept as long as the history.
+fn task(run: &AgentRun) -> Task {
+    let status = TaskStatus::Working;
+    let task = Task::new(run.id.as_str(), status, run.created_at.to_string(), run.updated_at.to_string());
+    task.with_poll_interval_ms(POLL_INTERVAL_MS)
+}
+
+/// The open questions of a task.
+fn requests(progress: &Progress) -> Result<InputRequests, ErrorData> {
+    let Some(question) = &progress.question else { return Ok(InputRequests::new()) };
+    let failed = |text: String| ErrorData::internal_error(text, None);
+    if question.kind == HumanRequestKind::Question {
+        let request = serde_json::from_value(form_of(question)).map_err(|error| failed(error.to_string()))?;
+        return Ok(InputRequests::from([(ANSWER.to_owned(), request)]));
+    }
+    let rendered = |form: &runner::Question| Ok((form.key.clone(), dialogue::rendered(form).map_err(failed)?));
+    question.forms.iter().map(rendered).collect()
+}
+
+/// The question of a model as a form.
+fn form_of(question: &HumanQuestion) -> Value {
+    let mut input = json!({"type": "string", "title": "Answer"});
+    if !question.options.is_empty() {
+        input["enum"] = json!(question.options);
+    }
+    let approved = json!({"type": "boolean", "title": "Approved"});
+    let schema = json!({"type": "object", "properties": {"human_input": input, "approved": approved}});
+    let message = match &question.context_summary {
+        Some(summary) => format!("{}\n\n{summary}", question.question),
+        None => question.question.clone(),
+    };
+    json!({"method": "elicitation/create", "params": {"mode": "form", "message": message, "requestedSchema": schema}})
+}
+
+/// The answer to the question of a model.
+fn response(result: &Value) -> Result<HumanResponse, ErrorData> {
+    if !runner::is_result(QuestionKind::Form, result) {
+        return Err(ErrorData::invalid_params(
+            format!("inputResponses/{ANSWER}: should be the result of a form"),
+            None,
+        ));
+    }
+    let content = &result["content"];
+    let human_input = content["human_input"].as_str().map(str::to_owned);
+    let approved = content["approved"].as_bool();
+    let approved = if result["action"] == "accept" { approved } else { Some(false) };
+    Ok(HumanResponse { human_input, approved, forms: None })
+}
+
+fn of_answer(answer: &FinalAnswer) -> CallToolResult {
+    let mut rendered = CallToolResult::success(vec![rmcp::model::ContentBlock::text(answer.answer.clone())]);
+    rendered.structured_content = Some(json!(answer));
+    rendered
+}
+
+/// The error of a task that failed.
+fn error(progress: &Progress) -> JsonObject {
+    let failure = progress.failure.as_ref();
+    let code = failure.map_or("abandoned", |failure| failure.code.as_str());
+    let message = failure.map_or("no server went on with the task in time", |failure| failure.message.as_str());
+    let number = if code == INPUT_UNAVAILABLE { missing(&[]).code.0 } else { INTERNAL };
+    let fields = [("code", json!(number)), ("message", json!(message)), ("data", json!({"type": code}))];
+    fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}

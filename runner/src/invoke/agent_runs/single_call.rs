@@ -1,0 +1,116 @@
+//! Runs of one call: a client does not wait for the call, and asks for its result later.
+
+use std::sync::Arc;
+
+use registry::{
+    AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, InvocationId, NewAgentRun, OrganizationId,
+    Principal, Record, RunningAgent, StartedAgentRun,
+};
+use serde_json::{Map, Value};
+
+use super::human::HumanResponse;
+use super::progress::{Progress, SingleCall};
+use super::run_loop::AgentRunLoop;
+use super::tool_step::ToolObservation;
+use crate::error::Error;
+use crate::invoke::invoker::Invoker;
+
+/// The code of the failure of a call that asked what nobody can answer.
+pub const INPUT_UNAVAILABLE: &str = "input_unavailable";
+
+/// A call that a client does not wait for.
+pub struct NewSingleCall {
+    pub call: SingleCall,
+    pub input: Map<String, Value>,
+    pub names: CallerNames,
+}
+
+impl Invoker {
+    /// Starts the run of one call of a tool of an agent.
+    ///
+    /// # Errors
+    /// When too many runs go on, or the store cannot be written.
+    pub async fn start_single_call(
+        &self,
+        principal: &Principal,
+        running: &Arc<RunningAgent>,
+        NewSingleCall { call, input, names }: NewSingleCall,
+    ) -> Result<AgentRunLoop, Error> {
+        let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
+        let progress = Progress::of_call(call, input, names);
+        let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
+        let new = NewAgentRun { agent, kind, document, once: None };
+        match self.services.store.start_agent_run(principal, new).await? {
+            StartedAgentRun::New(run) => {
+                Ok(AgentRunLoop::new(self.clone(), None, (run, progress)).admitted(Some(admitted)))
+            }
+            _ => Err(Error::internal("a call without a key was repeated")),
+        }
+    }
+
+    /// Adds results of a client for forms of a paused run, which goes on once all have one. `None` while some are open.
+    ///
+    /// # Errors
+    /// When the run does not wait, or a result does not fit its form.
+    pub async fn fill_in(
+        &self,
+        principal: &Principal,
+        found: AgentRun,
+        results: &Map<String, Value>,
+    ) -> Result<Option<AgentRunLoop>, Error> {
+        let mut progress = Progress::read(&found.document)?;
+        if found.state != AgentRunState::Paused {
+            return Err(Error::AgentRunNotPaused);
+        }
+        if let Some(left) = progress.fill_in(results)? {
+            let document = left.written()?;
+            let amended = self.services.store.amend_agent_run(&found, progress.written()?, document).await?;
+            return amended.map(|_| None).ok_or(Error::AgentRunNotPaused);
+        }
+        let response = HumanResponse { forms: Some(results.clone()), ..HumanResponse::default() };
+        self.go_on(principal, (found, progress), &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
+    }
+
+    /// Reads the record of a call.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn record(
+        &self,
+        organization: &OrganizationId,
+        invocation: &InvocationId,
+    ) -> Result<Option<Record>, Error> {
+        Ok(self.services.store.get_invocation(organization, invocation).await?)
+    }
+
+    /// Finds a run of the user of an agent.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the checkpoint is damaged.
+    pub async fn own_run_of_agent(
+        &self,
+        principal: &Principal,
+        running: &RunningAgent,
+        run: &AgentRunId,
+    ) -> Result<Option<(AgentRun, Progress)>, Error> {
+        let found = self.agent_run(principal, run).await?;
+        Ok(found.filter(|(run, _)| run.user == principal.user && run.agent == running.agent.id))
+    }
+}
+
+impl Progress {
+    /// Notes the end of the only call. Returns the state of the run: it has failed when there is no result that a record has.
+    pub(super) fn end_of_call(&mut self, observed: ToolObservation) -> AgentRunState {
+        let ToolObservation { text, is_error, invocation, lacks } = observed;
+        self.observe(text.clone(), is_error);
+        let code = if lacks.is_empty() { "interrupted" } else { INPUT_UNAVAILABLE };
+        if invocation.is_none() || !lacks.is_empty() {
+            self.fail(code, text);
+            return AgentRunState::Failed;
+        }
+        if let Some(call) = &mut self.single_call {
+            call.invocation = invocation;
+        }
+        AgentRunState::Completed
+    }
+}
