@@ -62,6 +62,8 @@ pub enum CallOrigin {
     /// A client of the server.
     #[default]
     Client,
+    /// A run of an agent, which keeps the results in its checkpoints.
+    AgentRun,
     /// A run of another tool.
     Run(ParentRun),
 }
@@ -91,7 +93,7 @@ impl CallOrigin {
     /// The tree of the call's runs.
     pub(crate) fn tree(&self) -> CallTree {
         match self {
-            Self::Client => CallTree::default(),
+            Self::Client | Self::AgentRun => CallTree::default(),
             Self::Run(parent) => parent.tree.clone(),
         }
     }

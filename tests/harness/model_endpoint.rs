@@ -99,7 +99,8 @@ fn objective_of(body: &Value) -> Option<String> {
 fn next(scripts: &Scripts, body: &Value) -> Reply {
     let mut scripts = scripts.lock();
     let text = objective_of(body).unwrap_or_default();
-    let script = scripts.iter_mut().find(|(objective, _)| text.starts_with(objective.as_str()));
+    let of_text = scripts.iter_mut().filter(|(objective, _)| text.starts_with(objective.as_str()));
+    let script = of_text.max_by_key(|(objective, _)| objective.len());
     let Some((_, replies)) = script else { return Reply::Refuses(400) };
     let next = replies.pop_front().unwrap_or(Reply::Refuses(400));
     if replies.is_empty() {

@@ -41,6 +41,15 @@ impl Gateway<'_> {
         eventually(status, || Some(self.task(id)).filter(|task| task["status"] == status))
     }
 
+    /// Answers the open request of a task, and returns the whole response.
+    fn fill_in(&self, id: &str, values: Value) -> Value {
+        let open = self.task(id)["inputRequests"].take();
+        let (request, _) =
+            open.as_object().and_then(|open| open.keys().next()).expect("a request").split_once('/').expect("a key");
+        let values = values.as_object().cloned().expect("values").into_iter();
+        self.update(id, values.map(|(key, value)| (format!("{request}/{key}"), value)).collect())
+    }
+
     /// Answers questions of a task, and returns the whole response.
     fn update(&self, id: &str, responses: Value) -> Value {
         self.send_with_tasks("tasks/update", json!({"taskId": id, "inputResponses": responses}))
@@ -107,20 +116,28 @@ fn the_questions_of_a_task_are_answered_one_after_the_other() {
     asking(&team, "names", &body).manifest("tasks = 'optional'").published();
     let gateway = Gateway::new(&team, "tools", &["names"]);
     let id = gateway.begin("names", json!({}));
-    let open = |task: &Value| task["inputRequests"].as_object().expect("requests").keys().cloned().collect::<Vec<_>>();
+    let key = |key: &String| key.split_once('/').expect("a key of a request").1.to_owned();
+    let open = |task: &Value| task["inputRequests"].as_object().expect("requests").keys().map(key).collect::<Vec<_>>();
     assert_eq!(open(&gateway.task_becomes(&id, "input_required")), ["first", "second"]);
     for wrong in [json!({"first": 5}), json!({"first": accepted(json!({"name": 5}))})] {
-        assert_eq!(gateway.update(&id, wrong.clone())["error"]["code"], -32602, "{wrong}");
+        assert_eq!(gateway.fill_in(&id, wrong.clone())["error"]["code"], -32602, "{wrong}");
     }
     assert_eq!(gateway.update(&id, json!({"nothing": {}}))["result"]["resultType"], "complete");
-    let part = gateway.update(&id, json!({"first": accepted(json!({"name": "Ada"}))}));
+    let part = gateway.fill_in(&id, json!({"first": accepted(json!({"name": "Ada"}))}));
     assert_eq!(part["result"]["resultType"], "complete", "{part}");
     let left = gateway.task(&id);
     assert_eq!((&left["status"], open(&left)), (&json!("input_required"), vec!["second".to_owned()]));
     let queued = team.get("/human_request")["human_requests"][0].clone();
     assert_eq!((&queued["agent_run_id"], queued["forms"].as_array().map(Vec::len)), (&json!(id), Some(1)), "{queued}");
-    gateway.update(&id, json!({"second": accepted(json!({"name": "Eve"}))}));
+    gateway.fill_in(&id, json!({"second": accepted(json!({"name": "Eve"}))}));
     assert_eq!(text(&gateway.task_becomes(&id, "completed")), "Ada Eve");
+    let answered = team.get("/human_request?status=answered")["human_requests"][0].clone();
+    let expected = json!({"first": {"name": "Ada"}, "second": {"name": "Eve"}});
+    assert_eq!(
+        (&answered["response"]["forms"], &answered["answered_by"]),
+        (&expected, &json!(team.user)),
+        "{answered}"
+    );
 }
 
 /// A client of tasks and a person at the queue answer the same request: the first answer counts.
@@ -133,11 +150,13 @@ fn a_confirmation_of_a_task_is_given_in_the_queue() {
     let answer = |approved: bool| {
         let id = gateway.begin("pay", json!({}));
         let asked = gateway.task_becomes(&id, "input_required");
-        assert_eq!(asked["inputRequests"]["lathe/confirmation"]["params"]["message"], "Run pay with {}?", "{asked}");
         let request = team.get("/human_request")["human_requests"][0]["human_request_id"].clone();
-        let path = format!("/human_request/{}/answer", request.as_str().expect("an id"));
-        team.post(&path, &json!({"approved": approved})).expect(200);
-        gateway.update(&id, json!({"lathe/confirmation": accepted(json!({"confirmed": true}))}));
+        let request = request.as_str().expect("an id");
+        let key = format!("{request}/lathe/confirmation");
+        assert_eq!(asked["inputRequests"][&key]["params"]["message"], "Run pay with {}?", "{asked}");
+        team.post(&format!("/human_request/{request}/answer"), &json!({"approved": approved})).expect(200);
+        let late = gateway.update(&id, json!({key: accepted(json!({"confirmed": true}))}));
+        assert_eq!(late["result"]["resultType"], "complete", "{late}");
         gateway.task_becomes(&id, "completed")
     };
     assert_eq!(text(&answer(true)), "paid");
@@ -191,7 +210,7 @@ fn a_task_outlives_its_server() {
     server.kill();
     let team = team.moved_to(server.restarted(|_| {}));
     let gateway = Gateway { team: &team, slug, id };
-    gateway.update(&asks, json!({"name": accepted(json!({"name": "Ada"}))}));
+    gateway.fill_in(&asks, json!({"name": accepted(json!({"name": "Ada"}))}));
     assert_eq!(text(&gateway.task_becomes(&asks, "completed")), "Ada");
     let failed = gateway.task_becomes(&sleeps, "failed");
     assert!(failed["error"]["message"].as_str().is_some_and(|text| text.starts_with("interrupted: ")), "{failed}");
@@ -209,9 +228,10 @@ fn s1_037_a_run_of_an_agent_is_answered_as_a_task() {
     let run = team.server.request("POST", "/agents/execute").bearer(&team.token).json(&body).send().expect(200);
     let id = run["agent_run_id"].as_str().expect("an id");
     let asked = gateway.task_becomes(id, "input_required");
-    let form = &asked["inputRequests"]["the answer"]["params"];
+    let forms = asked["inputRequests"].as_object().expect("requests");
+    let form = &forms.values().next().expect("a request")["params"];
     assert_eq!(form["requestedSchema"]["properties"]["human_input"]["enum"], json!(["a", "b"]), "{asked}");
-    gateway.update(id, json!({"the answer": accepted(json!({"human_input": "b"}))}));
+    gateway.fill_in(id, json!({"answer": accepted(json!({"human_input": "b"}))}));
     let done = gateway.task_becomes(id, "completed");
     assert_eq!((text(&done), &done["result"]["structuredContent"]["confidence"]), ("chose b", &json!(1.0)));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestKind, TaskSupport};
+use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, TaskSupport};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
     JsonObject, Task, TaskPayload, TaskStatus,
@@ -22,8 +22,10 @@ use super::dialogue;
 use super::result::{OutputForm, of_failure, of_record};
 use super::scope::Scope;
 
-/// The key of the question of a model. Keys of forms have no blanks.
-const ANSWER: &str = "the answer";
+/// The key of the question of a model.
+const ANSWER: &str = "answer";
+/// Bytes of the answer to a model.
+const INPUT_BYTES_MAX: usize = 16 << 10;
 /// Time after which a client asks for a task again.
 const POLL_INTERVAL_MS: u64 = 1_000;
 const INTERNAL: i32 = ErrorCode::INTERNAL_ERROR.0;
@@ -64,8 +66,12 @@ impl Tasks<'_> {
         let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {
-                let task = task(work.run().0);
-                self.work(work)?;
+                let (task, run) = (task(work.run().0), work.run().0.id.clone());
+                if let Err(error) = self.work(work) {
+                    // The client calls again.
+                    let cancelled = self.calling.invoker.cancel_agent_run(&self.scope.principal, &run).await;
+                    return cancelled.map_err(|error| fault(&error)).and(Err(error));
+                }
                 Ok(Some(CallToolResponse::Task(CreateTaskResult::new(task))))
             }
             Err(error) if is_fault(&error) => Err(fault(&error)),
@@ -93,7 +99,7 @@ impl Tasks<'_> {
         let payload = match run.state {
             AgentRunState::Running => TaskPayload::Working,
             AgentRunState::Cancelled => TaskPayload::Cancelled,
-            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: requests(&progress)? },
+            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: requests(&progress) },
             AgentRunState::Completed => TaskPayload::Completed { result: self.result(&run, progress).await? },
             AgentRunState::Failed => TaskPayload::Failed { error: error(&progress) },
         };
@@ -129,27 +135,30 @@ impl Tasks<'_> {
     /// Answers questions of a task. Keys that are not open are ignored.
     pub async fn update(&self, id: &str, responses: BTreeMap<String, Value>) -> Result<(), ErrorData> {
         let (run, progress) = self.find(id).await?;
-        let Some(question) = progress.question.filter(|_| run.state == AgentRunState::Paused) else { return Ok(()) };
+        let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else { return Ok(()) };
+        if run.state != AgentRunState::Paused {
+            return Ok(());
+        }
+        let of_request = |(key, result): (String, Value)| Some((own_key(request, &key)?.to_owned(), result));
+        let mut results: JsonObject = responses.into_iter().filter_map(of_request).collect();
         let (invoker, principal) = (&self.calling.invoker, &self.scope.principal);
-        let resumed = match question.kind {
-            HumanRequestKind::Question => match responses.get(ANSWER) {
-                Some(result) => invoker.resume_agent_run(principal, &run.id, response(result)?).await,
-                None => return Ok(()),
-            },
-            HumanRequestKind::Approval | HumanRequestKind::Form => {
-                let is_open = |key: &String| question.forms.iter().any(|form| form.key == *key);
-                let results: JsonObject = responses.into_iter().filter(|(key, _)| is_open(key)).collect();
-                if results.is_empty() {
-                    return Ok(());
-                }
-                invoker.fill_in(principal, run, &results).await
+        let resumed = if question.kind == HumanRequestKind::Question {
+            let Some(result) = results.get(ANSWER) else { return Ok(()) };
+            invoker.answer_human_request(principal, request, response(result)?).await
+        } else {
+            results.retain(|key, _| question.forms.iter().any(|form| form.key == *key));
+            if results.is_empty() {
+                return Ok(());
             }
+            invoker.fill_in(principal, request, &results).await
         };
         match resumed {
             Ok(Some(work)) => self.work(work),
-            Ok(None) => Ok(()),
+            // Somebody else was faster.
+            Ok(None) | Err(runner::Error::HumanRequestClosed) => Ok(()),
+            Err(error @ runner::Error::HumanResponse { .. }) => Err(ErrorData::invalid_params(error.to_string(), None)),
             Err(error) if is_fault(&error) => Err(fault(&error)),
-            Err(error) => Err(ErrorData::invalid_params(error.to_string(), None)),
+            Err(error) => Err(ErrorData::internal_error(format!("{}: {error}", error.code()), None)),
         }
     }
 
@@ -179,16 +188,26 @@ fn task(run: &AgentRun) -> Task {
     task.with_poll_interval_ms(POLL_INTERVAL_MS)
 }
 
-/// The open questions of a task.
-fn requests(progress: &Progress) -> Result<InputRequests, ErrorData> {
-    let Some(question) = &progress.question else { return Ok(InputRequests::new()) };
-    let failed = |text: String| ErrorData::internal_error(text, None);
+/// The key of a question within its task: the request, of which an answer is, and the key of the form.
+fn key_of(request: &HumanRequestId, key: &str) -> String {
+    format!("{request}/{key}")
+}
+
+fn own_key<'a>(request: &HumanRequestId, key: &'a str) -> Option<&'a str> {
+    key.strip_prefix(request.as_str())?.strip_prefix('/')
+}
+
+/// The open questions of a task. A form that the protocol does not have is answered in the queue.
+fn requests(progress: &Progress) -> InputRequests {
+    let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else {
+        return InputRequests::new();
+    };
     if question.kind == HumanRequestKind::Question {
-        let request = serde_json::from_value(form_of(question)).map_err(|error| failed(error.to_string()))?;
-        return Ok(InputRequests::from([(ANSWER.to_owned(), request)]));
+        let form = serde_json::from_value(form_of(question)).ok();
+        return form.map(|form| (key_of(request, ANSWER), form)).into_iter().collect();
     }
-    let rendered = |form: &runner::Question| Ok((form.key.clone(), dialogue::rendered(form).map_err(failed)?));
-    question.forms.iter().map(rendered).collect()
+    let rendered = |form: &runner::Question| Some((key_of(request, &form.key), dialogue::rendered(form).ok()?));
+    question.forms.iter().filter_map(rendered).collect()
 }
 
 /// The question of a model as a form.
@@ -215,6 +234,10 @@ fn response(result: &Value) -> Result<HumanResponse, ErrorData> {
         ));
     }
     let content = &result["content"];
+    if content["human_input"].as_str().is_some_and(|text| text.len() > INPUT_BYTES_MAX) {
+        let message = format!("inputResponses/{ANSWER}: `human_input` has at most {INPUT_BYTES_MAX} bytes");
+        return Err(ErrorData::invalid_params(message, None));
+    }
     let human_input = content["human_input"].as_str().map(str::to_owned);
     let approved = content["approved"].as_bool();
     let approved = if result["action"] == "accept" { approved } else { Some(false) };

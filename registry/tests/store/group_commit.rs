@@ -74,7 +74,7 @@ async fn a_closed_store_refuses_calls() {
 
 #[tokio::test]
 async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
-    let config = Config { database_bytes_max: Some(768 * 1024), ..Config::for_tests() };
+    let config = Config { database_bytes_max: Some(832 * 1024), ..Config::for_tests() };
     let mut world = World::with(config).await;
     let acme = world.organization("acme").await;
     let kept = world.started(&acme).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use registry::{
     AgentRun, AgentRunState, Checkpoint, Grants, HumanRequest, HumanRequestFilter, HumanRequestId, HumanRequestKind,
-    HumanRequestState, NewHumanRequest, NewHumanResponse, Principal, Urgency, UserId,
+    HumanRequestState, NewHumanRequest, NewHumanResponse, NewUser, Principal, RoleName, Urgency, UserId,
 };
 
 use crate::agent_runs::{all, checkpoint};
@@ -65,6 +65,25 @@ async fn the_request_of_a_cancelled_run_is_closed() {
     assert!(world.store.cancel_agent_run(&paused).await.unwrap());
     let closed = world.request(&acme, &id).await;
     assert_eq!((closed.state, closed.response, closed.answered_by), (HumanRequestState::Cancelled, None, None));
+}
+
+/// A later user may have the same id.
+#[tokio::test]
+async fn the_runs_of_a_user_who_is_removed_are_deleted_and_those_of_an_agent_cancelled() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let bob = UserId::parse("bob").unwrap();
+    let new = NewUser { id: bob.clone(), role: RoleName::parse("admin").unwrap() };
+    world.store.create_user(&acme.organization, new).await.unwrap();
+    let of_bob = Principal { user: bob.clone(), ..acme.clone() };
+    let ((of_removed, _), (kept, of_kept)) =
+        (world.paused_run(&of_bob, Urgency::Low).await, world.paused_run(&acme, Urgency::Low).await);
+    world.store.remove_user(&acme.organization, &bob).await.unwrap();
+    assert_eq!(world.store.reread_agent_run(&of_removed).await.unwrap(), None);
+    assert_eq!(world.request(&acme, &of_kept).await.state, HumanRequestState::Open);
+    world.store.delete_agent(&acme, &kept.agent).await.unwrap();
+    assert_eq!(world.request(&acme, &of_kept).await.state, HumanRequestState::Cancelled);
+    assert_eq!(world.store.reread_agent_run(&kept).await.unwrap().unwrap().state, AgentRunState::Cancelled);
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ impl Admissions {
     /// The admission of a call. A call that is nested too deeply was refused before.
     pub fn of(&self, origin: &CallOrigin, depth: Depth) -> &Admission {
         match origin {
-            CallOrigin::Client => &self.clients,
+            CallOrigin::Client | CallOrigin::AgentRun => &self.clients,
             CallOrigin::Run(_) => self.nested.get(depth.level().saturating_sub(1)).unwrap_or(&self.clients),
         }
     }

@@ -73,7 +73,7 @@ pub(super) fn confirmation(question: &Question) -> Answer {
     Answer::to(question, json!({"action": "accept", "content": {CONFIRMED: true}}).to_string())
 }
 
-fn is_yes(result: &str) -> bool {
+pub(super) fn is_yes(result: &str) -> bool {
     let result: Value = serde_json::from_str(result).unwrap_or_default();
     result["action"] == "accept" && result["content"][CONFIRMED] == true
 }

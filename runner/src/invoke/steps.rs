@@ -151,11 +151,11 @@ impl RunningCall<'_> {
 
     /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
     async fn redaction(&self, call: &Call, stored: &UserVariables) -> Result<Redaction, Error> {
-        let (principal, is_nested) = (&call.principal, matches!(call.origin, CallOrigin::Run(_)));
+        let (principal, is_kept) = (&call.principal, !matches!(call.origin, CallOrigin::Client));
         let secrets: Vec<_> = self.target.secrets().chain(stored.sensitive.values()).cloned().collect();
-        // A run that called the tool would store an answer with the tool's secrets, which are not its own.
+        // A run that made the call would store an answer with the tool's secrets, which are not its own.
         let redacts_answers =
-            !secrets.is_empty() && (is_nested || self.services.store.redacts_answers(&principal.organization).await?);
+            !secrets.is_empty() && (is_kept || self.services.store.redacts_answers(&principal.organization).await?);
         Ok(Redaction::of(secrets, redacts_answers))
     }
 }

@@ -73,9 +73,14 @@ const CANCEL_RUN: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
 
-const CANCEL_RUNS_OF_USER: &str =
-    "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
-    WHERE organization = $1 AND user_id = $2 AND state IN ('running', 'paused')";
+/// What belongs to the runs of a user, and the runs.
+const DELETE_RUNS_OF_USER: [&str; 3] = [
+    "DELETE FROM agent_run_steps WHERE organization = $1 AND agent_run IN
+        (SELECT agent_run FROM agent_runs WHERE organization = $1 AND user_id = $2)",
+    "DELETE FROM human_requests WHERE organization = $1 AND agent_run IN
+        (SELECT agent_run FROM agent_runs WHERE organization = $1 AND user_id = $2)",
+    "DELETE FROM agent_runs WHERE organization = $1 AND user_id = $2",
+];
 
 const CANCEL_RUNS_OF_AGENT: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
@@ -304,14 +309,16 @@ impl Store {
     }
 }
 
-/// Cancels the runs of a user who is removed: a later user may have the same id.
-pub(super) async fn cancel_runs_of_user(
+/// Deletes the runs of a user who is removed: a later user may have the same id.
+pub(super) async fn delete_runs_of_user(
     connection: &mut Connection,
     (organization, user): (&OrganizationId, &UserId),
-    now: Timestamp,
 ) -> Result<()> {
-    let cancel = Query::new(CANCEL_RUNS_OF_USER).bind(organization.as_str()).bind(user.as_str());
-    cancel_all(connection, cancel, (organization, now)).await
+    for statement in DELETE_RUNS_OF_USER {
+        let query = Query::new(statement).bind(organization.as_str()).bind(user.as_str());
+        query.execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 /// Cancels the runs of an agent that is deleted.
@@ -321,14 +328,6 @@ pub(super) async fn cancel_runs_of_agent(
     now: Timestamp,
 ) -> Result<()> {
     let cancel = Query::new(CANCEL_RUNS_OF_AGENT).bind(organization.as_str()).bind(agent.as_str());
-    cancel_all(connection, cancel, (organization, now)).await
-}
-
-async fn cancel_all(
-    connection: &mut Connection,
-    cancel: Query,
-    (organization, now): (&OrganizationId, Timestamp),
-) -> Result<()> {
     if cancel.bind(now.as_milliseconds()).execute(&mut *connection).await? > 0 {
         let close = Query::new(CLOSE_REQUESTS).bind(organization.as_str()).bind(now.as_milliseconds());
         close.execute(connection).await?;

@@ -1,12 +1,11 @@
 //! Users: adding, listing, changing their role, removing. An administrator always remains.
 
 use super::administrators::require_administrator;
-use super::agent_runs::cancel_runs_of_user;
+use super::agent_runs::delete_runs_of_user;
 use super::counts::{require_changed, require_within};
 use super::roles::require_role;
 use super::row::{parsed, signed, timestamp, unsigned};
 use crate::account::{OrganizationId, UserId};
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::page::{Page, Slice};
 use crate::role::RoleName;
@@ -75,7 +74,7 @@ impl Store {
         let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
         self.change_rights(move |connection| {
             Box::pin(async move {
-                remove(connection, (&organization, &user), now).await?;
+                remove(connection, &organization, &user).await?;
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -103,15 +102,10 @@ async fn require_below_limit(connection: &mut Connection, organization: &Organiz
     require_within(users_max.into(), query.fetch_column("users", connection).await?, "users of an organization")
 }
 
-async fn remove(
-    connection: &mut Connection,
-    (organization, user): (&OrganizationId, &UserId),
-    now: Timestamp,
-) -> Result<()> {
-    cancel_runs_of_user(connection, (organization, user), now).await?;
+async fn remove(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
+    delete_runs_of_user(connection, (organization, user)).await?;
     for statement in [
         // A future user may have the same id.
-        "UPDATE agent_runs SET idempotency_key = NULL WHERE organization = $1 AND user_id = $2",
         "UPDATE operations SET idempotency_key = NULL WHERE organization = $1 AND user_id = $2",
         "DELETE FROM tokens WHERE organization = $1 AND user_id = $2",
         "DELETE FROM api_keys WHERE organization = $1 AND user_id = $2",

@@ -16,6 +16,14 @@ const REQUESTS_MAX: u32 = 50;
 /// The result of a call about which nobody answered.
 pub(super) const UNANSWERED: &str = "nobody answered in time";
 
+/// What a client has filled in.
+pub(super) enum FilledIn {
+    /// All forms: the answer for the record.
+    All(HumanResponse),
+    /// Some forms: the texts of the request with those that are left.
+    Some(HumanRequestDetails),
+}
+
 impl Progress {
     /// The request for the question of a run that pauses.
     pub(super) fn request(&mut self, id: HumanRequestId, now: Timestamp) -> Option<NewHumanRequest> {
@@ -46,7 +54,8 @@ impl Progress {
     /// Notes the questions of a call. It is made again with their answers.
     pub(super) fn ask_for_call(&mut self, tool: &str, forms: Vec<Question>) {
         (self.has_begun, self.round) = (false, self.round + 1);
-        self.question = Some(HumanQuestion::of_tool(tool, forms));
+        let answers_before = self.answers.len();
+        self.question = Some(HumanQuestion { answers_before, ..HumanQuestion::of_tool(tool, forms) });
     }
 
     /// Adds the answer of a person.
@@ -75,11 +84,11 @@ impl Progress {
         Ok(())
     }
 
-    /// Adds results for some of the forms of a call, by their keys. Returns the texts of the forms that are left, if there are any.
+    /// Adds results for some of the forms of a call, by their keys.
     ///
     /// # Errors
     /// When a result does not fit its form. Then nothing changes.
-    pub(super) fn fill_in(&mut self, results: &Map<String, Value>) -> Result<Option<HumanRequestDetails>, Error> {
+    pub(super) fn fill_in(&mut self, results: &Map<String, Value>) -> Result<FilledIn, Error> {
         let mut question = self.question.clone().ok_or(Error::AgentRunNotPaused)?;
         let (given, left) = question.forms.into_iter().partition::<Vec<_>, _>(|form| results.contains_key(&form.key));
         let answers = given.iter().map(|form| fitting(form, &results[&form.key]));
@@ -87,11 +96,12 @@ impl Progress {
         question.forms = left;
         if question.forms.is_empty() {
             (self.question, self.human_request) = (None, None);
-            return Ok(None);
+            let given = self.answers.get(question.answers_before..).unwrap_or_default();
+            return Ok(FilledIn::All(HumanResponse::of_results(question.kind, given)));
         }
         let details = question.details();
         self.question = Some(question);
-        Ok(Some(details))
+        Ok(FilledIn::Some(details))
     }
 
     fn add_answers(&mut self, answers: Vec<Answer>) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::model::ModelCall;
 
 /// The result of a call whose server stopped during it.
-const INTERRUPTED: &str =
+pub(super) const INTERRUPTED: &str =
     "interrupted: the server stopped during this call. It may have had effects; look before you call it again.";
 /// The question to a person about a run that is stuck.
 const IS_STUCK: &str = "The run is stuck: the same call has the same result again and again. How shall it go on?";

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 use crate::interaction::{Answer, Interaction, Question};
-use crate::invoke::intervene::CONFIRMATION;
+use crate::invoke::intervene::{CONFIRMATION, is_yes};
 use crate::nesting::{LEVELS_MAX, is_within};
 
 /// A question to a person, while the run is paused.
@@ -23,6 +23,8 @@ pub struct HumanQuestion {
     pub(super) tool: Option<String>,
     /// The forms of a tool, or that of the permission.
     pub forms: Vec<Question>,
+    /// Answers that the call had before.
+    pub(super) answers_before: usize,
 }
 
 /// The texts of a request to a person.
@@ -65,6 +67,7 @@ impl HumanQuestion {
             urgency: None,
             tool: None,
             forms: Vec::new(),
+            answers_before: 0,
         }
     }
 
@@ -120,6 +123,18 @@ impl HumanResponse {
     pub fn read(document: &str) -> Result<Self, Error> {
         serde_json::from_str(document)
             .map_err(|error| Error::internal(format!("the answer of a person is damaged: {error}")))
+    }
+
+    /// The answer of a client of MCP: whether it confirms the call, or the values of the forms that it filled in.
+    pub(super) fn of_results(kind: HumanRequestKind, answers: &[Answer]) -> Self {
+        let result = |answer: &Answer| serde_json::from_str::<Value>(&answer.result).unwrap_or_default();
+        if kind == HumanRequestKind::Approval {
+            let is_yes = answers.iter().all(|answer| is_yes(&answer.result));
+            return Self { approved: Some(is_yes), ..Self::default() };
+        }
+        let values = |answer| (Answer::clone(answer).key, result(answer)["content"].take());
+        let given: Map<_, _> = answers.iter().map(values).filter(|(_, content)| content.is_object()).collect();
+        Self { approved: given.is_empty().then_some(false), forms: Some(given), human_input: None }
     }
 
     /// Writes the answer as JSON.

@@ -93,7 +93,7 @@ impl Invoker {
         run: &AgentRunId,
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let Some((found, progress)) = self.agent_run(principal, run).await? else { return Ok(None) };
+        let Some((_, progress)) = self.agent_run(principal, run).await? else { return Ok(None) };
         let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else {
             return Err(Error::AgentRunNotPaused);
         };
@@ -101,11 +101,8 @@ impl Invoker {
             let reason = format!("answer the request {request} of kind {}", question.kind.as_str());
             return Err(Error::HumanResponse { reason });
         }
-        let open = self.services.store.get_human_request(principal, request).await?.filter(|asked| self.is_open(asked));
-        if open.is_none() {
-            return Err(Error::AgentRunNotPaused);
-        }
-        self.resume(principal, (found, progress), &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
+        let open = self.open_request(principal, request).await?.ok_or(Error::AgentRunNotPaused)?;
+        self.resume(principal, open, &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
     }
 
     /// Answers a request of a run, which goes on. `None` when the user sees no such request.
@@ -118,11 +115,23 @@ impl Invoker {
         request: &HumanRequestId,
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let Some(asked) = self.services.store.get_human_request(principal, request).await? else { return Ok(None) };
-        let found = self.agent_run(principal, &asked.agent_run).await?;
-        let of_request = |(_, progress): &(AgentRun, Progress)| progress.human_request.as_ref() == Some(request);
-        let found = found.filter(of_request).filter(|_| self.is_open(&asked)).ok_or(Error::HumanRequestClosed)?;
+        if self.services.store.get_human_request(principal, request).await?.is_none() {
+            return Ok(None);
+        }
+        let found = self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
         self.resume(principal, found, &response).await?.map(Some).ok_or(Error::HumanRequestClosed)
+    }
+
+    /// The run of an open request.
+    pub(super) async fn open_request(
+        &self,
+        principal: &Principal,
+        request: &HumanRequestId,
+    ) -> Result<Option<(AgentRun, Progress)>, Error> {
+        let asked = self.services.store.get_human_request(principal, request).await?;
+        let Some(asked) = asked.filter(|asked| self.is_open(asked)) else { return Ok(None) };
+        let found = self.agent_run(principal, &asked.agent_run).await?;
+        Ok(found.filter(|(_, progress)| progress.human_request.as_ref() == Some(request)))
     }
 
     fn is_open(&self, request: &HumanRequest) -> bool {

@@ -3,20 +3,25 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, InvocationId, NewAgentRun, OrganizationId,
-    Principal, Record, RunningAgent, StartedAgentRun,
+    AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, HumanRequestId, InvocationId, NewAgentRun,
+    OrganizationId, Principal, Record, RunningAgent, StartedAgentRun,
 };
 use serde_json::{Map, Value};
 
-use super::human::HumanResponse;
+use super::answering::FilledIn;
+use super::carry_out::INTERRUPTED;
 use super::progress::{Progress, SingleCall};
 use super::run_loop::AgentRunLoop;
 use super::tool_step::ToolObservation;
-use crate::error::Error;
+use crate::error::{Error, SchemaViolation};
 use crate::invoke::invoker::Invoker;
+use crate::nesting::{LEVELS_MAX, is_within};
 
 /// The code of the failure of a call that asked what nobody can answer.
 pub const INPUT_UNAVAILABLE: &str = "input_unavailable";
+
+/// Attempts to add results, when other answers come at the same time.
+const FILL_IN_ATTEMPTS_MAX: u32 = 5;
 
 /// A call that a client does not wait for.
 pub struct NewSingleCall {
@@ -36,6 +41,11 @@ impl Invoker {
         running: &Arc<RunningAgent>,
         NewSingleCall { call, input, names }: NewSingleCall,
     ) -> Result<AgentRunLoop, Error> {
+        if !input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
+            let message = format!("nests more than {LEVELS_MAX} levels");
+            let violation = SchemaViolation { input_index: 0, pointer: String::new(), message };
+            return Err(Error::InvalidInput { violations: vec![violation] });
+        }
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let progress = Progress::of_call(call, input, names);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
@@ -51,24 +61,32 @@ impl Invoker {
     /// Adds results of a client for forms of a paused run, which goes on once all have one. `None` while some are open.
     ///
     /// # Errors
-    /// When the run does not wait, or a result does not fit its form.
+    /// When the request is not open any more, or a result does not fit its form.
     pub async fn fill_in(
         &self,
         principal: &Principal,
-        found: AgentRun,
+        request: &HumanRequestId,
         results: &Map<String, Value>,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let mut progress = Progress::read(&found.document)?;
-        if found.state != AgentRunState::Paused {
-            return Err(Error::AgentRunNotPaused);
+        for _ in 0..FILL_IN_ATTEMPTS_MAX {
+            let (found, mut progress) =
+                self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
+            match progress.fill_in(results)? {
+                FilledIn::All(response) => {
+                    if let Some(work) = self.go_on(principal, (found, progress), &response).await? {
+                        return Ok(Some(work));
+                    }
+                }
+                FilledIn::Some(left) => {
+                    let (document, left) = (progress.written()?, left.written()?);
+                    if self.services.store.amend_agent_run(&found, document, left).await?.is_some() {
+                        return Ok(None);
+                    }
+                }
+            }
+            // Another answer has changed the run meanwhile.
         }
-        if let Some(left) = progress.fill_in(results)? {
-            let document = left.written()?;
-            let amended = self.services.store.amend_agent_run(&found, progress.written()?, document).await?;
-            return amended.map(|_| None).ok_or(Error::AgentRunNotPaused);
-        }
-        let response = HumanResponse { forms: Some(results.clone()), ..HumanResponse::default() };
-        self.go_on(principal, (found, progress), &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
+        Err(Error::HumanRequestClosed)
     }
 
     /// Reads the record of a call.
@@ -101,9 +119,14 @@ impl Invoker {
 impl Progress {
     /// Notes the end of the only call. Returns the state of the run: it has failed when there is no result that a record has.
     pub(super) fn end_of_call(&mut self, observed: ToolObservation) -> AgentRunState {
-        let ToolObservation { text, is_error, invocation, lacks } = observed;
-        self.observe(text.clone(), is_error);
-        let code = if lacks.is_empty() { "interrupted" } else { INPUT_UNAVAILABLE };
+        let ToolObservation { text, invocation, lacks, .. } = observed;
+        // The record has the result.
+        self.clear();
+        let code = match lacks.is_empty() {
+            false => INPUT_UNAVAILABLE,
+            true if text == INTERRUPTED => "interrupted",
+            true => "not_called",
+        };
         if invocation.is_none() || !lacks.is_empty() {
             self.fail(code, text);
             return AgentRunState::Failed;

@@ -151,7 +151,7 @@ pub(super) fn call(
         result_persistence,
         conversation: None,
         depth: *depth,
-        origin: CallOrigin::Client,
+        origin: CallOrigin::AgentRun,
         run_id: None,
         operation: None,
         cancelled,
