@@ -133,6 +133,9 @@ fn a_call_that_needs_a_permission_waits_for_it() {
     assert_eq!(runs.answer(&runs.request(&paused), &no).expect(200)["status"], "completed");
     let told = runs.last_observation("declined");
     assert!(told.contains("\"approved\":false") && told.contains("Too much."), "{told}");
+    let steps = runs.trace(&paused);
+    let success: Vec<_> = steps.iter().map(|step| step["success"] == true).collect();
+    assert_eq!((success, &steps[1]["action"]), (vec![true, false, true], &json!("pay")), "{steps:?}");
     let outputs: Vec<_> =
         runs.team.history().iter().map(|record| record["invocation_status"]["output"].clone()).collect();
     assert_eq!(outputs.iter().filter(|output| **output == "paid 5").count(), 1, "{outputs:?}");
@@ -190,6 +193,8 @@ fn a_run_goes_on_when_nobody_answers_in_time() {
     let request = runs.request(&paused);
     runs.becomes(&paused, "completed");
     assert_eq!(runs.last_observation("unanswered"), "nobody answered in time");
+    let step = runs.trace(&paused)[1].clone();
+    assert_eq!((&step["action"], &step["success"]), (&json!(PAUSE), &json!(false)), "{step}");
     let late = runs.answer(&request, &json!({"approved": true}));
     assert_eq!(late.code(), "human_request_closed", "{late}");
     assert_eq!(runs.listed(&format!("status=expired&agent_run_id={}", id(&paused))).len(), 1);

@@ -86,7 +86,7 @@ impl Gateway {
     }
 
     fn tasks<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<Tasks<'a>, ErrorData> {
-        Ok(Tasks { calling: &self.calling, scope: Scope::of(&context.extensions)? })
+        Ok(Tasks { store: &self.store, calling: &self.calling, scope: Scope::of(&context.extensions)? })
     }
 
     /// Returns the items of a family of the Library. An agent without the family does not have the method.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, TaskSupport};
+use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, Store, TaskSupport};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
     JsonObject, Task, TaskPayload, TaskStatus,
@@ -32,6 +32,7 @@ const INTERNAL: i32 = ErrorCode::INTERNAL_ERROR.0;
 
 /// A request of a client about tasks of one agent.
 pub(super) struct Tasks<'a> {
+    pub store: &'a Store,
     pub calling: &'a Calling,
     pub scope: &'a Scope,
 }
@@ -66,7 +67,7 @@ impl Tasks<'_> {
         let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {
-                let (task, run) = (task(work.run().0), work.run().0.id.clone());
+                let (task, run) = (self.task(work.run().0), work.run().0.id.clone());
                 if let Err(error) = self.work(work) {
                     // The client calls again.
                     let cancelled = self.calling.invoker.cancel_agent_run(&self.scope.principal, &run).await;
@@ -103,7 +104,19 @@ impl Tasks<'_> {
             AgentRunState::Completed => TaskPayload::Completed { result: self.result(&run, progress).await? },
             AgentRunState::Failed => TaskPayload::Failed { error: error(&progress) },
         };
-        Ok(DetailedTask::new(task(&run), payload))
+        Ok(DetailedTask::new(self.task(&run), payload))
+    }
+
+    /// A run as a task. It is kept at least as long as the history.
+    fn task(&self, run: &AgentRun) -> Task {
+        let (created_at, updated_at) = (run.created_at.to_string(), run.updated_at.to_string());
+        let task = Task::new(run.id.as_str(), TaskStatus::Working, created_at, updated_at);
+        let kept = self.store.history_retention().and_then(|time| u64::try_from(time.as_millis()).ok());
+        let task = task.with_poll_interval_ms(POLL_INTERVAL_MS);
+        match kept {
+            Some(milliseconds) => task.with_ttl_ms(milliseconds),
+            None => task,
+        }
     }
 
     /// The result of a call is in its record; that of a run of a model is its answer.
@@ -179,13 +192,6 @@ fn task_support(listed: &ListedTool) -> TaskSupport {
 
 fn tasks_missing() -> ErrorData {
     ErrorData::missing_required_client_capability(ClientCapabilities::builder().enable_tasks().build())
-}
-
-/// A run as a task. It is kept as long as the history.
-fn task(run: &AgentRun) -> Task {
-    let status = TaskStatus::Working;
-    let task = Task::new(run.id.as_str(), status, run.created_at.to_string(), run.updated_at.to_string());
-    task.with_poll_interval_ms(POLL_INTERVAL_MS)
 }
 
 /// The key of a question within its task: the request, of which an answer is, and the key of the form.

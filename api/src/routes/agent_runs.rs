@@ -11,5 +11,4 @@ pub(crate) mod trace;
 mod wire;
 
 pub(crate) use response::Response;
-pub(crate) use response_time::{Answer, ResponseTime};
-pub(crate) use wire::AgentRunStatus;
+pub(crate) use response_time::{Answer, ResponseTime, resuming};

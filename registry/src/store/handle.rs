@@ -1,6 +1,7 @@
 //! The handle of the store, and the steps that its use cases share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
@@ -95,6 +96,11 @@ impl Store {
     /// The key with which the states of calls are signed that wait for answers.
     pub fn request_state_key(&self) -> [u8; 32] {
         self.0.keys.derive("request states")
+    }
+
+    /// How long the history is kept after the end of a run; `None` for ever.
+    pub fn history_retention(&self) -> Option<Duration> {
+        self.0.config.history_retention
     }
 
     pub fn clock(&self) -> &Clock {

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use registry::{
     AgentRun, AgentRunState, Checkpoint, Grants, HumanRequest, HumanRequestFilter, HumanRequestId, HumanRequestKind,
-    HumanRequestState, NewHumanRequest, NewHumanResponse, NewUser, Principal, RoleName, Urgency, UserId,
+    HumanRequestState, NewHumanRequest, NewHumanResponse, NewStep, NewUser, Principal, RoleName, Urgency, UserId,
 };
 
-use crate::agent_runs::{all, checkpoint};
+use crate::agent_runs::{all, checkpoint, step};
 use crate::fixtures::World;
 
-pub fn response() -> NewHumanResponse {
-    NewHumanResponse { by: UserId::parse("ada").unwrap(), document: "{\"approved\":true}".to_owned() }
+/// An answer with its step.
+pub fn response() -> (NewHumanResponse, NewStep) {
+    (NewHumanResponse { by: UserId::parse("ada").unwrap(), document: "{\"approved\":true}".to_owned() }, step(None))
 }
 
 /// Any requests.
@@ -53,7 +54,7 @@ async fn a_request_is_closed_by_its_answer() {
         (answered.state, answered.response.as_deref()),
         (HumanRequestState::Answered, Some("{\"approved\":true}"))
     );
-    assert_eq!((answered.answered_by, answered.closed_at), (Some(response().by), Some(world.clock.now())));
+    assert_eq!((answered.answered_by, answered.closed_at), (Some(response().0.by), Some(world.clock.now())));
     assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
 }
 

@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::http::StatusCode;
 use registry::{AgentRun, AgentRunState};
-use runner::{Begun, Progress};
+use runner::{AgentRunLoop, Begun, Progress};
 use tokio::sync::oneshot;
 
 use super::wire::AgentRunStatus;
 use crate::error::Error;
 use crate::extract::{FromQuery, QueryParameters, key_reused};
+use crate::openapi::OperationDoc;
 use crate::tasks::Tasks;
 
 /// When the response comes.
@@ -24,7 +25,28 @@ enum Beginning {
     Repeated(Box<(AgentRun, Progress)>),
 }
 
+/// The responses of an operation that goes on with a paused run.
+pub(crate) fn resuming(operation: OperationDoc) -> OperationDoc {
+    let goes_on = "With `async=true`, or when the server stops meanwhile: the run goes on.";
+    operation
+        .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person again.", AgentRunStatus::example())
+        .returns::<AgentRunStatus>(202, goes_on, AgentRunStatus::example())
+        .errors(400, &["human_response"])
+        .errors(429, &["too_many_runs"])
+        .errors(503, &["model_missing", "overloaded"])
+        .links_to("get-agent-run", "agent_run_id", "/agent_run_id")
+}
+
 impl ResponseTime {
+    /// Goes on with a run that has its answer.
+    pub(crate) async fn respond_resumed<F>(self, resumed: F, tasks: &Tasks) -> Answer
+    where
+        F: Future<Output = Result<Option<AgentRunLoop>, runner::Error>> + Send + 'static,
+    {
+        let begin = async move { Ok(resumed.await?.map(|work| Begun::Work(Box::new(work)))) };
+        self.respond(begin, tasks).await
+    }
+
     /// Begins the work on a run and does it, in a task of its own: a client that goes away leaves no run that nobody works on. Responds
     /// at its end, or at once.
     pub(crate) async fn respond<F>(self, begin: F, tasks: &Tasks) -> Answer

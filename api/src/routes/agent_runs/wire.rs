@@ -120,7 +120,7 @@ impl AgentRunStatus {
     }
 
     /// An example of a run, for the OpenAPI document.
-    pub(crate) fn example() -> Value {
+    pub(super) fn example() -> Value {
         json!({
             "agent_run_id": "691f3d015c1e4d7f8a9b0c20", "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "status": "completed",
             "objective": "Find the orders of Ann.", "iterations": 2, "tokens": 900, "triggered_runs": [],

@@ -6,7 +6,8 @@ use super::human_requests;
 use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
 use crate::account::{OrganizationId, UserId};
 use crate::agent_run::{
-    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, StartedAgentRun, StepFilter,
+    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun,
+    StepFilter,
 };
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
@@ -234,9 +235,7 @@ impl Store {
         let query = of_run(SAVE_RUN, run).bind(state.as_str()).bind(iterations).bind(document.as_str());
         let query = query.bind(now.as_milliseconds()).bind(ended_at.map(Timestamp::as_milliseconds));
         let query = query.bind(run.revision).bind(self.0.boot.as_str());
-        let steps = steps.into_iter();
-        let steps = steps
-            .map(|step| of_run(ADD_STEP, run).bind(step.milestone).bind(step.document).bind(now.as_milliseconds()));
+        let steps = steps.into_iter().map(|step| add_step(run, step, now));
         let more = steps.chain(request.map(|request| human_requests::ask(run, request, now))).collect();
         let saved = self.write(move |connection| Box::pin(change(connection, query, more))).await?;
         let revision = run.revision + 1;
@@ -256,12 +255,12 @@ impl Store {
         &self,
         run: &AgentRun,
         document: String,
-        response: NewHumanResponse,
+        (response, step): (NewHumanResponse, NewStep),
     ) -> Result<Option<AgentRun>> {
         let now = self.0.clock.now();
         let query = of_run(RESUME_RUN, run).bind(document.as_str()).bind(now.as_milliseconds());
         let query = query.bind(self.0.boot.as_str()).bind(run.revision);
-        let answer = vec![human_requests::answer(run, response, now)];
+        let answer = vec![human_requests::answer(run, response, now), add_step(run, step, now)];
         let resumed = self.write(move |connection| Box::pin(change(connection, query, answer))).await?;
         let (state, revision) = (AgentRunState::Running, run.revision + 1);
         Ok(resumed.then(|| AgentRun { state, document, revision, updated_at: now, ..run.clone() }))
@@ -344,6 +343,10 @@ async fn change(connection: &mut Connection, run: Query, more: Vec<Query>) -> Re
         query.execute(&mut *connection).await?;
     }
     Ok(true)
+}
+
+fn add_step(run: &AgentRun, step: NewStep, now: Timestamp) -> Query {
+    of_run(ADD_STEP, run).bind(step.milestone).bind(step.document).bind(now.as_milliseconds())
 }
 
 /// Binds the organisation and the run as `$1` and `$2`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
+use registry::{AgentRunState, HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
 use serde_json::{Map, Value, json};
 
 use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, decline, fitting, refuse};
@@ -47,7 +47,9 @@ impl Progress {
 
     /// The questions that the next call may ask, with the answers that it has.
     pub(super) fn interaction(&self) -> Interaction {
-        let kinds = if self.asks_nobody() { Vec::new() } else { vec![QuestionKind::Form] };
+        // A call that has begun to ask may end to.
+        let asks = !self.asks_nobody() || !self.answers.is_empty();
+        let kinds = if asks { vec![QuestionKind::Form] } else { Vec::new() };
         Interaction { kinds, answers: self.answers.clone(), round: self.round }
     }
 
@@ -113,15 +115,14 @@ impl Progress {
         Ok(())
     }
 
-    /// Goes on without an answer. Returns `false` when the run cannot.
-    pub(super) fn go_on_unanswered(&mut self) -> bool {
-        let Some(question) = self.question.take() else { return true };
-        self.human_request = None;
+    /// Notes that nobody has answered. Returns the next state of the run.
+    pub(super) fn end_unanswered(&mut self, question: &HumanQuestion) -> AgentRunState {
+        (self.question, self.human_request) = (None, None);
         if question.is_of_call {
             self.observe(UNANSWERED.to_owned(), true);
-        } else {
-            self.fail("stuck", UNANSWERED);
+            return AgentRunState::Running;
         }
-        question.is_of_call
+        self.fail("stuck", UNANSWERED);
+        AgentRunState::Failed
     }
 }

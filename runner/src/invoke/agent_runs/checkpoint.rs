@@ -6,6 +6,7 @@ use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use super::human::STEP_TEXT_BYTES_MAX;
 use super::run_loop::AgentRunLoop;
 use super::tool_step::ToolObservation;
 use crate::error::Error;
@@ -16,8 +17,6 @@ use crate::text::cut;
 const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a tool's name in the list of steps. A model may invent names.
 const NAME_BYTES_MAX: usize = 128;
-/// Bytes of an observation, and of a thought, in the list of steps.
-const STEP_TEXT_BYTES_MAX: usize = 2_000;
 /// Bytes of arguments in the list of steps.
 const STEP_INPUT_BYTES_MAX: usize = 16_000;
 /// Time between two attempts at the same step.
@@ -74,6 +73,7 @@ impl AgentRunLoop {
         self.run = run;
         Ok(self.run.state == AgentRunState::Running)
     }
+
     /// Gives up the work on the run after a while, for the next attempt. If the database does not answer, the look for runs without
     /// work finds it later.
     pub(super) async fn release(self) {

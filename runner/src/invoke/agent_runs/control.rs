@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::human::HumanQuestion;
+use super::human::{HumanQuestion, PAUSE};
 use super::progress::{FinalAnswer, Progress, Remembered};
 use super::workflow_request::WorkflowRequest;
 use crate::model::{ModelCall, ToolDefinition};
@@ -60,7 +60,7 @@ const TOOLS: [ControlTool; 6] = [
         apply: run_workflow,
     },
     ControlTool {
-        name: "__pause_for_human__",
+        name: PAUSE,
         description: "Asks a person, and waits until the person answers. The answer is the result of this call.",
         schema: schema_of::<Pause>,
         apply: pause,

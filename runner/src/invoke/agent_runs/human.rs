@@ -1,6 +1,6 @@
 //! Questions of a run to a person, and the answers.
 
-use registry::{HumanRequestKind, Urgency};
+use registry::{HumanRequestKind, NewStep, Urgency};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,12 @@ use crate::error::Error;
 use crate::interaction::{Answer, Interaction, Question};
 use crate::invoke::intervene::{CONFIRMATION, is_yes};
 use crate::nesting::{LEVELS_MAX, is_within};
+use crate::text::cut;
+
+/// The control tool that asks a person.
+pub(super) const PAUSE: &str = "__pause_for_human__";
+/// Bytes of an observation, and of a thought, in the list of steps.
+pub(super) const STEP_TEXT_BYTES_MAX: usize = 2_000;
 
 /// A question to a person, while the run is paused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +88,16 @@ impl HumanQuestion {
             forms,
             ..Self::of_server(&messages.join("\n"))
         }
+    }
+
+    /// What came of the question, for the list of steps.
+    pub(super) fn step(&self, iteration: u32, (observation, success): (&str, bool)) -> NewStep {
+        let asker = if self.is_of_call { Some(self.tool.as_deref().unwrap_or(PAUSE)) } else { None };
+        let observation = cut(observation.to_owned(), STEP_TEXT_BYTES_MAX);
+        let step = json!({
+            "iteration": iteration, "thought": null, "action": asker, "observation": observation, "success": success,
+        });
+        NewStep { milestone: None, document: step.to_string() }
     }
 
     pub(super) fn details(&self) -> HumanRequestDetails {

@@ -9,7 +9,7 @@ use registry::{
 };
 
 use super::control::is_control_tool;
-use super::human::HumanResponse;
+use super::human::{HumanQuestion, HumanResponse};
 use super::progress::{AgentRunOptions, Progress};
 use super::run_loop::AgentRunLoop;
 use crate::admission::Admitted;
@@ -148,8 +148,9 @@ impl Invoker {
         if found.state != AgentRunState::Paused {
             return Ok(None);
         }
+        let question = progress.question.clone().ok_or(Error::AgentRunNotPaused)?;
         progress.respond(response)?;
-        self.go_on(principal, (found, progress), response).await
+        self.go_on(principal, (found, progress), (&question, response)).await
     }
 
     /// Goes on with a run that has its answer. `None` when the run does not wait any more.
@@ -157,12 +158,14 @@ impl Invoker {
         &self,
         principal: &Principal,
         (found, progress): (AgentRun, Progress),
-        response: &HumanResponse,
+        (question, response): (&HumanQuestion, &HumanResponse),
     ) -> Result<Option<AgentRunLoop>, Error> {
         let model = self.model_of(&found)?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let answered = NewHumanResponse { by: principal.user.clone(), document: response.written() };
-        let resumed = self.services.store.resume_agent_run(&found, progress.written()?, answered).await?;
+        let is_agreed = response.approved != Some(false);
+        let step = question.step(found.iterations, (&response.written(), is_agreed));
+        let resumed = self.services.store.resume_agent_run(&found, progress.written()?, (answered, step)).await?;
         let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(Some(admitted)));
         Ok(run)
     }

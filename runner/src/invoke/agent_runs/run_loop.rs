@@ -9,6 +9,7 @@ use registry::{AgentRun, AgentRunState};
 
 use super::answering::UNANSWERED;
 use super::control::definitions;
+use super::human::HumanQuestion;
 use super::progress::Progress;
 use super::tool_step::RunContext;
 use crate::admission::Admitted;
@@ -85,8 +86,8 @@ impl AgentRunLoop {
     /// Takes one step. Returns `false` when this server does not work on the run any more.
     async fn step(&mut self) -> Result<bool, Error> {
         // First, since the answers that a call has belong to this call only.
-        if !self.progress.go_on_unanswered() {
-            return self.save(AgentRunState::Failed, Vec::new()).await;
+        if let Some(question) = self.progress.question.take() {
+            return self.go_on_without(&question).await;
         }
         let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
             return self.fail("agent_gone", "the agent or the user of the run is gone").await;
@@ -96,6 +97,13 @@ impl AgentRunLoop {
             None => self.ask(&present).await,
             Some(call) => self.carry_out(&present, &call).await,
         }
+    }
+
+    /// Goes on without the answer to a question. A run that is stuck cannot.
+    async fn go_on_without(&mut self, question: &HumanQuestion) -> Result<bool, Error> {
+        let step = question.step(self.run.iterations, (UNANSWERED, false));
+        let state = self.progress.end_unanswered(question);
+        self.save(state, vec![step]).await
     }
 
     /// Asks the model for its next calls.

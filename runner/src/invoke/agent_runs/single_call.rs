@@ -71,9 +71,10 @@ impl Invoker {
         for _ in 0..FILL_IN_ATTEMPTS_MAX {
             let (found, mut progress) =
                 self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
+            let question = progress.question.clone().ok_or(Error::HumanRequestClosed)?;
             match progress.fill_in(results)? {
                 FilledIn::All(response) => {
-                    if let Some(work) = self.go_on(principal, (found, progress), &response).await? {
+                    if let Some(work) = self.go_on(principal, (found, progress), (&question, &response)).await? {
                         return Ok(Some(work));
                     }
                 }
