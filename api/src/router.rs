@@ -201,6 +201,7 @@ fn of_agents() -> Vec<Route> {
         get("/agents/{agent_run_id}/status", Some(OwnAccount), agent_runs::status::handle).described(agent_runs::status::operation),
         get("/agents/{agent_run_id}/trace", Some(OwnAccount), agent_runs::trace::handle).described(agent_runs::trace::operation),
         post("/agents/{agent_run_id}/resume", Some(OwnAccount), agent_runs::resume::handle).described(agent_runs::resume::operation),
+        get("/v1/{organization}/agent_run", Some(OwnAccount), agent_runs::list::handle).described(agent_runs::list::operation),
         get("/v1/{organization}/human_request", Some(OwnAccount), human_requests::list::handle).described(human_requests::list::operation),
         get("/v1/{organization}/human_request/{human_request_id}", Some(OwnAccount), human_requests::show::handle).described(human_requests::show::operation),
         post("/v1/{organization}/human_request/{human_request_id}/answer", Some(OwnAccount), human_requests::answer::handle).described(human_requests::answer::operation),

@@ -7,6 +7,7 @@ CREATE TABLE agent_runs (
     kind         TEXT COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'call')),
     idempotency_key TEXT COLLATE "C",
     fingerprint  BYTEA,
+    objective    TEXT COLLATE "C" NOT NULL,
     state        TEXT COLLATE "C" NOT NULL CHECK (state IN ('running', 'paused', 'completed', 'failed', 'cancelled')),
     iterations   BIGINT NOT NULL,
     document     TEXT COLLATE "C" NOT NULL,
@@ -22,6 +23,7 @@ CREATE TABLE agent_runs (
 
 CREATE UNIQUE INDEX agent_runs_by_key ON agent_runs (organization, user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
+CREATE INDEX agent_runs_of_user ON agent_runs (organization, user_id, agent_run);
 CREATE INDEX agent_runs_running ON agent_runs (updated_at) WHERE state = 'running';
 CREATE INDEX agent_runs_ended ON agent_runs (ended_at) WHERE ended_at IS NOT NULL;
 

@@ -56,8 +56,50 @@ pub struct AgentRun {
 pub struct NewAgentRun {
     pub agent: AgentId,
     pub kind: AgentRunKind,
+    pub objective: RunObjective,
     pub document: String,
     pub once: Option<Once>,
+}
+
+/// The beginning of what a run shall reach, on one line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunObjective(String);
+
+impl RunObjective {
+    const CHARACTERS_MAX: usize = 200;
+
+    /// Cuts a text. NUL is left out, because some databases refuse it.
+    pub fn of(text: &str) -> Self {
+        Self(text.chars().filter(|letter| *letter != '\0').take(Self::CHARACTERS_MAX).collect())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A run in a list, without its checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedAgentRun {
+    pub id: AgentRunId,
+    pub agent: AgentId,
+    pub user: UserId,
+    pub kind: AgentRunKind,
+    pub state: AgentRunState,
+    pub objective: String,
+    pub iterations: u32,
+    pub created_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The runs that are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct AgentRunFilter {
+    pub state: Option<AgentRunState>,
+    pub agent: Option<AgentId>,
+    /// Only runs that started before this one.
+    pub before: Option<AgentRunId>,
+    pub limit: u32,
 }
 
 /// The result of starting a run.

@@ -95,8 +95,8 @@ pub use agent::{
 };
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
 pub use agent_run::{
-    AgentRun, AgentRunCapacity, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep,
-    StartedAgentRun, StepFilter,
+    AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, ListedAgentRun,
+    NewAgentRun, NewStep, RunObjective, StartedAgentRun, StepFilter,
 };
 pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
 pub use annotations::{Annotations, Intervention, TaskSupport, ToolTitle};

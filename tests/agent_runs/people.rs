@@ -62,6 +62,9 @@ fn s1_036_a_question_is_in_the_queue_until_it_is_answered() {
     assert_eq!(request["agent_run_id"], paused["agent_run_id"]);
     let of_run = format!("agent_run_id={}", id(&paused));
     assert_eq!(runs.listed(&of_run), [request["human_request_id"].clone()]);
+    let listed = runs.team.get("/agent_run?status=paused&limit=200")["agent_runs"].as_array().cloned().expect("runs");
+    let own = listed.iter().find(|run| run["agent_run_id"] == paused["agent_run_id"]).expect("the run");
+    assert_eq!((&own["objective"], &own["kind"]), (&json!("s1_036"), &json!("agent")));
     let refused = runs.answer(&request, &json!({"forms": {}}));
     assert_eq!((refused.status, refused.code().as_str()), (400, "human_response"), "{refused}");
     let done = runs.answer(&request, &json!({"human_input": "The first."})).expect(200);

@@ -1,7 +1,8 @@
-//! `/agents/…`: runs of agents.
+//! `/agents/…` and `/v1/{organization}/agent_run`: runs of agents.
 
 pub(crate) mod cancel;
 pub(crate) mod execute;
+pub(crate) mod list;
 mod response;
 mod response_time;
 pub(crate) mod resume;

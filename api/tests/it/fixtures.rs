@@ -10,8 +10,8 @@ use registry::{
     Digest, EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, HumanRequestKind,
     InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey,
     NewHumanRequest, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome,
-    ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, StartedAgentRun,
-    Store, ToolId, Urgency, UserId, Version, VersionSettings,
+    ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunObjective, RunStart, SignIn, SignedIn,
+    StartedAgentRun, Store, ToolId, Urgency, UserId, Version, VersionSettings,
 };
 use runner::{AgentRunOptions, Progress};
 use serde_json::{Value, json};
@@ -119,6 +119,7 @@ impl TestApp {
         let new = NewAgentRun {
             agent: AgentId::parse(agent).unwrap(),
             kind: AgentRunKind::Agent,
+            objective: RunObjective::of("x"),
             document: document.to_string(),
             once: None,
         };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AgentRun, AgentRunCapacity, AgentRunKind, AgentRunState, Checkpoint, Digest, Grants, IdempotencyKey, NewAgentRun,
-    NewStep, Once, Principal, StartedAgentRun, StepFilter, Urgency, UserId,
+    AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, Checkpoint, Digest, Grants,
+    IdempotencyKey, NewAgentRun, NewStep, Once, Principal, StartedAgentRun, StepFilter, Urgency, UserId,
 };
 
 use crate::database;
@@ -27,7 +27,13 @@ pub fn all() -> AgentRunCapacity {
 impl World {
     pub async fn agent_run(&self, principal: &Principal) -> AgentRun {
         let agent = self.agent(principal, &format!("agent-{}", registry::AgentRunId::new(&self.clock))).await;
-        let new = NewAgentRun { agent, kind: AgentRunKind::Agent, document: "{}".to_owned(), once: None };
+        let new = NewAgentRun {
+            agent,
+            kind: AgentRunKind::Agent,
+            objective: RunObjective::of("x"),
+            document: "{}".to_owned(),
+            once: None,
+        };
         let StartedAgentRun::New(run) = self.store.start_agent_run(principal, new).await.unwrap() else { panic!() };
         run
     }
@@ -87,6 +93,37 @@ async fn the_first_answer_resumes_a_run() {
     assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&resumed));
     assert_eq!((resumed.state, resumed.document.as_str()), (AgentRunState::Running, "{\"answer\":1}"));
     assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn runs_are_listed_newest_first() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        world.clock.advance(Duration::from_secs(1));
+        ids.insert(0, world.agent_run(&acme).await);
+    }
+    world.store.cancel_agent_run(&ids[1]).await.unwrap();
+    let list = async |principal: &Principal, filter: AgentRunFilter| {
+        let found = world.store.list_agent_runs(principal, filter).await.unwrap();
+        found.into_iter().map(|run| run.id).collect::<Vec<_>>()
+    };
+    let any = || AgentRunFilter { limit: 9, ..AgentRunFilter::default() };
+    let [third, second, first] = [0, 1, 2].map(|index: usize| ids[index].id.clone());
+    assert_eq!(list(&acme, any()).await, [third.clone(), second.clone(), first.clone()]);
+    assert_eq!(list(&acme, AgentRunFilter { limit: 1, ..any() }).await, [third.clone()]);
+    let older = AgentRunFilter { before: Some(third.clone()), ..any() };
+    assert_eq!(list(&acme, older).await, [second.clone(), first.clone()]);
+    let cancelled = AgentRunFilter { state: Some(AgentRunState::Cancelled), ..any() };
+    assert_eq!(list(&acme, cancelled).await, [second]);
+    assert_eq!(list(&acme, AgentRunFilter { agent: Some(ids[2].agent.clone()), ..any() }).await, [first]);
+    let bob = Principal { user: UserId::parse("bob").unwrap(), grants: Grants::default(), ..acme.clone() };
+    let chief = Principal { grants: Grants::everything(), ..bob.clone() };
+    let other = world.organization("other").await;
+    for (principal, seen) in [(&bob, 0), (&chief, 3), (&other, 0)] {
+        assert_eq!(list(principal, any()).await.len(), seen, "{principal:?}");
+    }
 }
 
 #[tokio::test]
@@ -161,7 +198,13 @@ async fn a_key_belongs_to_one_request_of_one_user() {
     let agent = world.agent(&acme, "clerk").await;
     let start = async |principal: &Principal, request: &[u8]| {
         let once = Some(Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(request) });
-        let new = NewAgentRun { agent: agent.clone(), kind: AgentRunKind::Agent, document: "{}".to_owned(), once };
+        let new = NewAgentRun {
+            agent: agent.clone(),
+            kind: AgentRunKind::Agent,
+            objective: RunObjective::of("x"),
+            document: "{}".to_owned(),
+            once,
+        };
         world.store.start_agent_run(principal, new).await.unwrap()
     };
     let StartedAgentRun::New(run) = start(&acme, b"1").await else { panic!() };

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AdvancedItem, AgentRunId, AgentRunState, DueRun, Library, LibraryContent, LibraryFamily, LibraryItem, Timestamp,
+    AdvancedItem, AgentRunId, AgentRunState, DueRun, Library, LibraryContent, LibraryFamily, LibraryItem, RunObjective,
+    Timestamp,
 };
 use serde_json::json;
 
@@ -65,7 +66,12 @@ async fn a_run_starts_with_an_item_that_is_due() {
     let item = created(&library, world.clock.now()).await;
     let id = AgentRunId::new(&world.clock);
     let start = |item: &LibraryItem, now: Timestamp| {
-        let run = DueRun { id: id.clone(), agent: agent.clone(), document: "{}".to_owned() };
+        let run = DueRun {
+            id: id.clone(),
+            agent: agent.clone(),
+            objective: RunObjective::of("x"),
+            document: "{}".to_owned(),
+        };
         AdvancedItem { run: Some(run), ..advance(item, now) }
     };
     assert_eq!(world.store.advance_due_items(world.clock.now(), &start).await.unwrap(), 1);

@@ -1,7 +1,7 @@
 //! The tasks of the Library that are due. If the operator wants it, a run of the agent that created a task does the work.
 
 use metrics::counter;
-use registry::{AdvancedItem, AgentRunId, CallerNames, Clock, DueRun, LibraryItem, Timestamp};
+use registry::{AdvancedItem, AgentRunId, CallerNames, Clock, DueRun, LibraryItem, RunObjective, Timestamp};
 
 use super::agent_runs::{AgentRunOptions, Progress};
 use super::invoker::Invoker;
@@ -31,7 +31,7 @@ fn advanced(item: &LibraryItem, now: Timestamp, clock: Option<&Clock>) -> Advanc
     let (content, fired) = fire(item, now, start.as_ref().map(|(id, _)| id));
     let run = start.zip(fired).and_then(|((id, agent), description)| {
         let document = Progress::new(options(item, &description)).written().ok()?;
-        Some(DueRun { id, agent, document })
+        Some(DueRun { id, agent, objective: RunObjective::of(&description), document })
     });
     AdvancedItem { content, run }
 }

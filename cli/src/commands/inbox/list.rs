@@ -7,7 +7,7 @@ use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
 
 /// Maximum requests of a list, from the API contract.
-const LIMIT_MAX: i64 = 500;
+const LIMIT_MAX: i64 = 200;
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
@@ -20,7 +20,7 @@ pub struct ListArguments {
     /// Only requests of this run
     #[arg(long = "run", value_name = "AGENT_RUN_ID")]
     agent_run: Option<String>,
-    /// Maximum number of requests, up to 500 [default: 100]
+    /// Maximum number of requests, up to 200 [default: 50]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=LIMIT_MAX))]
     limit: Option<u32>,
 }

@@ -40,8 +40,8 @@ const DELETED_MAX: i64 = 200;
 
 const START_RUN: &str = "INSERT INTO agent_runs
         (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at,
-        idempotency_key, fingerprint, kind)
-    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7, $8, $9, $10)
+        idempotency_key, fingerprint, kind, objective)
+    VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7, $8, $9, $10, $11)
     ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
 
 const RUN_BY_KEY: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
@@ -166,7 +166,7 @@ impl Store {
         let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
         let key = new.once.as_ref().map(|once| once.key.to_string());
         let fingerprint = new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes()));
-        let query = query.bind(key).bind(fingerprint).bind(run.kind.as_str());
+        let query = query.bind(key).bind(fingerprint).bind(run.kind.as_str()).bind(new.objective.as_str());
         let started = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
         if started.await? == 1 {
             return Ok(StartedAgentRun::New(run));

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::library::read;
 use super::list::List;
 use super::row::{get, to_json};
+use crate::agent_run::RunObjective;
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::{AgentId, AgentRunId};
@@ -33,8 +34,8 @@ const ADVANCE: &str =
 
 /// A run that no server has begun: one of them takes it over.
 const START: &str = "INSERT INTO agent_runs
-        (organization, agent_run, agent, user_id, kind, state, iterations, document, boot, revision, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, 'agent', 'running', 0, $5, '', 1, $6, $6)";
+        (organization, agent_run, agent, user_id, kind, objective, state, iterations, document, boot, revision, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, 'agent', $7, 'running', 0, $5, '', 1, $6, $6)";
 
 /// Says what becomes of an item whose time has come.
 pub type Advance<'a> = &'a (dyn Fn(&LibraryItem, Timestamp) -> AdvancedItem + Sync);
@@ -51,6 +52,7 @@ pub struct AdvancedItem {
 pub struct DueRun {
     pub id: AgentRunId,
     pub agent: AgentId,
+    pub objective: RunObjective,
     pub document: String,
 }
 
@@ -118,7 +120,8 @@ fn advanced<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(A
     let AdvancedItem { content: LibraryContent { label, body, due_at, .. }, run } = advance(&found, now);
     let start = run.map(|run| {
         let query = Query::new(START).bind(organization).bind(run.id.as_str()).bind(run.agent.as_str());
-        query.bind(found.owner.as_str()).bind(run.document).bind(now.as_milliseconds())
+        let query = query.bind(found.owner.as_str()).bind(run.document).bind(now.as_milliseconds());
+        query.bind(run.objective.as_str())
     });
     // An item that stays due would be changed again and again.
     let due_at = due_at.filter(|due_at| *due_at > now).map(Timestamp::as_milliseconds);

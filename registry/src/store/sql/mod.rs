@@ -31,6 +31,7 @@ mod administrators;
 mod agent_assignments;
 mod agent_edit;
 mod agent_revisions;
+mod agent_run_list;
 mod agent_runs;
 mod agent_states;
 mod agents;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use registry::{
     AgentReference, AgentRun, AgentRunId, AgentRunKind, AgentRunState, AgentRunStep, HumanRequest, HumanRequestId,
-    HumanRequestKind, HumanRequestState, NewAgentRun, NewHumanResponse, Once, Principal, RunningAgent, StartedAgentRun,
-    StepFilter,
+    HumanRequestKind, HumanRequestState, NewAgentRun, NewHumanResponse, Once, Principal, RunObjective, RunningAgent,
+    StartedAgentRun, StepFilter,
 };
 
 use super::control::is_control_tool;
@@ -50,8 +50,9 @@ impl Invoker {
         self.model()?;
         self.require_tools(principal, running.clone(), options.tools.iter().flatten()).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
+        let (agent, objective) = (running.agent.id.clone(), RunObjective::of(&options.objective));
         let document = Progress::new(options).written()?;
-        let new = NewAgentRun { agent: running.agent.id.clone(), kind: AgentRunKind::Agent, document, once };
+        let new = NewAgentRun { agent, kind: AgentRunKind::Agent, objective, document, once };
         let started = self.services.store.start_agent_run(principal, new).await?;
         self.begun(started, Some(admitted)).map(Some)
     }

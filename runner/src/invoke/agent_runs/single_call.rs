@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use registry::{
     AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, HumanRequestId, InvocationId, NewAgentRun,
-    OrganizationId, Principal, Record, RunningAgent, StartedAgentRun,
+    OrganizationId, Principal, Record, RunObjective, RunningAgent, StartedAgentRun,
 };
 use serde_json::{Map, Value};
 
@@ -49,7 +49,8 @@ impl Invoker {
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let progress = Progress::of_call(call, input, names);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
-        let new = NewAgentRun { agent, kind, document, once: None };
+        let objective = RunObjective::of(&progress.objective);
+        let new = NewAgentRun { agent, kind, objective, document, once: None };
         match self.services.store.start_agent_run(principal, new).await? {
             StartedAgentRun::New(run) => {
                 Ok(AgentRunLoop::new(self.clone(), None, (run, progress)).admitted(Some(admitted)))
