@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use registry::{
     AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, Checkpoint, Digest, Grants,
-    IdempotencyKey, NewAgentRun, NewStep, Once, Principal, StartedAgentRun, StepFilter, Urgency, UserId,
+    IdempotencyKey, NewAgentRun, NewStep, Once, Principal, RunObjective, StartedAgentRun, StepFilter, Urgency, UserId,
 };
 
 use crate::database;
