@@ -112,7 +112,7 @@ async fn runs_are_listed_newest_first() {
     let any = || AgentRunFilter { limit: 9, ..AgentRunFilter::default() };
     let [third, second, first] = [0, 1, 2].map(|index: usize| ids[index].id.clone());
     assert_eq!(list(&acme, any()).await, [third.clone(), second.clone(), first.clone()]);
-    assert_eq!(list(&acme, AgentRunFilter { limit: 1, ..any() }).await, [third.clone()]);
+    assert_eq!(list(&acme, AgentRunFilter { limit: 1, ..any() }).await, std::slice::from_ref(&third));
     let older = AgentRunFilter { before: Some(third.clone()), ..any() };
     assert_eq!(list(&acme, older).await, [second.clone(), first.clone()]);
     let cancelled = AgentRunFilter { state: Some(AgentRunState::Cancelled), ..any() };
