@@ -223,7 +223,8 @@ fn s1_037_a_run_of_an_agent_is_answered_as_a_task() {
     let team = Team::on(&Server::private(&crate::agent_runs::runs::options(&model)));
     let gateway = Gateway::of_type(&team, "clerk", "agent").with(&[]);
     let question = json!({"question": "Which one?", "options": ["a", "b"]});
-    model.answers("ask", vec![Reply::call("__pause_for_human__", question), Reply::complete("chose b")]);
+    let ask = || Reply::call("__pause_for_human__", question.clone());
+    model.answers("ask", vec![ask(), ask(), Reply::complete("chose b")]);
     let body = json!({"agent": "clerk", "objective": "ask", "tools": ["__pause_for_human__", "__complete__"]});
     let run = team.server.request("POST", "/agents/execute").bearer(&team.token).json(&body).send().expect(200);
     let id = run["agent_run_id"].as_str().expect("an id");
@@ -231,6 +232,18 @@ fn s1_037_a_run_of_an_agent_is_answered_as_a_task() {
     let forms = asked["inputRequests"].as_object().expect("requests");
     let form = &forms.values().next().expect("a request")["params"];
     assert_eq!(form["requestedSchema"]["properties"]["human_input"]["enum"], json!(["a", "b"]), "{asked}");
+    let of_first = forms.keys().next().expect("a key");
+    let answer = json!({of_first: accepted(json!({"human_input": "a"}))});
+    gateway.update(id, answer.clone());
+    eventually("the second question", || {
+        Some(gateway.task(id)["inputRequests"].take()).filter(|open| open.get(of_first).is_none() && open.is_object())
+    });
+    gateway.update(id, answer);
+    assert_eq!(
+        gateway.task(id)["status"],
+        "input_required",
+        "a late answer to the first question is none to the second"
+    );
     gateway.fill_in(id, json!({"answer": accepted(json!({"human_input": "b"}))}));
     let done = gateway.task_becomes(id, "completed");
     assert_eq!((text(&done), &done["result"]["structuredContent"]["confidence"]), ("chose b", &json!(1.0)));
