@@ -2,8 +2,7 @@
 //!
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
 //! say which tools a client sees ([`listing`]), call them ([`calling`]), show items of the Library ([`prompts`], [`resources`]), start
-//! and answer tasks ([`tasks`]), and
-//! bind sessions to their users ([`sessions`]).
+//! tasks and take their answers ([`tasks`]), and bind sessions to their users ([`sessions`]).
 
 mod abilities;
 mod accept;

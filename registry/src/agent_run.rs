@@ -21,11 +21,11 @@ pub enum AgentRunState {
 }
 
 named_values! {
-    /// What a run does.
+    /// The kind of a run.
     AgentRunKind = "kind", "must be agent or call" {
         /// A model calls tools until it has its answer.
         Agent = "agent",
-        /// One call of a tool, which takes no model.
+        /// The run makes one call of a tool, and needs no model.
         Call = "call",
     }
 }

@@ -6,7 +6,7 @@ use crate::ids::{AgentId, AgentRunId, HumanRequestId};
 use crate::named_values::named_values;
 
 named_values! {
-    /// What a person is asked for.
+    /// The kind of a request to a person.
     HumanRequestKind = "kind", "must be question, approval or form" {
         /// The answer to a question of the model, or of a run that is stuck.
         Question = "question",

@@ -84,7 +84,7 @@ impl Workflows {
         self.runs.post("/agents/execute?async=true", &body).expect(202)
     }
 
-    /// What the model was told about the workflows of a run.
+    /// The observations of a run that are JSON: those of its workflows.
     fn observations(&self, run: &Value) -> Vec<Value> {
         let trace = self.runs.trace(run);
         trace.iter().filter_map(|step| serde_json::from_str(step["observation"].as_str()?).ok()).collect()

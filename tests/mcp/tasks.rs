@@ -6,7 +6,7 @@ use super::client::{Gateway, message};
 use super::questions::asking;
 use crate::harness::{ModelEndpoint, Options, Reply, Server, Site, Team, eventually};
 
-/// What a client declares that has tasks and shows forms.
+/// The capabilities of a client that has tasks and shows forms.
 fn declared() -> Value {
     let capabilities = json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});
     json!({"io.modelcontextprotocol/clientCapabilities": capabilities})

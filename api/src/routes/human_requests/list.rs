@@ -57,7 +57,7 @@ pub(crate) async fn handle(
     let mut found = store.list_human_requests(&principal, one_more).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
-    // One that cannot be read does not hide the others.
+    // A request that cannot be read is left out, so that the others are still listed.
     let shown =
         |request| Shown::of(request).inspect_err(|error| tracing::error!(?error, "a request is left out of a list"));
     let human_requests = found.into_iter().filter_map(|request| shown(request).ok()).collect();

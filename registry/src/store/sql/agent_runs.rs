@@ -74,7 +74,7 @@ const CANCEL_RUN: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
 
-/// What belongs to the runs of a user, and the runs.
+/// Deletes the steps and requests of the runs of a user, then the runs.
 const DELETE_RUNS_OF_USER: [&str; 3] = [
     "DELETE FROM agent_run_steps WHERE organization = $1 AND agent_run IN
         (SELECT agent_run FROM agent_runs WHERE organization = $1 AND user_id = $2)",

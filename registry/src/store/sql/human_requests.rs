@@ -34,7 +34,7 @@ macro_rules! select_seen {
 
 const FIND_REQUEST: &str = select_seen!(" AND h.human_request = $4");
 
-/// The index of open requests has few rows.
+/// The state is a literal here, so that the database uses the index of open requests, which has few rows.
 const LIST_OPEN: &str = select_seen!(
     " AND h.state = 'open' AND h.state = $4 AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)
     ORDER BY CASE h.urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, h.created_at, h.human_request

@@ -16,7 +16,7 @@ const REQUESTS_MAX: u32 = 50;
 /// The result of a call about which nobody answered.
 pub(super) const UNANSWERED: &str = "nobody answered in time";
 
-/// What a client has filled in.
+/// The forms that a client has filled in.
 pub(super) enum FilledIn {
     /// All forms: the answer for the record.
     All(HumanResponse),

@@ -88,7 +88,7 @@ impl AgentRunLoop {
         }
     }
 
-    /// Writes what came of the first of the calls.
+    /// Writes the result of the first of the calls.
     pub(super) async fn observed(
         &mut self,
         call: &ModelCall,

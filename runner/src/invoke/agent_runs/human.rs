@@ -90,7 +90,7 @@ impl HumanQuestion {
         }
     }
 
-    /// What came of the question, for the list of steps.
+    /// The step that shows the answer to the question, or that nobody answered.
     pub(super) fn step(&self, iteration: u32, (observation, success): (&str, bool)) -> NewStep {
         let asker = if self.is_of_call { Some(self.tool.as_deref().unwrap_or(PAUSE)) } else { None };
         let observation = cut(observation.to_owned(), STEP_TEXT_BYTES_MAX);

@@ -80,7 +80,7 @@ pub struct Progress {
     pub(super) requests: u32,
     /// Answers for the first of the calls, which asked for them.
     pub(super) answers: Vec<Answer>,
-    /// How often the first of the calls has asked.
+    /// The number of times that the first of the calls has asked a person.
     pub(super) round: u32,
     pub single_call: Option<SingleCall>,
     pub answer: Option<FinalAnswer>,
