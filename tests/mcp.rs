@@ -7,6 +7,7 @@ pub mod client;
 mod command;
 mod lists;
 mod oauth;
+mod plain_calls;
 mod prompts;
 mod question_languages;
 pub mod questions;

@@ -21,6 +21,7 @@ mod library_reads;
 mod listing;
 mod metadata;
 mod pages;
+mod plain_call;
 mod prompts;
 mod request_state;
 mod resources;

@@ -78,6 +78,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 35, "0035_library_search"),
         migration!("sqlite", 36, "0036_due_items"),
         migration!("sqlite", 37, "0037_agent_runs"),
+        migration!("sqlite", 38, "0038_outcome_words"),
     ],
 };
 
@@ -107,6 +108,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 35, "0035_library_search"),
         migration!("postgres", 36, "0036_due_items"),
         migration!("postgres", 37, "0037_agent_runs"),
+        migration!("postgres", 38, "0038_outcome_words"),
     ],
 };
 

@@ -8,17 +8,22 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use serde_json::Value;
 
-/// Bytes of a field from which words are taken, and bytes of these words. Outputs are shorter; exceptions and inputs may be
+/// Bytes of a text from which words are taken, and bytes of these words. Outputs are shorter; exceptions and inputs may be
 /// longer.
-const FIELD_BYTES_MAX: usize = 256 * 1024;
+pub(crate) const FIELD_BYTES_MAX: usize = 256 * 1024;
 
 /// Bytes of a word. Longer words, such as encoded files, are found by their beginning.
 const WORD_BYTES_MAX: usize = 256;
 
 /// Returns the words of a text, separated by spaces.
 pub(crate) fn words(text: &str) -> String {
+    words_within(text, FIELD_BYTES_MAX)
+}
+
+/// Returns the first words of a text, of some bytes at most or a word more.
+pub(crate) fn words_within(text: &str, bytes: usize) -> String {
     let text = &text[..text.floor_char_boundary(FIELD_BYTES_MAX)];
-    let mut words = Words::default();
+    let mut words = Words { bytes_max: bytes.min(FIELD_BYTES_MAX), ..Words::default() };
     if text.is_ascii() {
         text.chars().for_each(|character| words.add(character));
     } else {
@@ -42,11 +47,12 @@ struct Words {
     text: String,
     /// Bytes of the last word; 0 when it is complete.
     open: usize,
+    bytes_max: usize,
 }
 
 impl Words {
     fn add(&mut self, character: char) {
-        if self.text.len() >= FIELD_BYTES_MAX || is_accent(character) {
+        if self.text.len() >= self.bytes_max || is_accent(character) {
             return;
         }
         if stands_alone(character) {

@@ -4,7 +4,7 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderValue};
 
 /// Both forms of a response.
-const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+pub(super) const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// Names both forms of a response for a client that names none (RFC 9110, 12.5.1): `*/*`, which many clients send unasked,
 /// and no header at all.

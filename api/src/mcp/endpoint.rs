@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
@@ -18,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::calling::Calling;
 use super::gateway::Gateway;
-use super::hosts::accepting;
+use super::hosts::{accepting, is_allowed};
+use super::plain_call::{PlainCall, PlainCalls};
 use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
 use super::{accept, transport_refusal};
@@ -42,6 +44,7 @@ pub(crate) struct McpEndpoint {
     calling: Calling,
     sessions: Sessions,
     service: Arc<StreamableHttpService<Gateway, LocalSessionManager>>,
+    plain_calls: PlainCalls,
     /// Ends subscriptions.
     stopping: CancellationToken,
     /// Ends sessions.
@@ -67,7 +70,8 @@ impl McpEndpoint {
         let config = config.with_cancellation_token(ending.clone());
         let gateway = || GATEWAY.try_with(Gateway::clone).map_err(std::io::Error::other);
         let service = Arc::new(StreamableHttpService::new(gateway, sessions.manager.clone(), config));
-        Self { store, calling, sessions, service, stopping: CancellationToken::new(), ending }
+        let plain_calls = PlainCalls::new(ending.clone());
+        Self { store, calling, sessions, service, plain_calls, stopping: CancellationToken::new(), ending }
     }
 
     /// Ends the subscriptions after a delay, and all sessions some seconds later, so that calls can end before.
@@ -83,7 +87,7 @@ impl McpEndpoint {
 
     /// Answers one request. An agent that the user does not see, or that was never deployed, does not exist.
     pub async fn serve(&self, request: McpRequest) -> Result<Response, Error> {
-        let McpRequest { principal, agent, mut request } = request;
+        let McpRequest { principal, agent, request } = request;
         let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
@@ -99,11 +103,14 @@ impl McpEndpoint {
         }
         let ending = (request.method() == Method::DELETE).then(|| request.headers().clone());
         let gateway = self.gateway(&scope);
-        request.extensions_mut().insert(scope.clone());
         let (mut parts, body) = request.into_parts();
         accept::complete(&mut parts.headers);
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
+        if let Some(call) = self.plain_call(&parts, &body, &gateway) {
+            return self.plain_calls.answer(call, (gateway, scope)).await;
+        }
+        parts.extensions.insert(scope.clone());
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         let request = Request::from_parts(parts, Full::new(body.clone()));
@@ -131,6 +138,11 @@ impl McpEndpoint {
             return Ok(None);
         }
         Ok(Some(self.calling.invoker.catalogue(principal, running.clone()).await?))
+    }
+
+    fn plain_call(&self, parts: &Parts, body: &[u8], gateway: &Gateway) -> Option<PlainCall> {
+        let is_allowed = is_allowed(&self.service.config.allowed_hosts, &parts.headers);
+        PlainCall::read((&parts.method, &parts.headers), body, gateway).filter(|_| is_allowed)
     }
 
     fn gateway(&self, scope: &Scope) -> Gateway {

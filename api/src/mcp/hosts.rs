@@ -1,5 +1,8 @@
 //! The hosts and origins that clients may use.
 
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+use axum::http::uri::Authority;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 
 use crate::public_url::PublicUrl;
@@ -22,9 +25,33 @@ pub(super) fn accepting(public: Option<&PublicUrl>) -> StreamableHttpServerConfi
         .with_json_response(true)
 }
 
+/// Whether a request names an allowed host as it is written here: with the same port, or any if none is written.
+pub(super) fn is_allowed(allowed: &[String], headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    host.is_some_and(|host| allowed.iter().any(|allowed| allowed == host.as_str() || allowed == host.host()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_are_compared_with_their_ports() {
+        let allowed = ["tools.example.com:8443".to_owned(), "localhost".to_owned()];
+        for (host, expected) in [
+            ("tools.example.com:8443", true),
+            ("tools.example.com", false),
+            ("localhost", true),
+            ("localhost:9000", true),
+            ("localhost.example.com", false),
+            ("localhost:9000:1", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(HOST, host.parse().unwrap())]);
+            assert_eq!(is_allowed(&allowed, &headers), expected, "{host}");
+        }
+        assert!(!is_allowed(&allowed, &HeaderMap::new()));
+    }
 
     #[test]
     fn the_public_url_is_the_only_remote_host_and_origin() {

@@ -21,9 +21,12 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Finds the scope that the endpoint added to the request.
+    /// Finds the scope that the endpoint added to the request, or to a plain call.
     pub fn of(extensions: &Extensions) -> Result<&Arc<Self>, ErrorData> {
-        let scope = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Arc<Self>>());
-        scope.ok_or_else(|| ErrorData::internal_error("the request has no scope", None))
+        let of_request = || extensions.get::<Parts>()?.extensions.get::<Arc<Self>>();
+        extensions
+            .get::<Arc<Self>>()
+            .or_else(of_request)
+            .ok_or_else(|| ErrorData::internal_error("the request has no scope", None))
     }
 }

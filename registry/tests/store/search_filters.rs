@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fastrand::Rng;
+use migrations::Migration;
 use registry::{
     AgentCall, AgentId, AgentProtocol, ClientName, Effect, EffectKind, Granted, HttpUse, InvocationFilter,
     InvocationId, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, Page, Principal, RevisionNumber,
@@ -160,12 +161,17 @@ async fn searches_with_filters_find_what_lists_with_them_have() {
     assert_eq!(compare(&world, &mut drawn, &filters).await, all, "records of an earlier release");
 }
 
-/// Reverts the migration that made the facets, and applies it.
+/// Reverts the migration that made the facets, and what later ones made of its index, and applies them.
 async fn migrated_again(world: &mut World) {
     world.store.close().await;
     let migrations = if database::is_server() { migrations::POSTGRES } else { migrations::SQLITE };
-    let migration = migrations.list.iter().find(|migration| migration.name == "0032_search_facets").unwrap();
-    database::run(world, migration.down).await.unwrap();
-    database::run(world, migration.up).await.unwrap();
+    let of_index = |migration: &&Migration| ["0032_search_facets", "0038_outcome_words"].contains(&migration.name);
+    let of_index: Vec<_> = migrations.list.iter().filter(of_index).collect();
+    for migration in of_index.iter().rev() {
+        database::run(world, migration.down).await.unwrap();
+    }
+    for migration in of_index {
+        database::run(world, migration.up).await.unwrap();
+    }
     world.restart().await;
 }

@@ -64,7 +64,13 @@ impl Document {
     }
 
     fn fields(&self) -> BTreeMap<&'static str, Vec<String>> {
-        let of = |field, text: &str| (name(field), separated(text));
+        // The fields of an exception have no more words together than an output.
+        let mut left = SEARCHED_BYTES_MAX;
+        let mut of = |field, text: &str| {
+            let words = separated(text, left);
+            left = left.saturating_sub(words.join(" ").len());
+            (name(field), words)
+        };
         match self {
             Self::Output(text) => [of(SearchField::Output, text)].into(),
             Self::Input(text) => [of(SearchField::Inputs, &format!("note {text}"))].into(),
@@ -88,8 +94,8 @@ fn name(field: SearchField) -> &'static str {
     }
 }
 
-/// Returns the words of a text: decomposed, without the accents of Latin letters, composed again, and split.
-fn separated(text: &str) -> Vec<String> {
+/// Returns the first words of a text: decomposed, without the accents of Latin letters, composed again, and split.
+fn separated(text: &str, bytes_max: usize) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(SEARCHED_BYTES_MAX)];
     let is_accent = |character: char| ('\u{300}'..='\u{36f}').contains(&character);
     let is_voicing = |character: char| matches!(character, '\u{3099}' | '\u{309a}');
@@ -106,7 +112,7 @@ fn separated(text: &str) -> Vec<String> {
     let composed = ComposingNormalizerBorrowed::new_nfc().normalize(&plain);
     let (mut words, mut bytes, mut is_open) = (Vec::<String>::new(), 0, false);
     for character in composed.chars().filter(|character| !is_accent(*character)) {
-        if bytes >= SEARCHED_BYTES_MAX {
+        if bytes >= bytes_max {
             break;
         }
         if !character.is_alphanumeric() {
@@ -148,8 +154,8 @@ fn has_all(run: &Scanned, text: &str, fields: &[SearchField]) -> bool {
         some => some.iter().copied().map(name).collect(),
     };
     let terms = text.split_whitespace().map(|term| match term.strip_suffix('*') {
-        Some(beginning) => (separated(beginning), true),
-        None => (separated(term), false),
+        Some(beginning) => (separated(beginning, SEARCHED_BYTES_MAX), true),
+        None => (separated(term, SEARCHED_BYTES_MAX), false),
     });
     let terms: Vec<_> = terms.filter(|(words, _)| !words.is_empty()).collect();
     let in_one = |words: &[String], is_prefix| {

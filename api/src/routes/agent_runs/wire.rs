@@ -64,7 +64,7 @@ struct Question {
 #[schemars(rename = "AgentRunFailure")]
 struct Failure {
     /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_refused`, `model_unavailable`, `agent_gone` or
-    /// `abandoned`.
+    /// `abandoned`; of a task of MCP also `interrupted`, `not_called`, `input_unavailable` or `unanswered`.
     code: String,
     message: String,
 }

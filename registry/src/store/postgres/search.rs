@@ -1,17 +1,31 @@
-//! Searches as conditions on the words of each column.
+//! Searches as conditions on the words of the outcome and the input of a run.
 
 use crate::store::database::{Block, Phrase, Statement, TextSearch, Window};
 
 /// The rows of a window that are read to find the beginning of a word. In the index it is found with all of its rows, of all windows.
 const ROWS_READ_MAX: i64 = 1 << 15;
 
+/// What the index has the words of.
+struct Source {
+    words: &'static str,
+    columns: &'static [&'static str],
+}
+
+const OUTCOME: Source = Source {
+    words: "lathe_outcome_words(m.scope, m.output, m.exception_type, m.exception_message, m.exception_stack_trace)",
+    columns: &["output", "exception_type", "exception_message", "exception_stack_trace"],
+};
+const INPUTS: Source = Source { words: "lathe_words(m.scope, m.inputs)", columns: &["inputs"] };
+
 /// Adds the rows that are in the window and match the search, as the table `t`, newest first. Planners read a table with an
 /// offset by itself: for a page of the whole search they may rather separate the words of each row, newest first.
+///
+/// What the index has found is not compared again, row by row, if planners see constants: a cast to an array is none.
 pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window: &Window) {
     statement.bind("(SELECT m.rowid FROM inv_text m WHERE m.rowid < ?", window.before);
     let name = |block: &Block| format!("{}/{}/{}", search.scope, block.size, block.number);
     let blocks: Vec<_> = window.blocks.iter().map(name).collect();
-    statement.bind(" AND lathe_blocks(m.scope, m.rowid) && CAST(? AS TEXT[])", format!("{{{}}}", blocks.join(",")));
+    statement.bind(" AND lathe_blocks(m.scope, m.rowid) && string_to_array(CAST(? AS TEXT), ',')", blocks.join(","));
     for facets in &search.facets {
         let facets: Vec<_> = facets.iter().flat_map(|facet| search.in_scope(facet)).collect();
         let query = format!("'{}'", facets.join("' | '"));
@@ -19,11 +33,21 @@ pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window
     }
     for phrase in &search.phrases {
         let is_read = phrase.is_prefix && window.rows <= ROWS_READ_MAX;
-        let add = if is_read { add_text } else { add_words };
         let mut before = " AND ((";
-        for column in &search.columns {
+        for source in [OUTCOME, INPUTS] {
+            let columns: Vec<_> = source.columns.iter().copied().filter(|one| search.columns.contains(one)).collect();
+            if columns.is_empty() {
+                continue;
+            }
             statement.push(before);
-            add(statement, column, (search, phrase));
+            if !is_read {
+                add_words(statement, &source, (search, phrase));
+            }
+            // The index finds rows with all words of a phrase, in any order and in any of the columns.
+            if is_read || phrase.words.contains(' ') || columns.len() < source.columns.len() {
+                statement.push(if is_read { "" } else { " AND " });
+                add_text(statement, &columns, phrase);
+            }
             before = ") OR (";
         }
         statement.push("))");
@@ -31,24 +55,22 @@ pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window
     statement.push(" ORDER BY m.rowid DESC OFFSET 0) t");
 }
 
-/// The index finds the rows with all words, and the text has them in their order.
-fn add_words(statement: &mut Statement, column: &str, of: (&TextSearch, &Phrase)) {
-    statement.bind(&format!("lathe_words(m.scope, m.{column}) @@ CAST(? AS TSQUERY)"), query(of));
-    if of.1.words.contains(' ') {
-        statement.push(" AND ");
-        add_text(statement, column, of);
-    }
-}
-
-/// Words have no characters with a meaning in patterns.
-fn add_text(statement: &mut Statement, column: &str, (_, phrase): (&TextSearch, &Phrase)) {
-    let end = if phrase.is_prefix { "" } else { " " };
-    statement.bind(&format!("' ' || m.{column} || ' ' LIKE ?"), format!("% {}{end}%", phrase.words));
-}
-
-/// Returns the words in the query language of Postgres. Words have no quotes.
-fn query((search, phrase): (&TextSearch, &Phrase)) -> String {
+/// Adds the condition that the index has the words, in the query language of Postgres. Words have no quotes.
+fn add_words(statement: &mut Statement, source: &Source, (search, phrase): (&TextSearch, &Phrase)) {
     let words: Vec<_> = search.in_scope(&phrase.words).collect();
     let star = if phrase.is_prefix { ":*" } else { "" };
-    format!("'{}'{star}", words.join("' & '"))
+    let query = format!("'{}'{star}", words.join("' & '"));
+    statement.bind(&format!("{} @@ CAST(? AS TSQUERY)", source.words), query);
+}
+
+/// Adds the condition that one of the columns has the words in their order. Words have no characters with a meaning in patterns.
+fn add_text(statement: &mut Statement, columns: &[&str], phrase: &Phrase) {
+    let end = if phrase.is_prefix { "" } else { " " };
+    let mut before = "(";
+    for column in columns {
+        let pattern = format!("% {}{end}%", phrase.words);
+        statement.bind(&format!("{before}' ' || m.{column} || ' ' LIKE ?"), pattern);
+        before = " OR ";
+    }
+    statement.push(")");
 }

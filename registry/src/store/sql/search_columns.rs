@@ -8,7 +8,7 @@ use crate::account::OrganizationId;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::record::Outcome;
-use crate::words::{words, words_of_input};
+use crate::words::{FIELD_BYTES_MAX, words, words_of_input, words_within};
 
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
@@ -92,12 +92,18 @@ impl OutcomeWords {
     pub fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Succeeded { output } => Self { output: Some(words(output)), ..Self::default() },
-            Outcome::Failed { exception_type, exception_message, exception_stack_trace } => Self {
-                output: None,
-                exception_message: Some(words(exception_message)),
-                exception_type: Some(words(exception_type)),
-                exception_stack_trace: Some(words(&exception_stack_trace.join("\n"))),
-            },
+            Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+                // Together they have no more words than an output may have.
+                let mut left = FIELD_BYTES_MAX;
+                let mut take = |text: &str| {
+                    let words = words_within(text, left);
+                    left = left.saturating_sub(words.len());
+                    Some(words)
+                };
+                let [exception_type, exception_message] = [exception_type, exception_message].map(|text| take(text));
+                let exception_stack_trace = take(&exception_stack_trace.join("\n"));
+                Self { output: None, exception_message, exception_type, exception_stack_trace }
+            }
         }
     }
 

@@ -1,0 +1,2 @@
+-- Nothing has changed.
+SELECT 1;
