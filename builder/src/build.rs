@@ -178,6 +178,7 @@ impl Declarations {
             world: None,
             annotations: manifest.annotations.clone(),
             intervention: manifest.intervention,
+            intervention_rules: manifest.intervention_rules.clone(),
             task_support: manifest.task_support,
             calls: manifest.calls.clone(),
         })

@@ -1,5 +1,4 @@
-//! Declarations of a version for models and clients: hints about its effects, whether a person confirms each call,
-//! and whether a call over MCP becomes a task.
+//! Declarations of a version for models and clients: hints about its effects, and whether a call over MCP becomes a task.
 
 use std::str::FromStr;
 
@@ -69,44 +68,6 @@ impl Annotations {
             idempotent: self.idempotent.or(default(SETTING_VERBS)),
             ..self.clone()
         }
-    }
-}
-
-/// Whether a person confirms each call of a version.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Intervention {
-    /// Calls need no confirmation.
-    #[default]
-    Never,
-    /// A person confirms each call, unless the caller has confirmed it already.
-    Required,
-    /// A person confirms each call, whoever the caller is.
-    Always,
-}
-
-impl Intervention {
-    pub const ALL: [Self; 3] = [Self::Never, Self::Required, Self::Always];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::Required => "required",
-            Self::Always => "always",
-        }
-    }
-
-    pub fn is_never(&self) -> bool {
-        *self == Self::Never
-    }
-}
-
-impl FromStr for Intervention {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let found = Self::ALL.into_iter().find(|intervention| intervention.as_str() == text);
-        found.ok_or(InvalidValue::new("intervention", "must be never, required or always"))
     }
 }
 
@@ -206,11 +167,6 @@ mod tests {
         let text = json!({"title": "Find orders", "read_only": true, "open_world": false});
         let read: Annotations = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), text);
-        for intervention in Intervention::ALL {
-            assert_eq!(serde_json::to_value(intervention).unwrap(), intervention.as_str());
-            assert_eq!(intervention.as_str().parse(), Ok(intervention));
-        }
-        assert!("Never".parse::<Intervention>().is_err());
         for support in TaskSupport::ALL {
             assert_eq!(serde_json::to_value(support).unwrap(), support.as_str());
             assert_eq!(support.as_str().parse(), Ok(support));

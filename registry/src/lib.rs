@@ -40,6 +40,7 @@ mod hold;
 mod host_pattern;
 mod human_request;
 mod ids;
+mod intervention;
 mod invalid_value;
 mod invocation_mode;
 mod invocation_source;
@@ -99,7 +100,7 @@ pub use agent_run::{
     NewAgentRun, NewStep, RunObjective, StartedAgentRun, StepFilter,
 };
 pub use agent_state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
-pub use annotations::{Annotations, Intervention, TaskSupport, ToolTitle};
+pub use annotations::{Annotations, TaskSupport, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};
@@ -141,6 +142,7 @@ pub use ids::{
     AgentId, AgentRunId, BuildId, ConversationId, HoldId, HumanRequestId, InteractionId, InvocationId, LibraryItemId,
     OperationId, ToolId, TurnId, VersionId,
 };
+pub use intervention::{Intervention, InterventionRule};
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
-use crate::annotations::{Annotations, Intervention, TaskSupport};
+use crate::annotations::{Annotations, TaskSupport};
 use crate::attestation::Attestation;
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::digest::Digest;
 use crate::ids::{ToolId, VersionId};
+use crate::intervention::{Intervention, InterventionRule};
 use crate::language::Language;
 use crate::names::{EnvvarName, ToolName};
 use crate::page::Direction;
@@ -53,6 +54,8 @@ pub struct VersionSettings {
     /// Whether a person confirms each call.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervention_rules: Vec<InterventionRule>,
     /// Whether a call over MCP becomes a task.
     #[serde(default, rename = "tasks", skip_serializing_if = "TaskSupport::is_never")]
     pub task_support: TaskSupport,

@@ -25,6 +25,7 @@ mod host;
 mod input_documents;
 mod interaction;
 mod interpreter;
+mod intervention_rules;
 mod invoke;
 mod limits;
 mod loaded_components;

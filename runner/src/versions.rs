@@ -9,6 +9,7 @@ use registry::VersionId;
 use crate::egress::CompiledMocks;
 use crate::error::DamagedArtifact;
 use crate::execution::Code;
+use crate::intervention_rules::InterventionRules;
 use crate::schema::InputSchema;
 
 /// Versions that stay in memory.
@@ -25,6 +26,8 @@ pub(crate) struct LoadedVersion {
     pub(crate) schema: InputSchema,
     /// Schema of outputs.
     pub(crate) output: Option<InputSchema>,
+    /// Which calls a person confirms, besides what holds for all.
+    pub(crate) rules: InterventionRules,
     pub(crate) mocks: Arc<CompiledMocks>,
 }
 
@@ -81,7 +84,13 @@ mod tests {
     fn loaded(bundle: &CodeBundle) -> Arc<LoadedVersion> {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
         let schema = InputSchema::compile(&serde_json::json!({})).unwrap();
-        Arc::new(LoadedVersion { code: Ok(code), schema, output: None, mocks: Arc::default() })
+        Arc::new(LoadedVersion {
+            code: Ok(code),
+            schema,
+            output: None,
+            rules: InterventionRules::default(),
+            mocks: Arc::default(),
+        })
     }
 
     fn bundle(bytes: usize) -> CodeBundle {

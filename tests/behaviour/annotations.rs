@@ -7,7 +7,8 @@ use crate::harness::{Bump, Team};
 #[test]
 fn a_version_shows_what_its_author_declares() {
     let team = Team::new();
-    let declared = "intervention = 'required'\ntasks = 'optional'\nannotations = { title = 'Cancel an order', \
+    let declared = "intervention = 'required'\ntasks = 'optional'\n\
+        intervention_rules = [{ when = { all = { const = true } }, intervention = 'always' }]\nannotations = { title = 'Cancel an order', \
         destructive = true, idempotent = true, open_world = false }";
     let tool = team.tool("cancels").manifest(declared).body("return {'done': True}").published();
     let annotations = json!({"title": "Cancel an order", "destructive": true, "idempotent": true, "open_world": false});
@@ -16,9 +17,12 @@ fn a_version_shows_what_its_author_declares() {
     for shown in [&detail, &detail["settings"], &list["tool_versions"][0]] {
         assert_eq!((&shown["annotations"], &shown["intervention"]), (&annotations, &json!("required")), "{shown}");
         assert_eq!(shown["tasks"], "optional", "{shown}");
+        let rule = json!({"when": {"all": {"const": true}}, "intervention": "always"});
+        assert_eq!(shown["intervention_rules"], json!([rule]), "{shown}");
     }
     let text = team.lathe().ok(&["tool", "show", "cancels", "1.0.0"]);
     assert!(text.lines().any(|line| line.starts_with("intervention ") && line.ends_with(" required")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("intervention_rules ") && line.contains("always")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("tasks ") && line.ends_with(" optional")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("annotations ") && line.contains("Cancel an order")), "{text}");
     // A declaration has no effect on the server: the tool runs.

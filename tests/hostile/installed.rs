@@ -109,6 +109,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            intervention_rules: Vec::new(),
             task_support: Default::default(),
             calls: Default::default(),
         },

@@ -140,3 +140,24 @@ fn a_tool_that_a_person_confirms_is_not_run_for_an_agent() {
     let direct = always.invoke_request(&body).send();
     assert_eq!((direct.status, direct.code().as_str()), (403, "confirmation_missing"), "{direct}");
 }
+
+#[test]
+fn a_person_confirms_the_calls_for_which_a_rule_holds() {
+    let team = Team::new();
+    let rules = "intervention_rules = [{ when = { amount = { minimum = 100 } }, intervention = 'required' },
+        { when = { amount = { minimum = 1000 }, to = { pattern = '^all' } }, intervention = 'always' }]";
+    let tool = team.tool("pay").manifest(rules).body("return 'paid'").published();
+    let gateway = Gateway::new(&team, "tools", &["pay"]);
+    let refused_at = |arguments: Value| {
+        gateway.call("pay", arguments)["_meta"].pointer("/dev.lathe~1error/refused_at").cloned().unwrap_or_default()
+    };
+    assert_eq!(refused_at(json!({"amount": 99})), Value::Null);
+    assert_eq!(refused_at(json!({"amount": "100"})), Value::Null, "no number");
+    assert_eq!(refused_at(json!({"amount": 100})), "intervene");
+    assert_eq!(tool.invoke(json!({"amount": 1000, "to": "ann"})).output(), "paid", "a person called");
+    let several = json!({"inputs": [
+        crate::harness::input(&json!({"amount": 1})), crate::harness::input(&json!({"amount": 1000, "to": "all"})),
+    ]});
+    let direct = tool.invoke_request(&several).send();
+    assert_eq!((direct.status, direct.code().as_str()), (403, "confirmation_missing"), "{direct}");
+}

@@ -1,6 +1,6 @@
 //! Versions of a tool.
 
-use registry::{Annotations, Intervention, OrganizationId, TaskSupport, UserId, Version};
+use registry::{Annotations, Intervention, InterventionRule, OrganizationId, TaskSupport, UserId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,6 +40,10 @@ pub struct ToolVersion {
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     #[schemars(with = "schemas::Intervention")]
     pub intervention: Intervention,
+    /// Rules for the calls with certain arguments. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<schemas::InterventionRule>")]
+    pub intervention_rules: Vec<InterventionRule>,
     /// Whether a call over MCP becomes a task. Absent for `never`.
     #[serde(default, skip_serializing_if = "TaskSupport::is_never")]
     #[schemars(with = "schemas::TaskSupport")]
@@ -102,6 +106,7 @@ impl From<registry::ToolVersion> for ToolVersion {
             deprecated: version.deprecated,
             annotations: version.settings.annotations,
             intervention: version.settings.intervention,
+            intervention_rules: version.settings.intervention_rules,
             tasks: version.settings.task_support,
         }
     }

@@ -274,6 +274,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            intervention_rules: Vec::new(),
             task_support: Default::default(),
             calls: Default::default(),
         },

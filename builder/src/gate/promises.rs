@@ -9,16 +9,25 @@ use super::change::Change;
 /// Compares declarations. A version that does not say that it is read-only any more counts as one that is not.
 pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
     let read_only = |of: &VersionSettings| of.annotations.read_only == Some(true);
-    let is_confirmed = |of: &VersionSettings| of.intervention != Intervention::Never;
+    let is_confirmed =
+        |of: &VersionSettings| of.intervention != Intervention::Never || !of.intervention_rules.is_empty();
     let needs_tasks = |of: &VersionSettings| of.task_support == TaskSupport::Required;
     let writes = (read_only(old) && !read_only(new)).then(|| "the tool is not declared read-only any more".to_owned());
     let unconfirmed = (is_confirmed(old) && !is_confirmed(new))
-        .then(|| format!("no person confirms calls any more (`intervention` was {})", old.intervention.as_str()));
+        .then(|| format!("no person confirms calls any more ({})", confirmations(old)));
     let only_as_task = (needs_tasks(new) && !needs_tasks(old)).then(|| {
         format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
     });
     let breaking = |reason| Change { bump: BumpKind::Major, reason };
     writes.into_iter().chain(unconfirmed).chain(only_as_task).map(breaking).collect()
+}
+
+/// What a version declared of confirmations.
+fn confirmations(of: &VersionSettings) -> String {
+    match of.intervention {
+        Intervention::Never => "there were `intervention_rules`".to_owned(),
+        intervention => format!("`intervention` was {}", intervention.as_str()),
+    }
 }
 
 #[cfg(test)]
@@ -40,6 +49,8 @@ mod tests {
     fn a_promise_that_ends_breaks() {
         let read_only = |flag: bool| json!({"annotations": {"read_only": flag}});
         let confirmed = |intervention: &str| json!({ "intervention": intervention });
+        let ruled =
+            || json!({"intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}]});
         let tasks = |support: &str| json!({ "tasks": support });
         let title = |title: &str| json!({"annotations": {"title": title, "destructive": true, "idempotent": true}});
         for (old, new, bump) in [
@@ -54,6 +65,10 @@ mod tests {
             (confirmed("always"), confirmed("required"), BumpKind::Patch),
             (confirmed("required"), confirmed("always"), BumpKind::Patch),
             (json!({}), confirmed("always"), BumpKind::Patch),
+            (ruled(), json!({}), BumpKind::Major),
+            (ruled(), confirmed("required"), BumpKind::Patch),
+            (confirmed("always"), ruled(), BumpKind::Patch),
+            (json!({}), ruled(), BumpKind::Patch),
             (json!({}), tasks("required"), BumpKind::Major),
             (tasks("optional"), tasks("required"), BumpKind::Major),
             (tasks("required"), tasks("required"), BumpKind::Patch),

@@ -3,6 +3,7 @@
 mod annotations;
 mod calls;
 mod fields;
+mod intervention;
 mod limits;
 mod node;
 mod project_file;
@@ -10,7 +11,8 @@ mod project_file;
 use std::collections::BTreeMap;
 
 use registry::{
-    Annotations, Constraint, EnvvarName, HostPattern, Intervention, Language, RunBounds, TaskSupport, ToolName,
+    Annotations, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, RunBounds, TaskSupport,
+    ToolName,
 };
 
 use crate::error::{Error, Location};
@@ -50,6 +52,7 @@ pub struct Manifest {
     pub recorded_answers: bool,
     pub annotations: Annotations,
     pub intervention: Intervention,
+    pub intervention_rules: Vec<InterventionRule>,
     pub task_support: TaskSupport,
     /// The tools that its runs may call, with the versions that it accepts.
     pub calls: BTreeMap<ToolName, Constraint>,
@@ -98,7 +101,8 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         tape: tape.unwrap_or(true),
         recorded_answers: recorded_answers(&mut lathe, tape)?,
         annotations: annotations::read(lathe.table("annotations")?)?,
-        intervention: annotations::intervention(&mut lathe)?,
+        intervention: intervention::read(&mut lathe)?,
+        intervention_rules: intervention::rules(&mut lathe)?,
         task_support: annotations::task_support(&mut lathe)?,
         calls: calls::read(&mut lathe)?,
     };

@@ -248,6 +248,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            intervention_rules: Vec::new(),
             task_support: Default::default(),
             calls: Default::default(),
         },

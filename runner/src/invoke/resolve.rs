@@ -14,6 +14,7 @@ use crate::compile::{Compiler, Maker};
 use crate::egress::{CompiledMocks, EgressPolicy, Mocks};
 use crate::error::{DamagedArtifact, DeprecatedVersion, Error};
 use crate::execution::{Code, CodeBundle};
+use crate::intervention_rules::InterventionRules;
 use crate::limits::Limits;
 use crate::schema;
 use crate::versions::{LoadedVersion, VersionCache};
@@ -86,7 +87,14 @@ impl Resolver {
             tool_id: None,
             tool_name,
             version: UNPUBLISHED,
-            loaded: Arc::new(LoadedVersion { code: Ok(code), schema, output, mocks }),
+            // Its author is the caller.
+            loaded: Arc::new(LoadedVersion {
+                code: Ok(code),
+                schema,
+                output,
+                rules: InterventionRules::default(),
+                mocks,
+            }),
             language: settings.language,
             limits: Limits::of(&settings, &self.limits_max),
             egress_policy: EgressPolicy::take(&settings, &mut variables),
@@ -134,14 +142,15 @@ impl Resolver {
         let schema = schema::compile(Some(&version.input_schema)).await?;
         let output = schema::compile(version.settings.output_schema.as_ref()).await?;
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
+        let rules = InterventionRules::compile(version.settings.intervention_rules.clone()).await?;
         let (code, mocks) = match self.stored(version).await {
             // Not cached, since the artifact may be restored.
             Err(Error::Damaged(damage)) => {
-                return Ok(Arc::new(LoadedVersion { code: Err(damage), schema, output, mocks: Arc::default() }));
+                return Ok(Arc::new(LoadedVersion { code: Err(damage), schema, output, rules, mocks: Arc::default() }));
             }
             stored => stored?,
         };
-        let loaded = Arc::new(LoadedVersion { code: Ok(code), schema, output, mocks: mocks.into() });
+        let loaded = Arc::new(LoadedVersion { code: Ok(code), schema, output, rules, mocks: mocks.into() });
         self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }

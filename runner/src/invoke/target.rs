@@ -5,6 +5,7 @@ use std::sync::Arc;
 use registry::{Digest, Granted, Intervention, Language, NativeToolName, OrganizationId, SecretValue, ToolId, Version};
 
 use super::resolved::Resolved;
+use crate::call::Input;
 use crate::native::NativeTool;
 use crate::output::OutputCheck;
 use crate::schema::{InputSchema, SchemaMatcher};
@@ -76,13 +77,13 @@ impl Target {
         }
     }
 
-    /// Whether a person confirms each call.
-    pub fn intervention(&self) -> Intervention {
-        let callable = match self {
-            Self::Component(resolved) => resolved.callable.as_ref(),
-            Self::Native(_) => None,
-        };
-        callable.map_or(Intervention::Never, |callable| callable.version.settings.intervention)
+    /// Whether a person confirms a call with these inputs.
+    pub fn intervention(&self, inputs: &[Input]) -> Intervention {
+        let Self::Component(resolved) = self else { return Intervention::Never };
+        let Some(callable) = &resolved.callable else { return Intervention::Never };
+        let of_all = callable.version.settings.intervention;
+        let rules = &resolved.loaded.rules;
+        inputs.iter().map(|input| rules.strictest(&input.input_parameters)).fold(of_all, Intervention::max)
     }
 
     pub const fn trust_class(&self) -> TrustClass {

@@ -59,6 +59,10 @@ pub(crate) struct VersionSettings {
     #[serde(default, skip_serializing_if = "registry::Intervention::is_never")]
     #[schemars(with = "Intervention")]
     intervention: registry::Intervention,
+    /// Rules for the calls with certain arguments. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<InterventionRule>")]
+    intervention_rules: Vec<registry::InterventionRule>,
     /// Whether a call over MCP becomes a task. Absent for `never`.
     #[serde(default, rename = "tasks", skip_serializing_if = "registry::TaskSupport::is_never")]
     #[schemars(with = "TaskSupport")]
@@ -101,6 +105,16 @@ pub(crate) enum Intervention {
     Required,
     /// A person confirms each call, whoever the caller is.
     Always,
+}
+
+/// A rule for the calls with certain arguments. Of all that holds for a call, the strictest counts.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::InterventionRule")]
+pub(crate) struct InterventionRule {
+    /// JSON Schemas of arguments. The rule holds for a call that has all of them, each as its schema says.
+    when: serde_json::Map<String, Value>,
+    #[schemars(with = "Intervention")]
+    intervention: registry::Intervention,
 }
 
 /// Whether a call of a version over MCP becomes a task of the MCP extension `io.modelcontextprotocol/tasks`. It has no

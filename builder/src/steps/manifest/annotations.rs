@@ -1,6 +1,6 @@
-//! The table `annotations` and the keys `intervention` and `tasks`: what a version declares for models and clients.
+//! The table `annotations` and the key `tasks`: what a version declares for models and clients.
 
-use registry::{Annotations, Intervention, TaskSupport, ToolTitle};
+use registry::{Annotations, TaskSupport, ToolTitle};
 
 use super::fields::{Fields, Located};
 use crate::error::Error;
@@ -23,13 +23,6 @@ pub fn read(mut annotations: Fields) -> Result<Annotations, Error> {
         Some(line) => Err(annotations.refuse("destructive", line, "must not be true with `read_only = true`")),
         None => annotations.finish().map(|()| found),
     }
-}
-
-/// Reads whether a person confirms each call.
-pub fn intervention(lathe: &mut Fields) -> Result<Intervention, Error> {
-    let key = "intervention";
-    let Some(Located { line, value }) = lathe.text(key)? else { return Ok(Intervention::default()) };
-    value.parse().map_err(|_| lathe.refuse(key, line, "must be \"never\", \"required\" or \"always\""))
 }
 
 /// Reads whether a call over MCP becomes a task.
@@ -57,9 +50,8 @@ mod tests {
     #[test]
     fn annotations_are_what_the_author_declares() {
         let nothing = parsed(&lathe("")).unwrap();
-        assert_eq!((nothing.annotations, nothing.intervention), (Annotations::default(), Intervention::Never));
-        assert_eq!(nothing.task_support, TaskSupport::Never);
-        let all = "intervention = 'required'\ntasks = 'optional'\n[tool.lathe.annotations]\n\
+        assert_eq!((nothing.annotations, nothing.task_support), (Annotations::default(), TaskSupport::Never));
+        let all = "tasks = 'optional'\n[tool.lathe.annotations]\n\
             title = ' Cancel an order '\nread_only = false\ndestructive = true\nidempotent = true\nopen_world = false";
         let manifest = parsed(&lathe(all)).unwrap();
         let expected = Annotations {
@@ -69,9 +61,7 @@ mod tests {
             idempotent: Some(true),
             open_world: Some(false),
         };
-        assert_eq!((manifest.annotations, manifest.intervention), (expected, Intervention::Required));
-        assert_eq!(manifest.task_support, TaskSupport::Optional);
-        assert_eq!(parsed(&lathe("intervention = 'always'")).unwrap().intervention, Intervention::Always);
+        assert_eq!((manifest.annotations, manifest.task_support), (expected, TaskSupport::Optional));
         assert_eq!(parsed(&lathe("tasks = 'required'")).unwrap().task_support, TaskSupport::Required);
     }
 
@@ -87,8 +77,6 @@ mod tests {
         refused(&table("readonly = true"), "is an unknown key; the known keys are: title, read_only, destructive");
         refused(&table("idempotent = 'yes'"), "must be a boolean");
         refused(&lathe("annotations = true"), "pyproject.toml:4: tool.lathe.annotations must be a table");
-        refused(&lathe("intervention = 'sometimes'"), "pyproject.toml:4: tool.lathe.intervention must be \"never\"");
-        refused(&lathe("intervention = true"), "pyproject.toml:4: tool.lathe.intervention must be a string");
         refused(&lathe("tasks = 'always'"), "pyproject.toml:4: tool.lathe.tasks must be \"never\", \"optional\"");
         refused(&lathe("tasks = true"), "pyproject.toml:4: tool.lathe.tasks must be a string");
     }

@@ -57,6 +57,22 @@ impl Fields {
         Ok(Self { file: self.file, root, prefix, table, known: Vec::new() })
     }
 
+    /// The tables of a list, each with the line of its beginning.
+    ///
+    /// # Errors
+    /// When the value is not a list of tables.
+    pub fn tables(&mut self, key: &str) -> Result<Vec<Located<Self>>, Error> {
+        let Some(Node { line, value }) = self.take(key) else { return Ok(Vec::new()) };
+        let refused = || self.refuse(key, line, "must be a list of tables");
+        let Value::List(list) = value else { return Err(refused()) };
+        let one = |(index, Node { line, value })| {
+            let Value::Table(table) = value else { return Err(refused()) };
+            let (root, prefix) = (self.root.clone(), format!("{}{key}[{index}].", self.prefix));
+            Ok(Located { line, value: Self { file: self.file, root, prefix, table, known: Vec::new() } })
+        };
+        list.into_iter().enumerate().map(one).collect()
+    }
+
     /// The entries of a table whose keys the author chooses.
     pub fn into_entries(self) -> impl Iterator<Item = (String, Entry)> {
         self.table.into_iter()

@@ -42,6 +42,21 @@ pub enum Value {
 
 pub type Table = BTreeMap<String, Entry>;
 
+impl Node {
+    /// The value as JSON; `None` if no key takes it, or a part of it.
+    pub fn into_json(self) -> Option<serde_json::Value> {
+        match self.value {
+            Value::Text(text) => Some(text.into()),
+            Value::Integer(number) => Some(number.into()),
+            Value::Float(number) => serde_json::Number::from_f64(number).map(serde_json::Value::Number),
+            Value::Flag(flag) => Some(flag.into()),
+            Value::List(list) => list.into_iter().map(Self::into_json).collect(),
+            Value::Table(table) => table.into_iter().map(|(key, entry)| Some((key, entry.node.into_json()?))).collect(),
+            Value::Other => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Entry {
     pub key_line: u32,

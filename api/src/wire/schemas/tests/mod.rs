@@ -111,6 +111,7 @@ fn settings() {
                 "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
             },
             "intervention": "required", "tasks": "optional",
+            "intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
             "calls": {"weather": ">=1.2, <2"},
         }));
     }

@@ -1,0 +1,119 @@
+//! The keys `intervention` and `intervention_rules`: which calls a person confirms.
+
+use registry::{Intervention, InterventionRule};
+use runner::InputSchema;
+use serde_json::{Map, json};
+
+use super::fields::{Fields, Located};
+use crate::error::Error;
+
+/// Rules of one version. Nobody reviews a longer list.
+const RULES_MAX: usize = 16;
+
+/// Reads what holds for all calls.
+pub fn read(lathe: &mut Fields) -> Result<Intervention, Error> {
+    let key = "intervention";
+    let Some(Located { line, value }) = lathe.text(key)? else { return Ok(Intervention::default()) };
+    value.parse().map_err(|_| lathe.refuse(key, line, "must be \"never\", \"required\" or \"always\""))
+}
+
+/// Reads the rules for calls with certain arguments.
+pub fn rules(lathe: &mut Fields) -> Result<Vec<InterventionRule>, Error> {
+    let key = "intervention_rules";
+    let rules = lathe.tables(key)?;
+    match rules.get(RULES_MAX) {
+        Some(beyond) => Err(lathe.refuse(key, beyond.line, &format!("has more than {RULES_MAX} entries"))),
+        None => rules.into_iter().map(rule).collect(),
+    }
+}
+
+fn rule(Located { line, value: mut fields }: Located<Fields>) -> Result<InterventionRule, Error> {
+    let refuse = |fields: &Fields, key: &str, problem: &str| Err(fields.refuse(key, line, problem));
+    let mut when = Map::new();
+    for (argument, entry) in fields.table("when")?.into_entries() {
+        let schema = entry.node.into_json().filter(|schema| schema.is_object() || schema.is_boolean());
+        let Some(schema) = schema else {
+            return refuse(&fields, &format!("when.{argument}"), "must be a JSON Schema, such as `{ minimum = 100 }`");
+        };
+        when.insert(argument, schema);
+    }
+    if when.is_empty() {
+        return refuse(
+            &fields,
+            "when",
+            "must have an argument with its JSON Schema, such as `{ amount = { minimum = 100 } }`",
+        );
+    }
+    let intervention = match fields.text("intervention")?.map(|found| found.value.parse()) {
+        Some(Ok(intervention)) if intervention != Intervention::Never => intervention,
+        _ => return refuse(&fields, "intervention", "must be \"required\" or \"always\""),
+    };
+    let rule = InterventionRule { when, intervention };
+    match InputSchema::compile(&rule.schema()) {
+        Err(problem) => refuse(&fields, "when", &format!("is not a JSON Schema: {problem}")),
+        Ok(schema) if schema.accepts(&json!({}), u64::MAX).is_none() => {
+            refuse(&fields, "when", "has schemas that are expensive to match; simplify them")
+        }
+        Ok(_) => fields.finish().map(|()| rule),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{parsed, refused};
+    use super::*;
+
+    fn lathe(lines: &str) -> String {
+        format!("[project]\nname = 'w'\n[tool.lathe]\n{lines}\n")
+    }
+
+    fn ruled(lines: &str) -> String {
+        lathe(&format!("[[tool.lathe.intervention_rules]]\n{lines}"))
+    }
+
+    #[test]
+    fn a_person_confirms_what_the_author_declares() {
+        let nothing = parsed(&lathe("")).unwrap();
+        assert_eq!((nothing.intervention, nothing.intervention_rules), (Intervention::Never, Vec::new()));
+        assert_eq!(parsed(&lathe("intervention = 'always'")).unwrap().intervention, Intervention::Always);
+        let second = "intervention = 'required'\n[[tool.lathe.intervention_rules]]\n\
+            when = { to = { enum = ['all'], type = 'string' }, urgent = true }\nintervention = 'always'";
+        let manifest = parsed(&ruled(&format!("when = {{ amount = {{ minimum = 99.5 }} }}\n{second}"))).unwrap();
+        let expected = json!([
+            {"when": {"amount": {"minimum": 99.5}}, "intervention": "required"},
+            {"when": {"to": {"enum": ["all"], "type": "string"}, "urgent": true}, "intervention": "always"},
+        ]);
+        assert_eq!(json!(manifest.intervention_rules), expected);
+        assert_eq!(manifest.intervention, Intervention::Never);
+    }
+
+    #[test]
+    fn refusals_name_file_line_and_key() {
+        refused(&lathe("intervention = 'sometimes'"), "pyproject.toml:4: tool.lathe.intervention must be \"never\"");
+        refused(&lathe("intervention = true"), "pyproject.toml:4: tool.lathe.intervention must be a string");
+        refused(&lathe("intervention_rules = 'x'"), "tool.lathe.intervention_rules must be a list of tables");
+        refused(&lathe("intervention_rules = ['x']"), "tool.lathe.intervention_rules must be a list of tables");
+        let place = "pyproject.toml:4: tool.lathe.intervention_rules";
+        refused(&ruled("intervention = 'always'"), &format!("{place}[0].when must have an argument"));
+        refused(
+            &ruled("when = { a = 5 }\nintervention = 'always'"),
+            &format!("{place}[0].when.a must be a JSON Schema"),
+        );
+        refused(&ruled("when = { a = true }"), &format!("{place}[0].intervention must be"));
+        refused(&ruled("when = { a = true }\nintervention = 'never'"), &format!("{place}[0].intervention must be"));
+        refused(
+            &ruled("when = { a = { type = 'money' } }\nintervention = 'always'"),
+            &format!("{place}[0].when is not"),
+        );
+        refused(&ruled("when = { a = true }\nintervention = 'always'\nif = 1"), "is an unknown key");
+        let many = "[[tool.lathe.intervention_rules]]\nwhen = { a = true }\nintervention = 'always'\n".repeat(17);
+        refused(&lathe(&many), "has more than 16 entries");
+    }
+
+    #[test]
+    fn an_expensive_rule_is_refused() {
+        let pattern = "\\\\p{L}".repeat(500);
+        let rule = format!("when = {{ a = {{ pattern = \"{pattern}\" }} }}\nintervention = 'always'");
+        refused(&ruled(&rule), "expensive to match");
+    }
+}
