@@ -29,10 +29,11 @@ pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) 
     wanted(&filter.effects).iter().try_for_each(|of| add_condition(statement, of, OF_RUN))
 }
 
-/// Adds the conditions that a run of the table `e`, which has those with the first kind of effects, has the others.
+/// Adds the conditions that a run of the table `e` has one of each other kind of effects that has several names.
 pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
-    let others = wanted_of_list(filter).into_iter().filter(|(kind, _)| *kind != first);
-    others.into_iter().try_for_each(|(kind, names)| add_condition(statement, (&kind, &names), OF_ROW))
+    let wanted = wanted_of_list(filter);
+    let others = wanted.iter().filter(|(kind, names)| **kind != first && names.len() > 1);
+    others.into_iter().try_for_each(|of| add_condition(statement, of, OF_ROW))
 }
 
 fn add_condition(
@@ -46,18 +47,29 @@ fn add_condition(
     Ok(())
 }
 
-/// Adds the table `e` of the runs with an effect of the first kind.
+/// Adds the table `e` of the runs with an effect of the first kind, and with those of the other kinds that have one name: rows
+/// of two effects are in the same order, so that a planner may read them side by side.
 pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
     let wanted = wanted_of_list(filter);
     let Some(names) = wanted.get(&first) else { return Ok(()) };
     // A run may have several of the names.
     let distinct = if names.len() == 1 { "" } else { "DISTINCT " };
-    statement
-        .push(&format!("(SELECT {distinct}o.started_at, o.invocation FROM inv_effects o WHERE o.organization = $1"));
-    statement.bind(" AND o.kind = ?", first.as_str());
+    let others = wanted.iter().filter(|(kind, names)| **kind != first && names.len() == 1);
+    let others: Vec<_> = others.filter_map(|(kind, names)| Some((kind, *names.first()?))).collect();
+    statement.push(&format!("(SELECT {distinct}o.started_at, o.invocation FROM inv_effects o"));
+    for number in 0..others.len() {
+        statement.push(&format!(" CROSS JOIN inv_effects o{number}"));
+    }
+    statement.bind(" WHERE o.organization = $1 AND o.kind = ?", first.as_str());
     add_names(statement, names)?;
     statement.bind_some(" AND o.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
     statement.bind_some(" AND o.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
+    for (number, (kind, name)) in others.into_iter().enumerate() {
+        let other = format!("o{number}");
+        statement.bind(&format!(" AND {other}.organization = $1 AND {other}.kind = ?"), kind.as_str());
+        statement.bind(&format!(" AND {other}.name = ?"), name);
+        statement.push(&format!(" AND {other}.started_at = o.started_at AND {other}.invocation = o.invocation"));
+    }
     statement.push(") e");
     Ok(())
 }

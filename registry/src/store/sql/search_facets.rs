@@ -33,6 +33,7 @@ const DAY: &str = "day";
 /// The kind of spans of 32 days, for filters by longer times.
 const DAYS: &str = "days";
 const DAY_LENGTH: Duration = Duration::from_hours(24);
+const MILLISECOND: Duration = Duration::from_millis(1);
 const DAY_MS: i64 = 24 * 3_600_000;
 /// The days of a span, as a power of two.
 const SPAN: u32 = 5;
@@ -80,13 +81,13 @@ pub(super) fn wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<Strin
     let of_kind = |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(facet_of).collect();
     wanted.extend(kinds.into_iter().map(of_kind));
     // Clocks of servers differ by less than a day.
-    let last = filter.created_before.unwrap_or_else(|| now.after(DAY_LENGTH));
+    let last = filter.created_before.map_or_else(|| now.after(DAY_LENGTH), |before| before.before(MILLISECOND));
     wanted.extend(filter.created_after.map(|first| times(first, last)));
     wanted.retain(|names| (1..=ALTERNATIVES_MAX).contains(&names.len()));
     wanted.into_iter().map(|names| names.into_iter().collect()).collect()
 }
 
-/// Returns the facets of the days from a time to another one, or of longer spans.
+/// Returns the facets of the days from a time to another one, including both, or of longer spans.
 fn times(first: Timestamp, last: Timestamp) -> Facets {
     let [first, last] = [first, last].map(|time| time.as_milliseconds().div_euclid(DAY_MS));
     let (kind, first, last) = match last.saturating_sub(first) {
