@@ -15,6 +15,7 @@ mod endpoint;
 mod events;
 mod exposure;
 mod gateway;
+mod headers;
 mod hosts;
 mod library_items;
 mod library_reads;

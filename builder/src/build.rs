@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
 use crate::steps::documents::{Documents, Parser};
-use crate::steps::manifest::Manifest;
+use crate::steps::manifest::{Manifest, check_arguments};
 use crate::steps::{inspect, mocks, schema};
 use crate::toolchain::Toolchains;
 use crate::toolchain::project::{Caches, Project, ToolchainOutput};
@@ -147,6 +147,7 @@ impl Declarations {
             Some(schema) => schema,
             None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
         };
+        check_arguments(&self.manifest.intervention_rules, &input_schema)?;
         Ok(Built {
             settings: VersionSettings { world: Some(inspect::world_of(&made.artifact)?), ..settings },
             mocks: self.mocks,

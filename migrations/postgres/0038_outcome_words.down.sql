@@ -1,3 +1,4 @@
+DROP STATISTICS inv_effects_names;
 DROP INDEX inv_text_words;
 DROP FUNCTION lathe_outcome_words(TEXT, TEXT, TEXT, TEXT, TEXT);
 

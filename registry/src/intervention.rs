@@ -45,16 +45,16 @@ impl FromStr for Intervention {
     }
 }
 
-/// A rule for the calls with certain arguments. Of all that holds for a call, the strictest counts.
+/// A rule for the calls with certain arguments. The strictest of `intervention` and all rules that match a call counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterventionRule {
-    /// JSON Schemas of arguments. The rule holds for a call that has all of them, each as its schema says.
+    /// JSON Schemas of arguments. The rule matches a call that has all of them, each as its schema says.
     pub when: Map<String, Value>,
     pub intervention: Intervention,
 }
 
 impl InterventionRule {
-    /// The schema of the arguments for which the rule holds.
+    /// The schema of the arguments that the rule matches.
     pub fn schema(&self) -> Value {
         let required: Vec<_> = self.when.keys().collect();
         json!({"type": "object", "properties": self.when, "required": required})

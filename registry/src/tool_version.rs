@@ -54,6 +54,7 @@ pub struct VersionSettings {
     /// Whether a person confirms each call.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
+    /// Whether a person confirms the calls with certain arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervention_rules: Vec<InterventionRule>,
     /// Whether a call over MCP becomes a task.

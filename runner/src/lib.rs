@@ -71,6 +71,7 @@ pub use execution::{Code, CodeBundle, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};
 pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, QuestionKind, is_result};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
+pub use intervention_rules::check_intervention_rule;
 pub use invoke::{
     AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
     HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, Invoker, LastRuns, ListedSource, ListedTool,

@@ -51,7 +51,7 @@ fn a_promise_that_ends_needs_a_major_bump() {
     let refused = tool.publish(Bump::Minor).detail();
     for reason in [
         "the tool is not declared read-only any more",
-        "no person confirms calls any more",
+        "no person confirms each call any more",
         "only MCP clients with tasks may call the tool now",
     ] {
         assert!(refused.contains(reason), "{refused}");

@@ -6,11 +6,11 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
 use registry::{AgentReference, Principal, RunningAgent, Store};
+use rmcp::ServerHandler as _;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use runner::Catalogue;
@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::calling::Calling;
 use super::gateway::Gateway;
-use super::hosts::{accepting, is_allowed};
-use super::plain_call::{PlainCall, PlainCalls};
+use super::hosts::accepting;
+use super::plain_call::PlainCalls;
 use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
 use super::{accept, transport_refusal};
@@ -70,7 +70,7 @@ impl McpEndpoint {
         let config = config.with_cancellation_token(ending.clone());
         let gateway = || GATEWAY.try_with(Gateway::clone).map_err(std::io::Error::other);
         let service = Arc::new(StreamableHttpService::new(gateway, sessions.manager.clone(), config));
-        let plain_calls = PlainCalls::new(ending.clone());
+        let plain_calls = PlainCalls::new(&service.config.allowed_hosts, ending.clone());
         Self { store, calling, sessions, service, plain_calls, stopping: CancellationToken::new(), ending }
     }
 
@@ -107,7 +107,8 @@ impl McpEndpoint {
         accept::complete(&mut parts.headers);
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
-        if let Some(call) = self.plain_call(&parts, &body, &gateway) {
+        let schema = |name: &str| gateway.get_tool(name).map(|tool| tool.input_schema);
+        if let Some(call) = self.plain_calls.read(&parts, &body, schema) {
             return self.plain_calls.answer(call, (gateway, scope)).await;
         }
         parts.extensions.insert(scope.clone());
@@ -138,11 +139,6 @@ impl McpEndpoint {
             return Ok(None);
         }
         Ok(Some(self.calling.invoker.catalogue(principal, running.clone()).await?))
-    }
-
-    fn plain_call(&self, parts: &Parts, body: &[u8], gateway: &Gateway) -> Option<PlainCall> {
-        let is_allowed = is_allowed(&self.service.config.allowed_hosts, &parts.headers);
-        PlainCall::read((&parts.method, &parts.headers), body, gateway).filter(|_| is_allowed)
     }
 
     fn gateway(&self, scope: &Scope) -> Gateway {

@@ -5,6 +5,7 @@ use axum::http::header::HOST;
 use axum::http::uri::Authority;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 
+use super::headers::sole;
 use crate::public_url::PublicUrl;
 
 /// Hosts of a server without a public URL.
@@ -25,9 +26,9 @@ pub(super) fn accepting(public: Option<&PublicUrl>) -> StreamableHttpServerConfi
         .with_json_response(true)
 }
 
-/// Whether a request names an allowed host as it is written here: with the same port, or any if none is written.
-pub(super) fn is_allowed(allowed: &[String], headers: &HeaderMap) -> bool {
-    let host = headers.get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+/// Whether the only `Host` header is an allowed host, with its port if that has one. Other spellings of a host may be allowed, too.
+pub(super) fn is_literally_allowed(allowed: &[String], headers: &HeaderMap) -> bool {
+    let host = sole(headers, &HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
     host.is_some_and(|host| allowed.iter().any(|allowed| allowed == host.as_str() || allowed == host.host()))
 }
 
@@ -48,9 +49,9 @@ mod tests {
             ("", false),
         ] {
             let headers = HeaderMap::from_iter([(HOST, host.parse().unwrap())]);
-            assert_eq!(is_allowed(&allowed, &headers), expected, "{host}");
+            assert_eq!(is_literally_allowed(&allowed, &headers), expected, "{host}");
         }
-        assert!(!is_allowed(&allowed, &HeaderMap::new()));
+        assert!(!is_literally_allowed(&allowed, &HeaderMap::new()));
     }
 
     #[test]

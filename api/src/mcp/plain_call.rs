@@ -2,11 +2,12 @@
 //!
 //! For each request, the SDK makes the queues and tasks of a connection, on which notifications and questions may come before
 //! the answer. A plain call asks for none of them, so that its handler runs in one task. Whatever differs from a plain call,
-//! also by a mistake, is left to the SDK, which reads it anew.
+//! also by a mistake, is left to the SDK, which parses its body again.
 
 use std::sync::Arc;
 
-use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue, ORIGIN};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, ORIGIN};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::{sink, stream};
@@ -22,12 +23,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::accept::BOTH;
 use super::gateway::Gateway;
+use super::headers::sole;
+use super::hosts::is_literally_allowed;
 use super::scope::Scope;
 use super::sessions::SESSION;
 use crate::error::Error;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PRESENT: ProtocolVersion = ProtocolVersion::V_2026_07_28;
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The key of a property that a header of a call repeats.
 const REPEATED: &str = "x-mcp-header";
 
@@ -50,37 +56,43 @@ struct Message {
     params: CallToolRequestParams,
 }
 
-/// Answers plain calls.
+/// Reads and answers plain calls.
 #[derive(Clone)]
 pub(super) struct PlainCalls {
+    hosts: Arc<[String]>,
     /// A client that cannot be reached.
     nobody: Peer<RoleServer>,
     /// Cancels all calls.
     ending: CancellationToken,
 }
 
-impl PlainCall {
-    /// Reads a plain call; `None` for any other request.
-    pub fn read((method, headers): (&Method, &HeaderMap), body: &[u8], gateway: &Gateway) -> Option<Self> {
-        if method != Method::POST || !has_plain_headers(headers) {
-            return None;
-        }
-        let Message { id, mut params, .. } = serde_json::from_slice(body).ok()?;
-        let meta = params.meta.take().filter(has_one_message)?;
-        let is_named = headers.get("mcp-name").is_some_and(|name| name.as_bytes() == params.name.as_bytes());
-        let schema = gateway.get_tool(&params.name).filter(|_| is_named)?.input_schema;
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        (!has_repeated_properties(&schema)).then_some(Self { id, meta, request })
-    }
-}
-
 impl PlainCalls {
-    pub fn new(ending: CancellationToken) -> Self {
+    /// `hosts` are those that clients may use.
+    pub fn new(hosts: &[String], ending: CancellationToken) -> Self {
         /// Serves nothing.
         struct Nothing;
         impl ServerHandler for Nothing {}
         let closed = (sink::drain(), stream::empty());
-        Self { nobody: serve_directly(Nothing, closed, None).peer().clone(), ending }
+        Self { hosts: hosts.into(), nobody: serve_directly(Nothing, closed, None).peer().clone(), ending }
+    }
+
+    /// Reads a plain call; `None` for any other request. The input schema of a tool is asked for by its name.
+    pub fn read(
+        &self,
+        head: &Parts,
+        body: &[u8],
+        schema: impl FnOnce(&str) -> Option<Arc<JsonObject>>,
+    ) -> Option<PlainCall> {
+        let Parts { method, headers, .. } = head;
+        let is_plain =
+            method == Method::POST && has_plain_headers(headers) && is_literally_allowed(&self.hosts, headers);
+        let message = is_plain.then(|| serde_json::from_slice(body).ok()).flatten();
+        let Message { id, mut params, .. } = message?;
+        let meta = params.meta.take().filter(has_one_message)?;
+        let is_named = sole(headers, &NAME).is_some_and(|name| name.as_bytes() == params.name.as_bytes());
+        let schema = schema(&params.name).filter(|_| is_named)?;
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        (!has_repeated_properties(&schema)).then_some(PlainCall { id, meta, request })
     }
 
     /// Answers a call. When the client goes away, the call is cancelled and goes on to its end.
@@ -100,11 +112,11 @@ impl PlainCalls {
 
 /// Whether headers are those of a plain call, as the SDKs of clients write them. Pages of browsers name their origin.
 fn has_plain_headers(headers: &HeaderMap) -> bool {
-    let is = |name: &str, value: &str| headers.get(name).is_some_and(|given| given == value);
-    headers.get(ACCEPT) == Some(&BOTH)
-        && headers.get(CONTENT_TYPE) == Some(&JSON)
-        && is("mcp-protocol-version", PRESENT.as_str())
-        && is("mcp-method", "tools/call")
+    let is = |name: &HeaderName, value: &str| sole(headers, name).is_some_and(|given| given == value);
+    sole(headers, &ACCEPT) == Some(&BOTH)
+        && sole(headers, &CONTENT_TYPE) == Some(&JSON)
+        && is(&VERSION, PRESENT.as_str())
+        && is(&METHOD, "tools/call")
         && !headers.contains_key(ORIGIN)
         && !headers.contains_key(SESSION)
 }
@@ -119,8 +131,8 @@ fn has_one_message(meta: &RequestMetaObject) -> bool {
 
 fn has_repeated_properties(schema: &JsonObject) -> bool {
     let properties = schema.get("properties").and_then(|properties| properties.as_object());
-    let mut schemas =
-        properties.into_iter().flat_map(|properties| properties.values()).filter_map(|one| one.as_object());
+    let schemas = properties.into_iter().flat_map(|properties| properties.values());
+    let mut schemas = schemas.filter_map(|one| one.as_object());
     schemas.any(|schema| schema.contains_key(REPEATED) || has_repeated_properties(schema))
 }
 
@@ -133,10 +145,114 @@ fn rendered(answer: Result<ServerResult, ErrorData>, id: RequestId) -> Result<Re
     Ok((status, [(CONTENT_TYPE, JSON)], body).into_response())
 }
 
-/// Errors of calls have the status 200, unless the protocol gives them another one.
+/// The status of an error of a handler, as the SDK has it.
 const fn status(code: ErrorCode) -> StatusCode {
     match code {
-        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        | ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+        | ErrorCode::HEADER_MISMATCH => StatusCode::BAD_REQUEST,
+        ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
         _ => StatusCode::OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const HEADERS: [(&str, &str); 6] = [
+        ("host", "localhost:9000"),
+        ("accept", "application/json, text/event-stream"),
+        ("content-type", "application/json"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "shout"),
+    ];
+
+    fn body() -> Value {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "shout", "arguments": {"text": "hi"}, "_meta": meta},
+        })
+    }
+
+    fn is_plain(method: Method, headers: &[(&str, &str)], body: &Value) -> bool {
+        let mut request = Request::builder().method(method);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        let schema = |name: &str| {
+            let repeated = json!({"properties": {"where": {"properties": {"region": {"x-mcp-header": "Region"}}}}});
+            let schema = if name == "repeats" { repeated } else { json!({"properties": {"text": {"type": "string"}}}) };
+            (name != "unknown").then(|| Arc::new(schema.as_object().cloned().unwrap()))
+        };
+        let calls = PlainCalls::new(&["localhost".to_owned()], CancellationToken::new());
+        calls.read(&head, body.to_string().as_bytes(), schema).is_some()
+    }
+
+    #[tokio::test]
+    async fn a_call_of_an_sdk_is_plain() {
+        assert!(is_plain(Method::POST, &HEADERS, &body()));
+        assert!(!is_plain(Method::GET, &HEADERS, &body()));
+    }
+
+    #[tokio::test]
+    async fn no_call_with_another_header_is_plain() {
+        for (name, value) in [
+            ("host", "evil.example"),
+            ("accept", "application/json"),
+            ("content-type", "text/plain"),
+            ("mcp-protocol-version", "2025-11-25"),
+            ("mcp-method", "tools/list"),
+            ("mcp-name", "other"),
+        ] {
+            let others = HEADERS.iter().copied().filter(|(other, _)| *other != name);
+            let missing: Vec<_> = others.clone().collect();
+            assert!(!is_plain(Method::POST, &missing, &body()), "without {name}");
+            let changed: Vec<_> = others.chain([(name, value)]).collect();
+            assert!(!is_plain(Method::POST, &changed, &body()), "{name}: {value}");
+            let twice = [&HEADERS[..], &[(name, value)]].concat();
+            assert!(!is_plain(Method::POST, &twice, &body()), "a second {name}");
+        }
+        for more in [("origin", "http://localhost"), ("mcp-session-id", "a")] {
+            assert!(!is_plain(Method::POST, &[&HEADERS[..], &[more]].concat(), &body()), "{more:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn no_call_with_another_body_is_plain() {
+        let meta = |key: &str| format!("/params/_meta/io.modelcontextprotocol~1{key}");
+        for (pointer, value) in [
+            ("/jsonrpc".to_owned(), json!("1.0")),
+            ("/id".to_owned(), Value::Null),
+            ("/method".to_owned(), json!("tools/list")),
+            ("/params/name".to_owned(), json!("unknown")),
+            ("/params/name".to_owned(), json!("repeats")),
+            ("/params/arguments".to_owned(), json!("hi")),
+            (meta("protocolVersion"), json!("2025-11-25")),
+            (meta("clientCapabilities"), json!(1)),
+        ] {
+            let mut changed = body();
+            *changed.pointer_mut(&pointer).unwrap() = value.clone();
+            let named = changed["params"]["name"].as_str().unwrap().to_owned();
+            let headers = HEADERS.map(|(name, value)| (name, if name == "mcp-name" { named.as_str() } else { value }));
+            assert!(!is_plain(Method::POST, &headers, &changed), "{pointer}: {value}");
+        }
+        for (key, value) in [("progressToken", json!(1)), ("io.modelcontextprotocol/logLevel", json!("info"))] {
+            let mut asking = body();
+            asking["params"]["_meta"][key] = value;
+            assert!(!is_plain(Method::POST, &HEADERS, &asking), "{key}");
+        }
+        let mut more = body();
+        more["result"] = json!({});
+        assert!(!is_plain(Method::POST, &HEADERS, &more));
     }
 }

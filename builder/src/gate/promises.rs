@@ -2,32 +2,40 @@
 //! tool without a question, because the tool reads only or because a person confirms the call, must not be surprised, and
 //! MCP clients without tasks that may call a tool may still call it.
 
-use registry::{BumpKind, Intervention, TaskSupport, VersionSettings};
+use registry::{BumpKind, Intervention, InterventionRule, TaskSupport, VersionSettings};
 
 use super::change::Change;
 
 /// Compares declarations. A version that does not say that it is read-only any more counts as one that is not.
 pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
     let read_only = |of: &VersionSettings| of.annotations.read_only == Some(true);
-    let is_confirmed =
-        |of: &VersionSettings| of.intervention != Intervention::Never || !of.intervention_rules.is_empty();
     let needs_tasks = |of: &VersionSettings| of.task_support == TaskSupport::Required;
     let writes = (read_only(old) && !read_only(new)).then(|| "the tool is not declared read-only any more".to_owned());
-    let unconfirmed = (is_confirmed(old) && !is_confirmed(new))
-        .then(|| format!("no person confirms calls any more ({})", confirmations(old)));
     let only_as_task = (needs_tasks(new) && !needs_tasks(old)).then(|| {
         format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
     });
     let breaking = |reason| Change { bump: BumpKind::Major, reason };
-    writes.into_iter().chain(unconfirmed).chain(only_as_task).map(breaking).collect()
+    writes.into_iter().chain(confirmations(old, new)).chain(only_as_task).map(breaking).collect()
 }
 
-/// What a version declared of confirmations.
-fn confirmations(of: &VersionSettings) -> String {
-    match of.intervention {
-        Intervention::Never => "there were `intervention_rules`".to_owned(),
-        intervention => format!("`intervention` was {}", intervention.as_str()),
+/// Returns the confirmations that end: a call that a person confirmed may go through now.
+fn confirmations(old: &VersionSettings, new: &VersionSettings) -> Vec<String> {
+    let mut ended = Vec::new();
+    if old.intervention != Intervention::Never && new.intervention == Intervention::Never {
+        let was = old.intervention.as_str();
+        ended.push(format!("no person confirms each call any more (`intervention` was {was})"));
     }
+    for rule in &old.intervention_rules {
+        let is_kept = |other: &InterventionRule| other.when == rule.when && other.intervention >= rule.intervention;
+        if new.intervention < rule.intervention && !new.intervention_rules.iter().any(is_kept) {
+            let when = serde_json::Value::Object(rule.when.clone());
+            ended.push(format!(
+                "the rule for calls with {when} is gone or less strict (it was {})",
+                rule.intervention.as_str()
+            ));
+        }
+    }
+    ended
 }
 
 #[cfg(test)]
@@ -66,8 +74,10 @@ mod tests {
             (confirmed("required"), confirmed("always"), BumpKind::Patch),
             (json!({}), confirmed("always"), BumpKind::Patch),
             (ruled(), json!({}), BumpKind::Major),
-            (ruled(), confirmed("required"), BumpKind::Patch),
-            (confirmed("always"), ruled(), BumpKind::Patch),
+            (ruled(), confirmed("required"), BumpKind::Major),
+            (ruled(), confirmed("always"), BumpKind::Patch),
+            (ruled(), ruled(), BumpKind::Patch),
+            (confirmed("always"), ruled(), BumpKind::Major),
             (json!({}), ruled(), BumpKind::Patch),
             (json!({}), tasks("required"), BumpKind::Major),
             (tasks("optional"), tasks("required"), BumpKind::Major),
@@ -90,7 +100,7 @@ mod tests {
         let reasons: Vec<_> = changes(&old, &new).into_iter().map(|change| change.reason).collect();
         let expected = [
             "the tool is not declared read-only any more",
-            "no person confirms calls any more (`intervention` was always)",
+            "no person confirms each call any more (`intervention` was always)",
             "only MCP clients with tasks may call the tool now (`tasks` was never)",
         ];
         assert_eq!(reasons, expected);

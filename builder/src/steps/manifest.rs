@@ -20,6 +20,7 @@ use crate::steps::documents::Documents;
 use crate::steps::lock::name;
 use crate::toolchain::convention::{Convention, EntryPoint};
 use fields::{Fields, Located, STAGE};
+pub use intervention::check_arguments;
 pub use node::{Malformed, Node, Value, from_json, from_toml};
 
 /// Allowed hosts of a tool. Nobody reviews a longer list.

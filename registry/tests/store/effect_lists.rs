@@ -28,6 +28,7 @@ impl Run {
             "sometimes.org" => self.number.is_multiple_of(4),
             // The newest runs do not have it.
             "once.org" => self.number < 40,
+            "twice.org" => self.number < 80,
             "KEY" => self.number.is_multiple_of(5),
             "failed" => self.number.is_multiple_of(7),
             _ => false,
@@ -53,7 +54,7 @@ async fn recorded(world: &World, acme: &Principal) -> Vec<Run> {
 }
 
 fn end_of(run: &Run, mut end: FinishedRun) -> FinishedRun {
-    let hosts = ["often.org", "sometimes.org", "once.org"].into_iter().filter(|host| run.has(host));
+    let hosts = ["often.org", "sometimes.org", "once.org", "twice.org"].into_iter().filter(|host| run.has(host));
     let mut ledger = Ledger::default();
     ledger.used.http = hosts.map(|host| HttpUse { host: host.into(), sent_bytes: 1, ..HttpUse::default() }).collect();
     ledger.granted.secrets = ["KEY"].into_iter().filter(|name| run.has(name)).map(str::to_owned).collect();
@@ -85,7 +86,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
     let mut runs = recorded(&world, &acme).await;
     runs.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));
     let middle = runs[runs.len() / 2].started_at;
-    let cases: [Wanted; 8] = [
+    let cases: [Wanted; 11] = [
         (&["often.org", "sometimes.org"], false, false),
         (&["often.org", "sometimes.org", "once.org"], false, false),
         (&["once.org", "absent.org"], false, false),
@@ -94,6 +95,9 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
         (&["sometimes.org", "once.org"], true, false),
         (&["often.org", "once.org"], false, true),
         (&["often.org", "sometimes.org"], true, true),
+        (&["sometimes.org"], true, true),
+        (&["once.org", "twice.org"], true, false),
+        (&["once.org", "twice.org"], true, true),
     ];
     for case in cases {
         for before in [None, Some(middle)] {

@@ -196,7 +196,9 @@ pub fn long_documents() -> Vec<Document> {
         output(filled("often word ", 250 << 10)),
         output(filled("word often, ", 120 << 10) + "rare often" + &filled(" word often", 100 << 10)),
         output(numbered(10_000)),
-        output(different + "needle"),
+        output(format!("{different}needle")),
+        // Together they have more words than are kept.
+        Document::Failure { kind: "E".to_owned(), message: format!("{different}last"), trace: vec![numbered(50_000)] },
         output(filled("日本語の文章です。", 240 << 10) + " beyond the words"),
         output(filled("語", 150 << 10) + "最後の針です"),
         output("x".repeat(200 << 10)),

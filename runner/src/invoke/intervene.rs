@@ -15,8 +15,9 @@ const CONFIRMED: &str = "confirmed";
 /// Bytes of arguments that a person can confirm. All of them are shown, since the confirmation counts for all.
 const SHOWN_BYTES_MAX: usize = 16 << 10;
 
-/// Refuses a call that a person should confirm by what the version declares for all calls or for its arguments, unless the person behind it has confirmed it. `required` counts for calls of
-/// agents; a caller without an agent is a person, or a program whose author has decided. `always` counts for every call.
+/// Refuses a call that needs the confirmation of a person and has none. `intervention` of the version and the rules that match the
+/// arguments say whether it needs one. `required` counts for calls of agents: a caller without an agent is a person, or a
+/// program whose author has decided. `always` counts for every call.
 pub(super) fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
     let is_needed = match target.intervention(&call.inputs) {
         Intervention::Never => false,

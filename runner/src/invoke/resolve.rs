@@ -142,14 +142,20 @@ impl Resolver {
         let schema = schema::compile(Some(&version.input_schema)).await?;
         let output = schema::compile(version.settings.output_schema.as_ref()).await?;
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
-        let rules = InterventionRules::compile(version.settings.intervention_rules.clone()).await?;
         let (code, mocks) = match self.stored(version).await {
             // Not cached, since the artifact may be restored.
             Err(Error::Damaged(damage)) => {
-                return Ok(Arc::new(LoadedVersion { code: Err(damage), schema, output, rules, mocks: Arc::default() }));
+                return Ok(Arc::new(LoadedVersion {
+                    code: Err(damage),
+                    schema,
+                    output,
+                    rules: InterventionRules::default(),
+                    mocks: Arc::default(),
+                }));
             }
             stored => stored?,
         };
+        let rules = InterventionRules::compile(version.settings.intervention_rules.clone()).await?;
         let loaded = Arc::new(LoadedVersion { code: Ok(code), schema, output, rules, mocks: mocks.into() });
         self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)

@@ -82,8 +82,7 @@ impl Target {
         let Self::Component(resolved) = self else { return Intervention::Never };
         let Some(callable) = &resolved.callable else { return Intervention::Never };
         let of_all = callable.version.settings.intervention;
-        let rules = &resolved.loaded.rules;
-        inputs.iter().map(|input| rules.strictest(&input.input_parameters)).fold(of_all, Intervention::max)
+        of_all.max(resolved.loaded.rules.strictest(inputs.iter().map(|input| &input.input_parameters)))
     }
 
     pub const fn trust_class(&self) -> TrustClass {

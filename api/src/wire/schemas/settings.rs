@@ -107,11 +107,11 @@ pub(crate) enum Intervention {
     Always,
 }
 
-/// A rule for the calls with certain arguments. Of all that holds for a call, the strictest counts.
+/// A rule for the calls with certain arguments. The strictest of `intervention` and all rules that match a call counts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "registry::InterventionRule")]
 pub(crate) struct InterventionRule {
-    /// JSON Schemas of arguments. The rule holds for a call that has all of them, each as its schema says.
+    /// JSON Schemas of arguments. The rule matches a call that has all of them, each as its schema says.
     when: serde_json::Map<String, Value>,
     #[schemars(with = "Intervention")]
     intervention: registry::Intervention,

@@ -1,16 +1,20 @@
 //! The keys `intervention` and `intervention_rules`: which calls a person confirms.
 
 use registry::{Intervention, InterventionRule};
-use runner::InputSchema;
-use serde_json::{Map, json};
+use runner::check_intervention_rule;
+use serde_json::{Map, Value};
 
-use super::fields::{Fields, Located};
+use super::fields::{Fields, Located, STAGE};
 use crate::error::Error;
+use crate::text::shown;
 
 /// Rules of one version. Nobody reviews a longer list.
 const RULES_MAX: usize = 16;
 
-/// Reads what holds for all calls.
+/// The reason why the value of an argument is refused.
+const NO_SCHEMA: &str = "must be a JSON Schema without dates and null, such as `{ minimum = 100 }`";
+
+/// Reads what counts for all calls.
 pub fn read(lathe: &mut Fields) -> Result<Intervention, Error> {
     let key = "intervention";
     let Some(Located { line, value }) = lathe.text(key)? else { return Ok(Intervention::default()) };
@@ -32,9 +36,8 @@ fn rule(Located { line, value: mut fields }: Located<Fields>) -> Result<Interven
     let mut when = Map::new();
     for (argument, entry) in fields.table("when")?.into_entries() {
         let schema = entry.node.into_json().filter(|schema| schema.is_object() || schema.is_boolean());
-        let Some(schema) = schema else {
-            return refuse(&fields, &format!("when.{argument}"), "must be a JSON Schema, such as `{ minimum = 100 }`");
-        };
+        let refused = || fields.refuse(&format!("when.{argument}"), entry.key_line, NO_SCHEMA);
+        let schema = schema.ok_or_else(refused)?;
         when.insert(argument, schema);
     }
     if when.is_empty() {
@@ -49,17 +52,32 @@ fn rule(Located { line, value: mut fields }: Located<Fields>) -> Result<Interven
         _ => return refuse(&fields, "intervention", "must be \"required\" or \"always\""),
     };
     let rule = InterventionRule { when, intervention };
-    match InputSchema::compile(&rule.schema()) {
-        Err(problem) => refuse(&fields, "when", &format!("is not a JSON Schema: {problem}")),
-        Ok(schema) if schema.accepts(&json!({}), u64::MAX).is_none() => {
-            refuse(&fields, "when", "has schemas that are expensive to match; simplify them")
-        }
-        Ok(_) => fields.finish().map(|()| rule),
+    match check_intervention_rule(&rule) {
+        Err(problem) => refuse(&fields, "when", &format!("cannot be used: {problem}")),
+        Ok(()) => fields.finish().map(|()| rule),
     }
+}
+
+/// Refuses a rule about an argument that no call can have.
+///
+/// # Errors
+/// When the input schema refuses the argument.
+pub fn check_arguments(rules: &[InterventionRule], input_schema: &Value) -> Result<(), Error> {
+    if input_schema["additionalProperties"] != false {
+        return Ok(());
+    }
+    let unknown =
+        rules.iter().flat_map(|rule| rule.when.keys()).find(|name| input_schema["properties"].get(name).is_none());
+    unknown.map_or(Ok(()), |name| {
+        let message = format!("intervention_rules: the input schema refuses the argument {}", shown(name));
+        Err(Error::failed(STAGE, "intervention_rules", message))
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::tests::{parsed, refused};
     use super::*;
 
@@ -97,7 +115,7 @@ mod tests {
         refused(&ruled("intervention = 'always'"), &format!("{place}[0].when must have an argument"));
         refused(
             &ruled("when = { a = 5 }\nintervention = 'always'"),
-            &format!("{place}[0].when.a must be a JSON Schema"),
+            "pyproject.toml:5: tool.lathe.intervention_rules[0].when.a must be a JSON Schema",
         );
         refused(&ruled("when = { a = true }"), &format!("{place}[0].intervention must be"));
         refused(&ruled("when = { a = true }\nintervention = 'never'"), &format!("{place}[0].intervention must be"));
@@ -111,9 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn an_expensive_rule_is_refused() {
-        let pattern = "\\\\p{L}".repeat(500);
-        let rule = format!("when = {{ a = {{ pattern = \"{pattern}\" }} }}\nintervention = 'always'");
-        refused(&ruled(&rule), "expensive to match");
+    fn an_argument_that_no_call_can_have_is_refused() {
+        let rules =
+            parsed(&ruled("when = { amout = { minimum = 100 } }\nintervention = 'always'")).unwrap().intervention_rules;
+        let schema = |more: bool| json!({"properties": {"amount": {"type": "number"}}, "additionalProperties": more});
+        assert!(check_arguments(&rules, &schema(true)).is_ok());
+        let refused = check_arguments(&rules, &schema(false)).unwrap_err().to_string();
+        assert!(refused.contains("the input schema refuses the argument") && refused.contains("amout"), "{refused}");
+        assert!(check_arguments(&rules, &json!({})).is_ok());
     }
 }

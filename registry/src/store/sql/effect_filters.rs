@@ -62,16 +62,25 @@ pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFil
     }
     statement.bind(" WHERE o.organization = $1 AND o.kind = ?", first.as_str());
     add_names(statement, names)?;
-    statement.bind_some(" AND o.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
-    statement.bind_some(" AND o.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
+    add_times(statement, filter, "o");
     for (number, (kind, name)) in others.into_iter().enumerate() {
         let other = format!("o{number}");
         statement.bind(&format!(" AND {other}.organization = $1 AND {other}.kind = ?"), kind.as_str());
         statement.bind(&format!(" AND {other}.name = ?"), name);
+        // Planners do not conclude bounds of one table from those of another.
+        add_times(statement, filter, &other);
         statement.push(&format!(" AND {other}.started_at = o.started_at AND {other}.invocation = o.invocation"));
     }
     statement.push(") e");
     Ok(())
+}
+
+fn add_times(statement: &mut Statement, filter: &InvocationFilter, table: &str) {
+    let InvocationFilter { created_after, created_before, .. } = filter;
+    let since = created_after.map(Timestamp::as_milliseconds);
+    statement.bind_some(&format!(" AND {table}.started_at >= ?"), since);
+    let before = created_before.map(Timestamp::as_milliseconds);
+    statement.bind_some(&format!(" AND {table}.started_at < ?"), before);
 }
 
 /// Returns the kind of effects with the fewest names.

@@ -117,3 +117,24 @@ fn facet(kind: &str, name: &str) -> String {
     digest.truncate(DIGITS);
     digest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_ends_at_midnight_has_nothing_of_the_next_day() {
+        let at = |days: i64, milliseconds: i64| Timestamp::from_milliseconds(days * DAY_MS + milliseconds);
+        let of = |created_after, created_before| {
+            let filter = InvocationFilter { created_after, created_before, ..InvocationFilter::default() };
+            wanted(&filter, at(30, 0))
+        };
+        let days = |days: std::ops::RangeInclusive<i64>| {
+            vec![days.map(|day| number_facet(DAY, day)).collect::<Facets>().into_iter().collect::<Vec<_>>()]
+        };
+        assert_eq!(of(Some(at(10, 0)), Some(at(11, 0))), days(10..=10));
+        assert_eq!(of(Some(at(10, 5)), Some(at(11, 1))), days(10..=11));
+        assert_eq!(of(Some(at(10, 0)), Some(at(26, 0))), days(10..=25), "sixteen days");
+        assert_eq!(of(Some(at(20, 0)), None), days(20..=31), "until the clocks of all servers have passed");
+    }
+}

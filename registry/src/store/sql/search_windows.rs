@@ -3,7 +3,8 @@
 //! They are for an index that finds the rows with a word in no order: without them, a search would read all rows with a
 //! frequent word to find the last fifty. The index has the blocks that a row is in, one of each size, and a window is a few blocks
 //! of one size. It is as large as the rest of the page needs if records go on to match as often as so far. In a search for runs
-//! before a time, few of the later records match: these are read in the largest windows, and then it begins with a small one.
+//! before a time, few of the later records match: these are read at once, in blocks of all sizes, and then it begins with a small
+//! window.
 
 use super::row::get;
 use crate::account::OrganizationId;
@@ -20,6 +21,8 @@ const SIZES: u32 = 6;
 
 /// The blocks of a window, of which its last row may add another one.
 const BLOCKS_MAX: i64 = 16;
+/// The blocks of a window of rows of which few match: a billion rows, and up to seven blocks of each smaller size.
+const FEW_BLOCKS_MAX: usize = 96;
 /// The rows of the first window, and of the smallest.
 const ROWS_MIN: i64 = 4096;
 const ROWS_MAX: i64 = BLOCKS_MAX << bits(SIZES - 1);
@@ -83,16 +86,18 @@ impl Windows {
         })
     }
 
-    /// Returns the blocks of the largest window of rows of which few match, and its first row. `None` when a block would have others.
+    /// Returns the blocks of rows of which few match, as few as have all of them, and their first row. `None` when even the smallest
+    /// block would have others.
     fn blocks_of_few(&self) -> Option<(Vec<Block>, i64)> {
-        let blocks = |size: u32| {
-            let last = (self.before - 1) >> bits(size);
-            let first = ((self.few_from + (1 << bits(size)) - 1) >> bits(size)).max(last - BLOCKS_MAX);
-            (first <= last)
-                .then(|| ((first..=last).map(|number| Block { size, number }).collect(), first << bits(size)))
-        };
-        let has_few = self.rows.is_some() && self.few_from < self.before;
-        has_few.then(|| (0..SIZES).rev().find_map(blocks)).flatten()
+        let (mut blocks, mut before) = (Vec::new(), self.before);
+        while self.rows.is_some() && blocks.len() < FEW_BLOCKS_MAX {
+            let block = |size: u32| Block { size, number: (before - 1) >> bits(size) };
+            let largest = (0..SIZES).rev().map(block).find(|block| block.first() >= self.few_from);
+            let Some(block) = largest.filter(|_| before > 0) else { break };
+            before = block.first();
+            blocks.push(block);
+        }
+        (!blocks.is_empty()).then_some((blocks, before))
     }
 
     /// Returns the blocks of the next window, and its first row.
@@ -114,6 +119,12 @@ impl Windows {
         // Some more, so that it suffices more often than not.
         let wanted = expected.saturating_add(expected / 2);
         self.rows = self.rows.map(|rows| wanted.clamp(ROWS_MIN, (rows * GROWTH_MAX).min(ROWS_MAX)));
+    }
+}
+
+impl Block {
+    const fn first(&self) -> i64 {
+        self.number << bits(self.size)
     }
 }
 
@@ -166,7 +177,7 @@ mod tests {
     fn rows_of_which_few_match_are_read_in_large_windows() {
         let before_a_time = Windows { few_from: 6_000_000, ..Windows::below(10_000_001) };
         let starts = starts(&all(before_a_time, || 50));
-        assert_eq!(starts[..6], [10_000_001, 6_291_456, 6_029_312, 6_000_640, 6_000_128, 5_996_032]);
+        assert_eq!(starts[..4], [10_000_001, 6_000_128, 5_996_032, 5_989_888]);
     }
 
     proptest! {
@@ -178,7 +189,7 @@ mod tests {
             let found = windows.iter()
                 .filter(|window| row < window.before && blocks_of(row).iter().any(|block| window.blocks.contains(block)));
             prop_assert_eq!(found.count(), usize::from(row < before));
-            prop_assert!(windows.iter().all(|window| (1..=17).contains(&window.blocks.len())));
+            prop_assert!(windows.iter().all(|window| (1..=FEW_BLOCKS_MAX).contains(&window.blocks.len())));
             prop_assert!(windows.is_sorted_by(|one, next| one.before > next.before));
         }
     }
