@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+import threading
 
 # Dummy credentials for the requests before permissions are checked.
 os.environ.update(AWS_ACCESS_KEY_ID="setup", AWS_SECRET_ACCESS_KEY="setup", AWS_DEFAULT_REGION="us-east-1")
@@ -15,6 +16,7 @@ os.environ.update(AWS_ACCESS_KEY_ID="setup", AWS_SECRET_ACCESS_KEY="setup", AWS_
 import boto3
 import moto.settings
 from moto.moto_server.threaded_moto_server import ThreadedMotoServer
+from moto.s3.responses import S3Response
 
 READ = ["s3:GetObject", "s3:ListBucket", "s3:HeadBucket"]
 
@@ -49,7 +51,19 @@ def answer(s3, request):
     return None
 
 
+def create_at_once():
+    """Makes moto compare `If-None-Match` and create the object without another creation in between, as S3 does."""
+    lock, put_object = threading.Lock(), S3Response.put_object
+
+    def put_alone(response):
+        with lock:
+            return put_object(response)
+
+    S3Response.put_object = put_alone
+
+
 def main():
+    create_at_once()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
