@@ -71,6 +71,8 @@ pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFil
         add_times(statement, filter, &other);
         statement.push(&format!(" AND {other}.started_at = o.started_at AND {other}.invocation = o.invocation"));
     }
+    // In the order of the list, so that only the runs of the page are read.
+    statement.push(if distinct.is_empty() { "" } else { " ORDER BY o.started_at DESC, o.invocation DESC" });
     statement.push(") e");
     Ok(())
 }
