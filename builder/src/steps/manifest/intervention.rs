@@ -121,7 +121,7 @@ mod tests {
         refused(&ruled("when = { a = true }\nintervention = 'never'"), &format!("{place}[0].intervention must be"));
         refused(
             &ruled("when = { a = { type = 'money' } }\nintervention = 'always'"),
-            &format!("{place}[0].when is not"),
+            &format!("{place}[0].when cannot be used: /properties/a/type: "),
         );
         refused(&ruled("when = { a = true }\nintervention = 'always'\nif = 1"), "is an unknown key");
         let many = "[[tool.lathe.intervention_rules]]\nwhen = { a = true }\nintervention = 'always'\n".repeat(17);
