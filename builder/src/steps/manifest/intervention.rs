@@ -63,7 +63,7 @@ fn rule(Located { line, value: mut fields }: Located<Fields>) -> Result<Interven
 /// # Errors
 /// When the input schema refuses the argument.
 pub fn check_arguments(rules: &[InterventionRule], input_schema: &Value) -> Result<(), Error> {
-    if input_schema["additionalProperties"] != false {
+    if input_schema["additionalProperties"] != false || input_schema.get("patternProperties").is_some() {
         return Ok(());
     }
     let unknown =
@@ -137,5 +137,7 @@ mod tests {
         let refused = check_arguments(&rules, &schema(false)).unwrap_err().to_string();
         assert!(refused.contains("the input schema refuses the argument") && refused.contains("amout"), "{refused}");
         assert!(check_arguments(&rules, &json!({})).is_ok());
+        let patterns = json!({"patternProperties": {"^am": {}}, "additionalProperties": false});
+        assert!(check_arguments(&rules, &patterns).is_ok());
     }
 }
