@@ -176,6 +176,8 @@ pub const QUERIES: &[(&str, bool)] = &[
     ("後最", false),
     ("語語語語", true),
     ("beyond", false),
+    ("last", true),
+    ("w79999", false),
     ("xxxxxxxxxx*", true),
     ("xxxxxxxxxx", false),
 ];
