@@ -1,4 +1,4 @@
-//! Which calls of a version a person confirms.
+//! Confirmation by a person: what a version declares for all of its calls, and its rules for calls with certain arguments.
 
 use std::str::FromStr;
 

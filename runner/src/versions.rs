@@ -26,7 +26,7 @@ pub(crate) struct LoadedVersion {
     pub(crate) schema: InputSchema,
     /// Schema of outputs.
     pub(crate) output: Option<InputSchema>,
-    /// Which calls a person confirms, besides what holds for all.
+    /// Rules for calls that a person confirms because of their arguments.
     pub(crate) rules: InterventionRules,
     pub(crate) mocks: Arc<CompiledMocks>,
 }

@@ -212,7 +212,7 @@ async fn lists_are_read_from_the_expected_index() {
     }
 }
 
-/// Which runs have both effects is known before one of them is read.
+/// A list finds the runs that have both effects before it reads any run.
 #[tokio::test]
 async fn two_effects_are_compared_before_runs_are_read() {
     let Some(world) = World::new().await else { return };
