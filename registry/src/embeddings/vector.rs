@@ -47,11 +47,17 @@ impl Vector {
     }
 }
 
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators and closures stay calls in a build without link-time optimisation"
+)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
     }
     sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }

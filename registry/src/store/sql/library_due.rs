@@ -24,7 +24,7 @@ const DUE_ITEMS: &str = "SELECT * FROM library_items WHERE due_at <= $1 ORDER BY
 const TIME: &str = "SELECT {now} AS now";
 
 /// Leaves out items that were changed since they were read, by another server or by a user. The provenance stays as it is.
-const ADVANCE: &str =
+pub const ADVANCE: &str =
     "UPDATE library_items SET label = made.label, body = made.body, due_at = made.due_at, updated_at = $1,
         revision = library_items.revision + 1
     FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, due_at INTEGER} made

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::library_index::{in_scope, next_changes, searched_text};
+use super::library_index::{next_changes, searched_text};
 use super::list::List;
 use super::row::{get, json, parsed, to_json};
 use crate::account::OrganizationId;
@@ -35,23 +35,22 @@ const COMPLETE: &str = "UPDATE library_corpora SET embedded = $2, model = $3 WHE
 macro_rules! lacking {
     ($other:literal) => {
         concat!(
-            "SELECT x.item, x.owner, x.app, x.change, i.body FROM library_index x
-            JOIN library_items i ON i.organization = x.organization AND i.item = x.item
-            WHERE x.organization = $1 AND x.model ",
+            "SELECT x.item, x.owner, x.app, x.change, i.body FROM library_index x CROSS JOIN library_items i
+            WHERE x.organization = $1 AND i.organization = x.organization AND i.item = x.item AND x.model ",
             $other,
             " $2 LIMIT $3"
         )
     };
 }
 
-const LACKING_BEFORE: &str = lacking!("<");
-const LACKING_AFTER: &str = lacking!(">");
+pub const LACKING_BEFORE: &str = lacking!("<");
+pub const LACKING_AFTER: &str = lacking!(">");
 
 /// Leaves out memories that have changed since they were read.
-const SET_VECTORS: &str = "UPDATE library_index SET change = made.change, model = $4, vector = made.vector
-    FROM {records $5 item TEXT, seen INTEGER, change INTEGER, vector BYTES} made
-    WHERE library_index.organization = $1 AND library_index.owner = $2 AND library_index.app = $3
-        AND library_index.item = made.item AND library_index.change = made.seen";
+pub const SET_VECTORS: &str = "UPDATE library_index SET change = made.change, model = $1, vector = made.vector
+    FROM {records $2 organization TEXT, item TEXT, seen INTEGER, change INTEGER, vector BYTES} made
+    WHERE library_index.organization = made.organization AND library_index.item = made.item
+        AND library_index.change = made.seen";
 
 /// An organisation with memories that lack a vector of the present model.
 struct DueCorpus {
@@ -70,6 +69,7 @@ struct Lacking {
 
 #[derive(Serialize)]
 struct MadeVector<'a> {
+    organization: &'a OrganizationId,
     item: &'a LibraryItemId,
     seen: i64,
     change: i64,
@@ -160,8 +160,8 @@ impl Store {
                 .write(move |connection| {
                     Box::pin(async move {
                         let last = next_changes(&scope, memories.len() as u64, connection).await?;
-                        let query = in_scope(SET_VECTORS, &scope).bind(model);
-                        Ok(query.bind(made_vectors(last, &memories)?).execute(connection).await?)
+                        let made = made_vectors(&scope.organization, last, &memories)?;
+                        Ok(Query::new(SET_VECTORS).bind(model).bind(made).execute(connection).await?)
                     })
                 })
                 .await?;
@@ -203,12 +203,16 @@ async fn vectors(embedder: &dyn Embedder, batch: &[Lacking]) -> Option<Vec<Optio
 }
 
 /// The list that [`SET_VECTORS`] takes. The positions end with `last`.
-fn made_vectors(last: i64, memories: &[(LibraryItemId, i64, Option<Vector>)]) -> Result<String> {
+fn made_vectors(
+    organization: &OrganizationId,
+    last: i64,
+    memories: &[(LibraryItemId, i64, Option<Vector>)],
+) -> Result<String> {
     let first = last - i64::try_from(memories.len()).unwrap_or_default() + 1;
     let mut list = List::default();
     for (change, (item, seen, vector)) in (first..).zip(memories) {
         let vector = vector.as_ref().map(|vector| hex::encode(vector.to_bytes()));
-        list.push(&to_json(&MadeVector { item, seen: *seen, change, vector })?);
+        list.push(&to_json(&MadeVector { organization, item, seen: *seen, change, vector })?);
     }
     Ok(list.bound().unwrap_or_else(|| "[]".to_owned()))
 }

@@ -31,6 +31,7 @@ fn words(arguments: &str) -> String {
     format!("{scope} || replace(nullif({words}, ''), ' ', ' ' || {scope})")
 }
 
+/// The limit makes the database read the list once, and not once for each row of another table.
 fn records(arguments: &str) -> String {
     let (list, columns) = arguments.split_once(' ').unwrap_or((arguments, ""));
     let mut records = String::from("(SELECT ");
@@ -43,6 +44,6 @@ fn records(arguments: &str) -> String {
             None => Ok(()),
         };
     }
-    let _ = write!(records, " FROM jsonb_each({list}))");
+    let _ = write!(records, " FROM jsonb_each({list}) LIMIT -1)");
     records
 }

@@ -12,6 +12,8 @@ use crate::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::history_list::{add_order, beginning};
 use crate::store::sql::history_order::{LAST, Order};
+use crate::store::sql::library_due::ADVANCE;
+use crate::store::sql::library_vectors::{LACKING_AFTER, LACKING_BEFORE, SET_VECTORS};
 use crate::store::sql::list_start::ListStart;
 use crate::store::sql::text_search::text_search;
 use crate::store::sql::{record_pages, search, taped_runs};
@@ -146,4 +148,23 @@ async fn runs_with_tapes_are_read_newest_first() {
     let steps = plan(query).await.unwrap();
     assert!(steps[0].contains("inv_started_by_tool (organization=? AND tool=?)"), "{steps:?}");
     assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
+}
+
+#[tokio::test]
+async fn items_of_the_library_are_changed_by_their_ids() {
+    let by_id =
+        |table: &str| format!("SEARCH {table} USING INDEX sqlite_autoindex_{table}_1 (organization=? AND item=?)");
+    let vectors = plan(Query::new(SET_VECTORS).bind("model").bind("[]")).await.unwrap();
+    assert_eq!(vectors[2..], ["SCAN made".to_owned(), by_id("library_index")], "{vectors:?}");
+    let advance = plan(Query::new(ADVANCE).bind(1_i64).bind("[]")).await.unwrap();
+    assert_eq!(advance[2..], ["SCAN made".to_owned(), by_id("library_items")], "{advance:?}");
+}
+
+#[tokio::test]
+async fn memories_without_a_vector_are_found_by_its_model() {
+    for (statement, compared) in [(LACKING_BEFORE, "<"), (LACKING_AFTER, ">")] {
+        let plan = plan(Query::new(statement).bind("acme").bind("model").bind(1_i64)).await.unwrap();
+        let index = format!("SEARCH x USING INDEX library_index_by_model (organization=? AND model{compared}?)");
+        assert_eq!((plan.len(), &plan[0]), (2, &index), "{plan:?}");
+    }
 }
