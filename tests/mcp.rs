@@ -16,4 +16,5 @@ mod session_questions;
 mod sessions;
 mod stream;
 mod tasks;
+mod tool_forms;
 mod transport;

@@ -1,7 +1,7 @@
 //! The Model Context Protocol: the tools, prompts and resources of an agent for MCP clients, at `/v1/{organization}/mcp/{gateway}`.
 //!
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
-//! say which tools a client sees ([`listing`]), call them ([`calling`]), show items of the Library ([`prompts`], [`resources`]), start
+//! say which tools a client sees ([`listing`]), call them ([`calling`]), show prompts and resources ([`prompts`], [`resources`]), start
 //! tasks and take their answers ([`tasks`]), and bind sessions to their users ([`sessions`]).
 
 mod abilities;
@@ -21,16 +21,21 @@ mod library_items;
 mod library_reads;
 mod listing;
 mod metadata;
+mod mixed_list;
 mod pages;
 mod plain_call;
 mod prompts;
 mod request_state;
+mod resource_watch;
 mod resources;
 mod result;
 mod scope;
 mod session_questions;
 mod sessions;
 mod tasks;
+mod tool_forms;
+mod tool_prompts;
+mod tool_resources;
 mod transport_refusal;
 mod turns;
 

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
 use crate::steps::documents::{Documents, Parser};
-use crate::steps::manifest::{Manifest, check_arguments};
+use crate::steps::manifest::{Manifest, check_arguments, check_mcp};
 use crate::steps::{inspect, mocks, schema};
 use crate::toolchain::Toolchains;
 use crate::toolchain::project::{Caches, Project, ToolchainOutput};
@@ -148,6 +148,7 @@ impl Declarations {
             None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
         };
         check_arguments(&self.manifest.intervention_rules, &input_schema)?;
+        check_mcp(&self.manifest.mcp, &input_schema)?;
         Ok(Built {
             settings: VersionSettings { world: Some(inspect::world_of(&made.artifact)?), ..settings },
             mocks: self.mocks,
@@ -181,6 +182,7 @@ impl Declarations {
             intervention: manifest.intervention,
             intervention_rules: manifest.intervention_rules.clone(),
             task_support: manifest.task_support,
+            mcp: manifest.mcp.clone(),
             calls: manifest.calls.clone(),
         })
     }

@@ -49,6 +49,7 @@ mod language;
 mod lease;
 mod ledger;
 mod library;
+mod mcp_settings;
 mod memory_search;
 mod metrics;
 mod missing_variable;
@@ -83,6 +84,7 @@ mod tool_version;
 mod tool_world;
 mod trust;
 mod turn;
+mod uri_parts;
 mod user;
 mod user_variable;
 mod variables;
@@ -154,6 +156,7 @@ pub use library::{
     CallerName, CallerNames, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope,
     MemoryResult, MemoryResults, Provenance,
 };
+pub use mcp_settings::{McpSettings, ResourceUri};
 pub use memory_search::MatchedBy;
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;

@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::ids::{ToolId, VersionId};
 use crate::intervention::{Intervention, InterventionRule};
 use crate::language::Language;
+use crate::mcp_settings::McpSettings;
 use crate::names::{EnvvarName, ToolName};
 use crate::page::Direction;
 use crate::source_names::{BranchName, ProjectPath};
@@ -60,6 +61,9 @@ pub struct VersionSettings {
     /// Whether a call over MCP becomes a task.
     #[serde(default, rename = "tasks", skip_serializing_if = "TaskSupport::is_never")]
     pub task_support: TaskSupport,
+    /// What MCP clients see besides a tool.
+    #[serde(default, skip_serializing_if = "McpSettings::is_empty")]
+    pub mcp: McpSettings,
     /// The tools that its runs may call, with the versions that it accepts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<ToolName, Constraint>,

@@ -158,6 +158,25 @@ BODIES = {
         'return " and ".join(answer.content["name"] for answer in answers.values())'
     ),
     "test_tool_with_task": ASK_AND_GREET,
+    "test_static_text": 'return "This is the content of the static text resource."',
+    "test_static_binary": f'content.add_image(base64.b64decode("{PIXEL}"), "image/png")\nreturn ""',
+    "test_template": 'id = tool_input["id"]\nreturn {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}',
+    "test_watched_resource": 'return "watched"',
+    "test_prompt_with_embedded_resource": (
+        'content.add_resource(tool_input["resourceUri"], "Embedded resource content for testing.", "text/plain")\n'
+        'content.add_text("Please process the embedded resource above.")\n'
+        'return ""'
+    ),
+    "test_prompt_with_image": (
+        f'content.add_image(base64.b64decode("{PIXEL}"), "image/png")\n'
+        'content.add_text("Please analyze the image above.")\n'
+        'return ""'
+    ),
+    "test_input_required_result_prompt": (
+        'question = Form("What context should the prompt use?", {"context": {"type": "string"}}, required=["context"])\n'
+        'answer = await request_input("user_context", question)\n'
+        'return f"The context is {answer.content[\'context\']}."'
+    ),
     CHANGING: 'return "the tools of the gateway have changed"',
     CHANGED: 'return "ok"',
     CHANGING_PROMPTS: 'return "the prompts have changed"',
@@ -202,6 +221,15 @@ SCHEMAS = {
     "greet": {
         "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": False,
     },
+    "test_template": {
+        "type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"], "additionalProperties": False,
+    },
+    "test_prompt_with_embedded_resource": {
+        "type": "object",
+        "properties": {"resourceUri": {"type": "string", "description": "URI of the resource to embed"}},
+        "required": ["resourceUri"],
+        "additionalProperties": False,
+    },
     "slow_compute": {
         "type": "object",
         "properties": {"seconds": {"type": "number", "minimum": 0}, "label": {"type": "string"}},
@@ -225,12 +253,29 @@ SETTINGS = {
     "test_tool_with_task": {"tasks": "required"},
 }
 
+#: The tables `mcp` of the manifests.
+MCP = {
+    "test_static_text": {"resource": "test://static-text"},
+    "test_static_binary": {"resource": "test://static-binary"},
+    "test_template": {"resource": "test://template/{id}/data"},
+    "test_watched_resource": {"resource": "test://watched-resource"},
+    "test_prompt_with_embedded_resource": {"prompt": True},
+    "test_prompt_with_image": {"prompt": True},
+    "test_input_required_result_prompt": {"prompt": True},
+    "test_tool_with_task": {"ask_first": True},
+}
+
+
+def table(settings):
+    """Returns the lines of a table in TOML. Its texts, flags and numbers are written as in JSON."""
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+
 
 def files(name):
     """Returns the files of a tool's project by their names."""
     body = "\n".join(f"    {line}" for line in BODIES[name].split("\n"))
     source = f"{IMPORTS}\n\nasync def {SIGNATURE}:\n{body}\n"
     settings = {"input_schema": "input.json", **SETTINGS.get(name, {})}
-    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
-    manifest = f'[project]\nname = "{name}"\n\n[tool.lathe]\n{table}'
+    mcp = f"\n[tool.lathe.mcp]\n{table(MCP[name])}" if name in MCP else ""
+    manifest = f'[project]\nname = "{name}"\n\n[tool.lathe]\n{table(settings)}{mcp}'
     return {"tool.py": source, "pyproject.toml": manifest, "input.json": json.dumps(SCHEMAS.get(name, EMPTY))}

@@ -111,6 +111,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             intervention: Default::default(),
             intervention_rules: Vec::new(),
             task_support: Default::default(),
+            mcp: Default::default(),
             calls: Default::default(),
         },
         image_digest: digest,

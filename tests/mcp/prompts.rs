@@ -114,9 +114,8 @@ fn an_agent_without_the_families_serves_tools_only() {
     let capabilities = |agent: &Gateway<'_>| agent.send("server/discover", json!({}))["result"]["capabilities"].take();
     let (gateway, agent) = (Gateway::new(&team, "tools", &[]), agent(&team, "desk"));
     let all = capabilities(&agent);
-    for lists in ["prompts", "resources"] {
-        assert_eq!(all[lists], json!({"listChanged": true}), "{all}");
-    }
+    assert_eq!(all["prompts"], json!({"listChanged": true}), "{all}");
+    assert_eq!(all["resources"], json!({"listChanged": true, "subscribe": true}), "{all}");
     assert_eq!(all["completions"], json!({}), "{all}");
     let few = capabilities(&gateway);
     assert!(["prompts", "resources", "completions"].iter().all(|name| few[name].is_null()), "{few}");

@@ -248,3 +248,25 @@ fn s1_037_a_run_of_an_agent_is_answered_as_a_task() {
     let done = gateway.task_becomes(id, "completed");
     assert_eq!((text(&done), &done["result"]["structuredContent"]["confidence"]), ("chose b", &json!(1.0)));
 }
+
+#[test]
+fn a_call_may_ask_before_it_becomes_a_task() {
+    let team = Team::new();
+    let body = "answer = await request_input('who', Form('Who?', {'name': {'type': 'string'}}, ['name']))\n\
+        return f\"Hello, {answer.content['name']}!\"";
+    let manifest = "tasks = 'required'\nmcp = { ask_first = true }";
+    asking(&team, "greet", body).manifest(manifest).published();
+    let gateway = Gateway::new(&team, "tools", &["greet"]);
+    let call = |more: Value| {
+        let mut params = json!({"name": "greet", "arguments": {}});
+        params.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        gateway.send_with_tasks("tools/call", params)["result"].take()
+    };
+    let asked = call(json!({}));
+    assert_eq!((&asked["resultType"], &asked["taskId"]), (&json!("input_required"), &Value::Null), "{asked}");
+    let answers = json!({"who": accepted(json!({"name": "Ada"}))});
+    let task = call(json!({"requestState": asked["requestState"], "inputResponses": answers}));
+    assert_eq!((&task["resultType"], &task["requestState"]), (&json!("task"), &Value::Null), "{task}");
+    let ended = gateway.task_becomes(task["taskId"].as_str().expect("an id"), "completed");
+    assert_eq!(text(&ended), "Hello, Ada!");
+}

@@ -1,34 +1,38 @@
-//! Changes of the lists that a client sees: of the tools by a publication, a deprecation, a deployment or a change of rights, of
-//! prompts and resources by a change of the Library.
+//! Changes of what a client sees: of the tools by a publication, a deprecation, a deployment or a change of rights, of prompts and
+//! resources also by a change of the Library.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{AgentReference, Digest, LibraryFamily, RunningAgent, Store};
+use registry::{AgentReference, Digest, LibraryFamily, Store};
 use rmcp::model::{
     PromptListChangedNotification, ResourceListChangedNotification, ServerNotification, SubscriptionFilter,
     ToolListChangedNotification,
 };
-use runner::Invoker;
+use runner::{Catalogue, Invoker, ListedTool};
 use tokio::time::{sleep, timeout};
 
 use super::library_items::LibraryItems;
+use super::mixed_list::digest_of;
+use super::resource_watch::{VisibleResources, WatchedResources};
 use super::scope::Scope;
+use super::tool_forms;
 
 /// Time in which changes are announced together.
 const TOGETHER: Duration = Duration::from_millis(50);
 /// Time after which rights and lists are compared although nothing was announced.
 const CHECK_EVERY: Duration = Duration::from_secs(30);
 
-/// The lists of which one client is told.
+/// The lists and the resources of which one client is told.
 pub(super) struct Watched {
     pub store: Store,
     pub invoker: Invoker,
     pub scope: Arc<Scope>,
     pub lists: SubscriptionFilter,
+    pub resources: WatchedResources,
 }
 
-/// Digests of the lists that a client sees. `None` for items that are not watched, or whose family the agent does not have.
+/// Digests of the lists that a client sees. `None` for a list that is not watched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     tools: Digest,
@@ -37,36 +41,62 @@ pub(super) struct Seen {
 }
 
 impl Watched {
-    /// Returns what the client sees now; `None` when its user has no rights any more, or the agent is gone.
-    pub async fn seen(&self) -> Option<Seen> {
+    /// Returns what the client sees at the beginning; `None` when its user has no rights any more, or the agent is gone.
+    pub async fn begin(&self) -> Option<Seen> {
+        let (seen, catalogue) = self.seen().await?;
+        let resources = self.lists.resource_subscriptions.as_deref().unwrap_or_default();
+        self.resources.add_all(resources, &self.visible(&catalogue)).await.ok()?;
+        Some(seen)
+    }
+
+    fn visible<'a>(&'a self, catalogue: &'a Catalogue) -> VisibleResources<'a> {
+        VisibleResources { store: &self.store, scope: &self.scope, catalogue }
+    }
+
+    async fn seen(&self) -> Option<(Seen, Arc<Catalogue>)> {
         let principal = self.scope.rights.check().await.ok()?;
         let reference = AgentReference::from(&self.scope.running.agent.id);
         let running = self.store.running_agent(&principal, &reference).await.ok()??;
+        let catalogue = self.invoker.catalogue(&principal, running).await.ok()?;
         let SubscriptionFilter { prompts_list_changed, resources_list_changed, .. } = self.lists;
-        let prompts = self.digest(&running, (LibraryFamily::Prompts, prompts_list_changed)).await.ok()?;
-        let resources = self.digest(&running, (LibraryFamily::Artifacts, resources_list_changed)).await.ok()?;
-        let tools = self.invoker.catalogue(&principal, running).await.ok()?.digest();
-        Some(Seen { tools, prompts, resources })
+        let prompts = (LibraryFamily::Prompts, tool_forms::prompts(&catalogue));
+        let resources = (LibraryFamily::Artifacts, tool_forms::resources(&catalogue));
+        let seen = Seen {
+            tools: catalogue.digest(),
+            prompts: self.digest(&catalogue, prompts, prompts_list_changed).await.ok()?,
+            resources: self.digest(&catalogue, resources, resources_list_changed).await.ok()?,
+        };
+        Some((seen, catalogue))
     }
 
+    /// Returns a digest of a list that is watched.
     async fn digest(
         &self,
-        running: &RunningAgent,
-        (family, is_watched): (LibraryFamily, Option<bool>),
+        catalogue: &Catalogue,
+        (family, tools): (LibraryFamily, Vec<&ListedTool>),
+        is_watched: Option<bool>,
     ) -> Result<Option<Digest>, registry::Error> {
-        if is_watched != Some(true) || !running.has_family(family) {
+        if is_watched != Some(true) {
             return Ok(None);
         }
-        LibraryItems::of(&self.store, &self.scope, family).digest().await.map(Some)
+        let tools = digest_of(&tools).to_hex();
+        let items = match catalogue.running.has_family(family) {
+            true => LibraryItems::of(&self.store, &self.scope, family).digest().await?.to_hex(),
+            false => String::new(),
+        };
+        Ok(Some(Digest::of(format!("{tools} {items}").as_bytes())))
     }
 
-    /// Waits until the client would see other lists than those of `last`, and returns them with the notifications.
+    /// Waits until the client would see other lists than those of `last`, or other resources, and returns the lists with the
+    /// notifications.
     pub async fn changed(&self, last: Seen) -> Option<(Seen, Vec<ServerNotification>)> {
         let mut generation = self.store.generation();
         loop {
-            let now = self.seen().await;
-            if now != Some(last) {
-                return now.map(|now| (now, self.notifications(last, now)));
+            let (now, catalogue) = self.seen().await?;
+            let mut notifications = self.notifications(last, now);
+            notifications.extend(self.resources.changed(&self.visible(&catalogue)).await.ok()?);
+            if now != last || !notifications.is_empty() {
+                return Some((now, notifications));
             }
             // An error means that the server ends.
             let _ = timeout(CHECK_EVERY, generation.changed()).await;

@@ -1,36 +1,48 @@
-//! `completion/complete`: values of the arguments of prompts, and ids of artifacts.
+//! `completion/complete`: values of the arguments of prompts and of variables of resources.
 
 use rmcp::ErrorData;
 use rmcp::model::{ArgumentInfo, CompleteResult, CompletionInfo};
 
-use super::library_items::LibraryItems;
+use super::mixed_list::MixedList;
 use super::prompts::{LibraryPrompt, unknown};
 use super::resources::{TEMPLATE, VARIABLE};
+use super::tool_forms::resource;
+use super::tool_prompts::values;
 
-/// Proposes the default of an argument of a prompt.
+/// Proposes the default of an argument of a prompt, or the values that the schema of a tool lists.
 pub(super) async fn of_prompt(
-    items: &LibraryItems,
+    list: &MixedList<'_>,
     name: &str,
     argument: &ArgumentInfo,
 ) -> Result<CompleteResult, ErrorData> {
+    let missing = || ErrorData::invalid_params(format!("The prompt {name} has no argument {}.", argument.name), None);
+    if let Some(tool) = list.tools.iter().find(|tool| tool.name == name) {
+        return proposed(values(tool, &argument.name).ok_or_else(missing)?.into_iter(), argument);
+    }
+    let items = list.items.as_ref().ok_or_else(|| unknown(name))?;
     let prompt = LibraryPrompt::of(items.named(name).await?.ok_or_else(|| unknown(name))?)?;
     let variable = prompt.variables.into_iter().find(|variable| variable.name == argument.name);
-    let variable = variable.ok_or_else(|| {
-        ErrorData::invalid_params(format!("The prompt {name} has no argument {}.", argument.name), None)
-    })?;
+    let variable = variable.ok_or_else(missing)?;
     proposed(variable.default_value.into_iter(), argument)
 }
 
-/// Proposes ids of artifacts, newest first.
+/// Proposes ids of artifacts, newest first, or the values that the schema of a tool lists.
 pub(super) async fn of_resource(
-    items: &LibraryItems,
+    list: &MixedList<'_>,
     template: &str,
     argument: &ArgumentInfo,
 ) -> Result<CompleteResult, ErrorData> {
-    if (template, argument.name.as_str()) != (TEMPLATE, VARIABLE) {
-        let text = format!("The only resource template is {TEMPLATE}.");
-        return Err(ErrorData::invalid_params(text, None));
+    let unknown = || {
+        let text = format!("There is no resource template {template} with a variable {}.", argument.name);
+        ErrorData::invalid_params(text, None)
+    };
+    if let Some(tool) = list.tools.iter().find(|tool| resource(tool).is_some_and(|uri| uri.as_str() == template)) {
+        let has_variable = resource(tool).is_some_and(|uri| uri.variables().any(|name| name == argument.name));
+        let values = values(tool, &argument.name).filter(|_| has_variable).ok_or_else(unknown)?;
+        return proposed(values.into_iter(), argument);
     }
+    let is_artifact = (template, argument.name.as_str()) == (TEMPLATE, VARIABLE);
+    let items = list.items.as_ref().filter(|_| is_artifact).ok_or_else(unknown)?;
     proposed(items.ids().await?.iter().map(ToString::to_string), argument)
 }
 

@@ -9,11 +9,10 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
-use registry::{AgentReference, Principal, RunningAgent, Store};
+use registry::{AgentReference, Principal, Store};
 use rmcp::ServerHandler as _;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +20,7 @@ use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::accepting;
 use super::plain_call::PlainCalls;
+use super::resource_watch::WatchedResources;
 use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
 use super::{accept, transport_refusal};
@@ -92,7 +92,7 @@ impl McpEndpoint {
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
         let names = caller_names::read(request.headers())?;
-        let catalogue = self.catalogue(&principal, &running, request.headers()).await?;
+        let catalogue = self.calling.invoker.catalogue(&principal, running.clone()).await?;
         let scope = Arc::new(Scope { principal, running, rights, names, catalogue });
         if !self.sessions.admits(request.headers(), &scope) {
             return Err(Error::NotFound);
@@ -128,19 +128,6 @@ impl McpEndpoint {
         Ok(transport_refusal::in_json_rpc(response).await)
     }
 
-    /// Returns the tools that the user sees, for a call by its header: its other headers are compared with the tool's schema.
-    async fn catalogue(
-        &self,
-        principal: &Principal,
-        running: &Arc<RunningAgent>,
-        headers: &HeaderMap,
-    ) -> Result<Option<Arc<Catalogue>>, Error> {
-        if headers.get(METHOD).is_none_or(|method| method != "tools/call") {
-            return Ok(None);
-        }
-        Ok(Some(self.calling.invoker.catalogue(principal, running.clone()).await?))
-    }
-
     fn gateway(&self, scope: &Scope) -> Gateway {
         Gateway {
             store: self.store.clone(),
@@ -148,6 +135,7 @@ impl McpEndpoint {
             running: scope.running.clone(),
             catalogue: scope.catalogue.clone(),
             level: Arc::default(),
+            watched_resources: WatchedResources::default(),
             stopping: self.stopping.clone(),
         }
     }

@@ -13,12 +13,12 @@ use rmcp::model::{
     GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, LoggingLevel,
     PaginatedRequestParams, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference,
-    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
-    UpdateTaskParams,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestMethod,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use runner::Catalogue;
+use runner::{Catalogue, ListedTool};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -27,11 +27,13 @@ use super::changes::Watched;
 use super::exposure::{Called, Exposed};
 use super::library_items::LibraryItems;
 use super::library_reads::ItemReader;
+use super::mixed_list::MixedList;
 use super::pages::page;
+use super::resource_watch::{VisibleResources, WATCHED_MAX, WatchedResources};
 use super::scope::Scope;
-use super::tasks::{Callee, Tasks};
+use super::tasks::Tasks;
 use super::turns::{call_in_turn, turn_of};
-use super::{completion, prompts, resources};
+use super::{completion, prompts, resources, tool_forms, tool_prompts, tool_resources};
 
 /// Time after which the end of a session is noticed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
@@ -43,26 +45,17 @@ pub(super) struct Gateway {
     pub calling: Calling,
     /// The agent of the request, or of the first request of the session.
     pub running: Arc<RunningAgent>,
-    /// The catalogue of the request. `None` after the first request of a session.
-    pub catalogue: Option<Arc<Catalogue>>,
+    /// The catalogue of the request, or of the first request of the session.
+    pub catalogue: Arc<Catalogue>,
     /// The level of log messages that the session set.
     pub level: Arc<Mutex<Option<LoggingLevel>>>,
+    /// The resources that the session watches.
+    pub watched_resources: WatchedResources,
     /// Ends subscriptions when the server ends.
     pub stopping: CancellationToken,
 }
 
 impl Gateway {
-    async fn catalogue(&self, scope: &Scope) -> Result<Arc<Catalogue>, ErrorData> {
-        if let Some(known) = &scope.catalogue {
-            return Ok(known.clone());
-        }
-        let found = self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await;
-        found.map_err(|error| {
-            tracing::error!(%error, "the tools of an agent cannot be listed");
-            ErrorData::internal_error("The server failed.", None)
-        })
-    }
-
     async fn answer_call(
         &self,
         request: CallToolRequestParams,
@@ -73,13 +66,11 @@ impl Gateway {
             let (call, form) = call_in_turn(&self.calling.invoker, turn, (request, &context))?;
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
-        let catalogue = self.catalogue(scope).await?;
-        let (listed, request) = match Exposed(&catalogue).called(request)? {
+        let (listed, request) = match Exposed(&scope.catalogue).called(request)? {
             Called::Tool(listed, request) => (listed, request),
             Called::Failed(result) => return Ok(result.into()),
         };
-        let callee = Callee { listed: &listed, arguments: request.arguments.as_ref() };
-        match self.tasks(&context)?.start(&callee, &context).await? {
+        match self.tasks(&context)?.start((&listed, &request), &context).await? {
             Some(task) => Ok(task),
             None => self.calling.call((listed, request), Asked { context, level }).await,
         }
@@ -89,17 +80,61 @@ impl Gateway {
         Ok(Tasks { store: &self.store, calling: &self.calling, scope: Scope::of(&context.extensions)? })
     }
 
-    /// Returns the items of a family of the Library. An agent without the family does not have the method.
-    fn items<M: ConstString>(
+    /// Returns a list of tools and of items of the Library. An agent with neither does not have the method.
+    fn list<'c, M: ConstString>(
         &self,
-        context: &RequestContext<RoleServer>,
-        family: LibraryFamily,
-    ) -> Result<LibraryItems, ErrorData> {
-        let scope = Scope::of(&context.extensions)?;
-        if !scope.running.has_family(family) {
+        scope: &'c Scope,
+        (family, tools): (LibraryFamily, Vec<&'c ListedTool>),
+    ) -> Result<MixedList<'c>, ErrorData> {
+        let has_family = scope.running.has_family(family);
+        if !has_family && tools.is_empty() {
             return Err(ErrorData::method_not_found::<M>());
         }
-        Ok(LibraryItems::of(&self.store, scope, family))
+        Ok(MixedList { tools, items: has_family.then(|| LibraryItems::of(&self.store, scope, family)) })
+    }
+
+    fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        self.list::<M>(scope, (LibraryFamily::Prompts, tool_forms::prompts(&scope.catalogue)))
+    }
+
+    fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(&scope.catalogue)))
+    }
+
+    fn asked(&self, context: RequestContext<RoleServer>) -> Asked {
+        Asked { context, level: *self.level.lock() }
+    }
+
+    async fn answer_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let scope = Scope::of(&context.extensions)?.clone();
+        let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
+        if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name) {
+            return tool_prompts::get(&self.calling, (tool, request), self.asked(context)).await;
+        }
+        let items = list.items.ok_or_else(|| prompts::unknown(&request.name))?;
+        let reader = ItemReader { calling: &self.calling, context: &context };
+        prompts::get((&items, &reader), request).await.map(GetPromptResponse::from)
+    }
+
+    async fn answer_read(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let scope = Scope::of(&context.extensions)?.clone();
+        let list = self.resources::<ReadResourceRequestMethod>(&scope)?;
+        if let Some(found) = tool_resources::find(&scope.catalogue, &request.uri) {
+            return tool_resources::read(&self.calling, (found, request), self.asked(context)).await;
+        }
+        if list.items.is_none() {
+            return Err(resources::unknown(&request.uri));
+        }
+        let reader = ItemReader { calling: &self.calling, context: &context };
+        resources::read(&reader, request).await.map(ReadResourceResponse::from)
     }
 
     async fn answer_completion(
@@ -107,13 +142,15 @@ impl Gateway {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let items = |family| self.items::<CompleteRequestMethod>(&context, family);
+        let scope = Scope::of(&context.extensions)?;
         match &request.r#ref {
             Reference::Prompt(prompt) => {
-                completion::of_prompt(&items(LibraryFamily::Prompts)?, &prompt.name, &request.argument).await
+                let list = self.prompts::<CompleteRequestMethod>(scope)?;
+                completion::of_prompt(&list, &prompt.name, &request.argument).await
             }
             Reference::Resource(template) => {
-                completion::of_resource(&items(LibraryFamily::Artifacts)?, &template.uri, &request.argument).await
+                let list = self.resources::<CompleteRequestMethod>(scope)?;
+                completion::of_resource(&list, &template.uri, &request.argument).await
             }
             _ => Err(ErrorData::invalid_params("The reference is neither a prompt nor a resource template.", None)),
         }
@@ -121,9 +158,10 @@ impl Gateway {
 
     /// Tells a subscription of changes, until it ends.
     async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let watched = self.watched(Scope::of(&context.request_context().extensions)?, context.accepted().clone());
+        let scope = Scope::of(&context.request_context().extensions)?;
+        let watched = self.watched(scope, context.accepted().clone(), WatchedResources::default());
         // Without rights, the subscription ends; its client cannot begin another.
-        let Some(mut last) = watched.seen().await else { return Ok(()) };
+        let Some(mut last) = watched.begin().await else { return Ok(()) };
         loop {
             let changed = tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -140,22 +178,25 @@ impl Gateway {
         }
     }
 
-    fn watched(&self, scope: &Arc<Scope>, lists: SubscriptionFilter) -> Watched {
-        Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone(), lists }
+    fn watched(&self, scope: &Arc<Scope>, lists: SubscriptionFilter, resources: WatchedResources) -> Watched {
+        let (store, invoker) = (self.store.clone(), self.calling.invoker.clone());
+        Watched { store, invoker, scope: scope.clone(), lists, resources }
     }
-}
 
-/// The capabilities of an agent: prompts and resources by its families.
-fn capabilities(running: &RunningAgent) -> ServerCapabilities {
-    let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
-    let all = all.enable_prompts().enable_prompts_list_changed().enable_resources().enable_resources_list_changed();
-    let mut capabilities = all.enable_completions().enable_tasks().build();
-    let has_prompts = running.has_family(LibraryFamily::Prompts);
-    let has_artifacts = running.has_family(LibraryFamily::Artifacts);
-    capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
-    capabilities.resources = capabilities.resources.filter(|_| has_artifacts);
-    capabilities.completions = capabilities.completions.filter(|_| has_prompts || has_artifacts);
-    capabilities
+    /// The capabilities of the agent: prompts and resources by its tools and families.
+    fn capabilities(&self) -> ServerCapabilities {
+        let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
+        let all = all.enable_prompts().enable_prompts_list_changed();
+        let all = all.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
+        let mut capabilities = all.enable_completions().enable_tasks().build();
+        let has = |family, tools: Vec<_>| self.running.has_family(family) || !tools.is_empty();
+        let has_prompts = has(LibraryFamily::Prompts, tool_forms::prompts(&self.catalogue));
+        let has_resources = has(LibraryFamily::Artifacts, tool_forms::resources(&self.catalogue));
+        capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
+        capabilities.resources = capabilities.resources.filter(|_| has_resources);
+        capabilities.completions = capabilities.completions.filter(|_| has_prompts || has_resources);
+        capabilities
+    }
 }
 
 /// The SDK moves the futures of methods several times, so that they are boxed: that of a call has many kilobytes.
@@ -163,7 +204,7 @@ impl ServerHandler for Gateway {
     fn get_info(&self) -> ServerConfig {
         let agent = &self.running.agent;
         let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
-        let config = ServerConfig::new(capabilities(&self.running)).with_server_info(implementation);
+        let config = ServerConfig::new(self.capabilities()).with_server_info(implementation);
         config.with_instructions(agent.description.as_str())
     }
 
@@ -172,10 +213,7 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListToolsResult, ErrorData>> + Send {
-        Box::pin(async move {
-            let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
-            page(&catalogue, request)
-        })
+        Box::pin(async move { page(&Scope::of(&context.extensions)?.catalogue, request) })
     }
 
     fn call_tool(
@@ -192,8 +230,8 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> + Send {
         Box::pin(async move {
-            let items = self.items::<ListPromptsRequestMethod>(&context, LibraryFamily::Prompts)?;
-            prompts::list(&items, request).await
+            let list = self.prompts::<ListPromptsRequestMethod>(Scope::of(&context.extensions)?)?;
+            prompts::list(&list, request).await
         })
     }
 
@@ -202,11 +240,7 @@ impl ServerHandler for Gateway {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<GetPromptResponse, ErrorData>> + Send {
-        Box::pin(async move {
-            let items = self.items::<GetPromptRequestMethod>(&context, LibraryFamily::Prompts)?;
-            let reader = ItemReader { calling: &self.calling, context: &context };
-            prompts::get((&items, &reader), request).await.map(GetPromptResponse::from)
-        })
+        Box::pin(self.answer_prompt(request, context))
     }
 
     fn list_resources(
@@ -215,8 +249,9 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListResourcesResult, ErrorData>> + Send {
         Box::pin(async move {
-            let items = self.items::<ListResourcesRequestMethod>(&context, LibraryFamily::Artifacts)?;
-            resources::list(&items, request).await
+            let mut list = self.resources::<ListResourcesRequestMethod>(Scope::of(&context.extensions)?)?;
+            list.tools.retain(|tool| !tool_resources::is_template(tool));
+            resources::list(&list, request).await
         })
     }
 
@@ -225,8 +260,9 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.items::<ListResourceTemplatesRequestMethod>(&context, LibraryFamily::Artifacts)?;
-        resources::templates(request)
+        let mut list = self.resources::<ListResourceTemplatesRequestMethod>(Scope::of(&context.extensions)?)?;
+        list.tools.retain(|tool| tool_resources::is_template(tool));
+        resources::templates(&list, request)
     }
 
     fn read_resource(
@@ -234,11 +270,29 @@ impl ServerHandler for Gateway {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ReadResourceResponse, ErrorData>> + Send {
+        Box::pin(self.answer_read(request, context))
+    }
+
+    fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send {
         Box::pin(async move {
-            self.items::<ReadResourceRequestMethod>(&context, LibraryFamily::Artifacts)?;
-            let reader = ItemReader { calling: &self.calling, context: &context };
-            resources::read(&reader, request).await.map(ReadResourceResponse::from)
+            let scope = Scope::of(&context.extensions)?;
+            self.resources::<SubscribeRequestMethod>(scope)?;
+            let visible = VisibleResources { store: &self.store, scope, catalogue: &scope.catalogue };
+            self.watched_resources.add(request.uri, &visible).await
         })
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.watched_resources.remove(&request.uri);
+        Ok(())
     }
 
     fn get_task(
@@ -291,15 +345,17 @@ impl ServerHandler for Gateway {
 
     /// The definition with which the headers of a call are compared.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Exposed(self.catalogue.as_ref()?).headed(name)
+        Exposed(&self.catalogue).headed(name)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // The SDK removes the lists that the agent does not have. Single resources are left out: they never change.
+        // The SDK removes what the agent does not have.
         let mut accepted = SubscriptionFilter::default();
         accepted.tools_list_changed = requested.tools_list_changed;
         accepted.prompts_list_changed = requested.prompts_list_changed;
         accepted.resources_list_changed = requested.resources_list_changed;
+        let resources = requested.resource_subscriptions.as_ref();
+        accepted.resource_subscriptions = resources.map(|uris| uris.iter().take(WATCHED_MAX).cloned().collect());
         Some(accepted)
     }
 
@@ -310,10 +366,11 @@ impl ServerHandler for Gateway {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(scope) = Scope::of(&context.extensions) else { return };
         let lists = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
-        let watched = self.watched(scope, lists.build().supported_by(&capabilities(&self.running)));
+        let lists = lists.build().supported_by(&self.capabilities());
+        let watched = self.watched(scope, lists, self.watched_resources.clone());
         let peer = context.peer;
         tokio::spawn(async move {
-            let Some(mut last) = watched.seen().await else { return };
+            let Some(mut last) = watched.begin().await else { return };
             loop {
                 let changed = tokio::select! {
                     changed = watched.changed(last) => changed,

@@ -5,11 +5,9 @@ use registry::{
     Store,
 };
 use rmcp::ErrorData;
-use rmcp::model::{Cursor, PaginatedRequestParams};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::pages;
 use super::scope::Scope;
 
 /// Items of a list, the newest. Clients read older ones by their names or ids.
@@ -21,12 +19,6 @@ pub(super) struct LibraryItems {
     family: LibraryFamily,
     /// The agent, the user and the application, which a cursor is bound to.
     viewer: String,
-}
-
-/// A page of a list.
-pub(super) struct ItemPage {
-    pub items: Vec<LibraryItem>,
-    pub next_cursor: Option<Cursor>,
 }
 
 impl LibraryItems {
@@ -47,20 +39,25 @@ impl LibraryItems {
 
     /// Returns the ids, newest first.
     pub async fn ids(&self) -> Result<Vec<LibraryItemId>, ErrorData> {
-        let revisions = self.library.revisions(self.family, ITEMS_MAX).await.map_err(failed)?;
-        Ok(revisions.into_iter().map(|(id, _)| id).collect())
+        Ok(self.revisions().await?.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// Returns the page after the cursor of a request, newest first.
-    pub async fn page(&self, request: Option<PaginatedRequestParams>) -> Result<ItemPage, ErrorData> {
-        let revisions = self.library.revisions(self.family, ITEMS_MAX).await.map_err(failed)?;
-        let digest = self.digest_of(&revisions);
-        let start = pages::start(request, &digest)?;
+    /// Returns the ids with the numbers of their changes, newest first.
+    pub async fn revisions(&self) -> Result<Vec<(LibraryItemId, u64)>, ErrorData> {
+        self.library.revisions(self.family, ITEMS_MAX).await.map_err(failed)
+    }
+
+    /// Returns `count` items from the one at `start`, newest first.
+    pub async fn range(&self, start: usize, count: usize) -> Result<Vec<LibraryItem>, ErrorData> {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let range = LibraryRange { limit: number(pages::PAGE_ITEMS), offset: number(start) };
-        let items = self.library.list(self.family, &LibraryFilter::default(), range).await.map_err(failed)?;
-        let next_cursor = pages::next(start + items.len(), revisions.len(), &digest);
-        Ok(ItemPage { items, next_cursor })
+        let range = LibraryRange { limit: number(count), offset: number(start) };
+        self.library.list(self.family, &LibraryFilter::default(), range).await.map_err(failed)
+    }
+
+    /// Returns a digest that changes with an item; `None` for one that the user does not see.
+    pub async fn state(&self, id: &LibraryItemId) -> Result<Option<Digest>, ErrorData> {
+        let item = self.library.get(self.family, id).await.map_err(failed)?;
+        Ok(item.map(|item| Digest::of(item.revision.to_string().as_bytes())))
     }
 
     /// Finds the item with a name.
@@ -68,9 +65,11 @@ impl LibraryItems {
         self.library.find(self.family, name).await.map_err(failed)
     }
 
-    fn digest_of(&self, revisions: &[(LibraryItemId, u64)]) -> Digest {
+    /// Returns a digest of a list with these items, after others with a digest of their own.
+    pub fn digest_of(&self, revisions: &[(LibraryItemId, u64)], others: &Digest) -> Digest {
         let lines = revisions.iter().map(|(id, revision)| format!("{id} {revision}"));
-        let text = std::iter::once(self.viewer.clone()).chain(lines).collect::<Vec<_>>().join("\n");
+        let head = [self.viewer.clone(), others.to_hex()];
+        let text = head.into_iter().chain(lines).collect::<Vec<_>>().join("\n");
         Digest::of(text.as_bytes())
     }
 }

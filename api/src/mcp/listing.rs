@@ -39,7 +39,7 @@ fn published(listed: &ListedTool, callable: &Callable) -> Tool {
     let Callable { tool, version, .. } = callable;
     let mut shown = Tool::new(listed.name.clone(), listed.description(), listed.input_object());
     let annotations = version.settings.annotations.with_defaults_of(tool.name.as_str());
-    shown.title = annotations.title.as_ref().map(ToString::to_string);
+    shown.title = title(listed);
     shown.annotations = Some(hints(&annotations));
     shown.output_schema = listed.output_schema().filter(|schema| is_of_object(schema)).map(object);
     shown.meta = Some(meta(&[
@@ -48,6 +48,16 @@ fn published(listed: &ListedTool, callable: &Callable) -> Tool {
         (COMPONENT, json!(version.component_digest.to_string())),
     ]));
     shown
+}
+
+/// The title that the author declared.
+pub(super) fn title(listed: &ListedTool) -> Option<String> {
+    match &listed.source {
+        ListedSource::Native(tool) => Some(tool.title.to_owned()),
+        ListedSource::Published { callable, .. } => {
+            callable.version.settings.annotations.title.as_ref().map(ToString::to_string)
+        }
+    }
 }
 
 fn hints(annotations: &Annotations) -> ToolAnnotations {

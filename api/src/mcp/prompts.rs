@@ -1,4 +1,4 @@
-//! `prompts/list` and `prompts/get`: the prompts of the Library, whose variables are arguments.
+//! `prompts/list` and `prompts/get`: tools that are prompts, and the prompts of the Library, whose variables are arguments.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use super::library_items::{LibraryItems, fields};
 use super::library_reads::{ItemReader, ReadTool};
+use super::mixed_list::MixedList;
 use super::pages::TTL_MS;
+use super::tool_prompts;
 
 const GET: ReadTool = ReadTool { name: "prompt_get", id: "prompt_id" };
 
@@ -40,11 +42,12 @@ pub(super) struct Variable {
 
 /// Returns one page of the prompts.
 pub(super) async fn list(
-    items: &LibraryItems,
+    list: &MixedList<'_>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListPromptsResult, ErrorData> {
-    let page = items.page(request).await?;
-    let prompts = page.items.into_iter().map(|item| Ok(LibraryPrompt::of(item)?.shown()));
+    let page = list.page(request).await?;
+    let of_library = page.items.into_iter().map(|item| Ok(LibraryPrompt::of(item)?.shown()));
+    let prompts = page.tools.into_iter().map(|tool| Ok(tool_prompts::shown(tool))).chain(of_library);
     let result = ListPromptsResult::with_all_items(prompts.collect::<Result<Vec<_>, ErrorData>>()?);
     let result = result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
     Ok(ListPromptsResult { next_cursor: page.next_cursor, ..result })

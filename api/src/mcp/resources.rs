@@ -1,4 +1,4 @@
-//! `resources/list`, `resources/read` and `resources/templates/list`: the artifacts of the Library.
+//! `resources/list`, `resources/read` and `resources/templates/list`: tools that read resources, and the artifacts of the Library.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,9 +11,11 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::library_items::{LibraryItems, fields};
+use super::library_items::fields;
 use super::library_reads::{ItemReader, ReadTool};
+use super::mixed_list::MixedList;
 use super::pages::{self, TTL_MS};
+use super::tool_resources;
 
 /// The beginning of the URI of an artifact, before its id.
 const SCHEME: &str = "artifact://";
@@ -46,23 +48,40 @@ struct LibraryArtifact {
 
 /// Returns one page of the artifacts.
 pub(super) async fn list(
-    items: &LibraryItems,
+    list: &MixedList<'_>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let page = items.page(request).await?;
-    let resources = page.items.into_iter().map(resource).collect::<Result<Vec<_>, _>>()?;
+    let page = list.page(request).await?;
+    let tools = page.tools.into_iter().filter_map(tool_resources::shown).map(Ok);
+    let resources = tools.chain(page.items.into_iter().map(resource)).collect::<Result<Vec<_>, _>>()?;
     let result = ListResourcesResult::with_all_items(resources).with_ttl_ms(TTL_MS);
     let result = result.with_cache_scope(CacheScope::Private);
     Ok(ListResourcesResult { next_cursor: page.next_cursor, ..result })
 }
 
-/// Returns the only template. Its list has one page, so that every cursor is refused.
-pub(super) fn templates(request: Option<PaginatedRequestParams>) -> Result<ListResourceTemplatesResult, ErrorData> {
+/// Returns the templates. Their list has one page, so that every cursor is refused.
+pub(super) fn templates(
+    list: &MixedList<'_>,
+    request: Option<PaginatedRequestParams>,
+) -> Result<ListResourceTemplatesResult, ErrorData> {
     pages::start(request, &Digest::of(TEMPLATE.as_bytes()))?;
-    let template = ResourceTemplate::new(TEMPLATE, "artifact").with_title("Artifact");
-    let template = template.with_description("An artifact of the Library, by its id.");
-    let result = ListResourceTemplatesResult::with_all_items(vec![template]).with_ttl_ms(TTL_MS);
+    let of_library = list.items.iter().map(|_| {
+        let template = ResourceTemplate::new(TEMPLATE, "artifact").with_title("Artifact");
+        template.with_description("An artifact of the Library, by its id.")
+    });
+    let of_tools = list.tools.iter().copied().filter_map(tool_resources::template);
+    let result = ListResourceTemplatesResult::with_all_items(of_tools.chain(of_library).collect()).with_ttl_ms(TTL_MS);
     Ok(result.with_cache_scope(CacheScope::Private))
+}
+
+/// The id in the URI of an artifact.
+pub(super) fn artifact_id(uri: &str) -> Option<LibraryItemId> {
+    LibraryItemId::parse(uri.strip_prefix(SCHEME)?).ok()
+}
+
+/// Refuses the URI of a resource that the user does not see.
+pub(super) fn unknown(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found("Resource not found", Some(json!({"uri": uri})))
 }
 
 /// Returns the content of an artifact.
@@ -71,9 +90,8 @@ pub(super) async fn read(
     request: ReadResourceRequestParams,
 ) -> Result<ReadResourceResult, ErrorData> {
     let uri = request.uri;
-    let unknown = || ErrorData::resource_not_found("Resource not found", Some(json!({"uri": uri})));
-    let id = uri.strip_prefix(SCHEME).and_then(|id| LibraryItemId::parse(id).ok()).ok_or_else(unknown)?;
-    let read = reader.read(&GET, &id).await?.ok_or_else(unknown)?;
+    let id = artifact_id(&uri).ok_or_else(|| unknown(&uri))?;
+    let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;
     let LibraryArtifact { content, content_type, .. } = fields(read.data)?;
     let contents = match is_text(&content_type) {
         true => ResourceContents::text(content, uri),

@@ -12,7 +12,7 @@ use crate::refused_arguments;
 /// Keys of `_meta` in a result.
 pub(super) const INVOCATION: &str = "dev.lathe/invocationId";
 pub(super) const TRUSTED: &str = "dev.lathe/trusted";
-const ERROR: &str = "dev.lathe/error";
+pub(super) const ERROR: &str = "dev.lathe/error";
 /// Stands for an output without any text, which some clients and models refuse.
 const EMPTY: &str = "(empty)";
 

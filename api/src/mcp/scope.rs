@@ -16,8 +16,8 @@ pub(super) struct Scope {
     pub running: Arc<RunningAgent>,
     pub rights: Rights,
     pub names: CallerNames,
-    /// The tools that the user sees, if the headers of the request were compared with them.
-    pub catalogue: Option<Arc<Catalogue>>,
+    /// The tools that the user sees.
+    pub catalogue: Arc<Catalogue>,
 }
 
 impl Scope {

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 
 use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, Store, TaskSupport};
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
-    JsonObject, Task, TaskPayload, TaskStatus,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask,
+    ErrorCode, InputRequests, JsonObject, Task, TaskPayload, TaskStatus,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use runner::{
-    AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, ListedSource, ListedTool,
+    AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, Interaction, ListedSource, ListedTool,
     NewSingleCall, Progress, QuestionKind, SingleCall,
 };
 use serde_json::{Value, json};
 
-use super::abilities::missing;
+use super::abilities::{kinds, missing};
 use super::calling::{Calling, client, fault, is_fault, output_form, pinned};
-use super::dialogue;
+use super::dialogue::{self, Returned};
+use super::request_state::BoundCall;
 use super::result::{OutputForm, of_failure, of_record};
 use super::scope::Scope;
 
@@ -37,33 +38,32 @@ pub(super) struct Tasks<'a> {
     pub scope: &'a Scope,
 }
 
-/// A call that may become a task.
-pub(super) struct Callee<'a> {
-    pub listed: &'a ListedTool,
-    pub arguments: Option<&'a JsonObject>,
-}
-
 impl Tasks<'_> {
-    /// Starts a task, if the tool and the client have them. `None` for a call whose client waits for the result.
+    /// Starts a task, if the tool and the client have them. `None` for a call whose client waits for the result, or for questions.
     pub async fn start(
         &self,
-        callee: &Callee<'_>,
+        (listed, request): (&ListedTool, &CallToolRequestParams),
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<CallToolResponse>, ErrorData> {
         let has_tasks = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
-        match (task_support(callee.listed), has_tasks) {
+        match (task_support(listed), has_tasks) {
             (TaskSupport::Never, _) | (TaskSupport::Optional, false) => return Ok(None),
             (TaskSupport::Required, false) => return Err(tasks_missing()),
             (TaskSupport::Optional | TaskSupport::Required, true) => {}
         }
+        let interaction = match (asks_first(listed), &request.request_state) {
+            (false, _) => Interaction::default(),
+            (true, None) => return Ok(None),
+            (true, Some(_)) => self.answered(listed, request, context).await?,
+        };
         let call = SingleCall {
-            tool: callee.listed.name.clone(),
+            tool: listed.name.clone(),
             client: client(context),
             pinned: pinned(&context.meta)?,
             invocation: None,
         };
-        let (input, names) = (callee.arguments.cloned().unwrap_or_default(), self.scope.names.clone());
-        let new = NewSingleCall { call, input, names };
+        let (input, names) = (request.arguments.clone().unwrap_or_default(), self.scope.names.clone());
+        let new = NewSingleCall { call, input, names, interaction };
         let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {
@@ -78,6 +78,18 @@ impl Tasks<'_> {
             Err(error) if is_fault(&error) => Err(fault(&error)),
             Err(error) => Ok(Some(of_failure(error.code(), &error.to_string()).into())),
         }
+    }
+
+    /// Reads the answers of a client that was asked before the task.
+    async fn answered(
+        &self,
+        listed: &ListedTool,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Interaction, ErrorData> {
+        let returned = Returned { state: request.request_state.clone(), responses: request.input_responses.clone() };
+        let bound = BoundCall { scope: self.scope, listed, arguments: request.arguments.as_ref() };
+        self.calling.dialogues.begin(kinds(context), returned, &bound).await
     }
 
     /// Works on a run in a task of the server, which its shutdown waits for.
@@ -125,7 +137,7 @@ impl Tasks<'_> {
             (Some(SingleCall { tool, invocation: Some(invocation), .. }), _) => {
                 let found = self.calling.invoker.record(&run.organization, &invocation).await;
                 let record = found.map_err(|error| fault(&error))?;
-                let form = self.form(&tool).await?;
+                let form = self.form(&tool);
                 match record.and_then(|record| of_record(record, form)) {
                     Some(rendered) => rendered,
                     None => of_failure("record_gone", "the record of the call was deleted"),
@@ -139,10 +151,8 @@ impl Tasks<'_> {
     }
 
     /// The form of the output of a tool, as the agent has the tool now.
-    async fn form(&self, tool: &str) -> Result<OutputForm, ErrorData> {
-        let catalogue = self.calling.invoker.catalogue(&self.scope.principal, self.scope.running.clone()).await;
-        let catalogue = catalogue.map_err(|error| fault(&error))?;
-        Ok(catalogue.find(tool).map_or(OutputForm::Free, output_form))
+    fn form(&self, tool: &str) -> OutputForm {
+        self.scope.catalogue.find(tool).map_or(OutputForm::Free, output_form)
     }
 
     /// Answers questions of a task. Keys that are not open are ignored.
@@ -187,6 +197,13 @@ fn task_support(listed: &ListedTool) -> TaskSupport {
     match &listed.source {
         ListedSource::Native(_) => TaskSupport::Never,
         ListedSource::Published { callable, .. } => callable.version.settings.task_support,
+    }
+}
+
+fn asks_first(listed: &ListedTool) -> bool {
+    match &listed.source {
+        ListedSource::Native(_) => false,
+        ListedSource::Published { callable, .. } => callable.version.settings.mcp.ask_first,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Versions of a tool.
 
-use registry::{Annotations, Intervention, InterventionRule, OrganizationId, TaskSupport, UserId, Version};
+use registry::{
+    Annotations, Intervention, InterventionRule, McpSettings, OrganizationId, TaskSupport, UserId, Version,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -48,6 +50,10 @@ pub struct ToolVersion {
     #[serde(default, skip_serializing_if = "TaskSupport::is_never")]
     #[schemars(with = "schemas::TaskSupport")]
     pub tasks: TaskSupport,
+    /// What MCP clients see besides a tool, and when tasks begin. Absent if nothing is declared.
+    #[serde(default, skip_serializing_if = "McpSettings::is_empty")]
+    #[schemars(with = "schemas::McpSettings")]
+    pub mcp: McpSettings,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -108,6 +114,7 @@ impl From<registry::ToolVersion> for ToolVersion {
             intervention: version.settings.intervention,
             intervention_rules: version.settings.intervention_rules,
             tasks: version.settings.task_support,
+            mcp: version.settings.mcp,
         }
     }
 }

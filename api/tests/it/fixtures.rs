@@ -276,6 +276,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             intervention: Default::default(),
             intervention_rules: Vec::new(),
             task_support: Default::default(),
+            mcp: Default::default(),
             calls: Default::default(),
         },
         image_digest: Digest::of(b"image"),

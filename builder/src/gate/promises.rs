@@ -1,8 +1,8 @@
 //! Comparison of what two versions declare for models and clients. Only promises that end are changes: clients that call a
 //! tool without a question, because the tool reads only or because a person confirms the call, must not be surprised, and
-//! MCP clients without tasks that may call a tool may still call it.
+//! MCP clients without tasks that may call a tool may still call it, and prompts and resources stay where they are.
 
-use registry::{BumpKind, Intervention, InterventionRule, TaskSupport, VersionSettings};
+use registry::{BumpKind, Intervention, InterventionRule, McpSettings, TaskSupport, VersionSettings};
 
 use super::change::Change;
 
@@ -15,7 +15,16 @@ pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
         format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
     });
     let breaking = |reason| Change { bump: BumpKind::Major, reason };
-    writes.into_iter().chain(confirmations(old, new)).chain(only_as_task).map(breaking).collect()
+    let ended = writes.into_iter().chain(confirmations(old, new)).chain(only_as_task);
+    ended.chain(forms(&old.mcp, &new.mcp)).map(breaking).collect()
+}
+
+/// Returns the forms in which MCP clients do not find the tool any more.
+fn forms(old: &McpSettings, new: &McpSettings) -> Vec<String> {
+    let prompt = (old.prompt && !new.prompt).then(|| "the tool is no prompt any more".to_owned());
+    let gone = old.resource.as_ref().filter(|_| old.resource != new.resource);
+    let resource = gone.map(|uri| format!("the resource {} is gone", uri.as_str()));
+    prompt.into_iter().chain(resource).collect()
 }
 
 /// Returns the confirmations that end: a call that a person confirmed may go through now.
@@ -57,6 +66,7 @@ mod tests {
     fn a_promise_that_ends_breaks() {
         let read_only = |flag: bool| json!({"annotations": {"read_only": flag}});
         let confirmed = |intervention: &str| json!({ "intervention": intervention });
+        let (prompt, resource) = (json!({"mcp": {"prompt": true}}), |uri: &str| json!({"mcp": {"resource": uri}}));
         let ruled =
             || json!({"intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}]});
         let tasks = |support: &str| json!({ "tasks": support });
@@ -86,6 +96,13 @@ mod tests {
             (tasks("required"), json!({}), BumpKind::Patch),
             (json!({}), tasks("optional"), BumpKind::Patch),
             (tasks("optional"), tasks("never"), BumpKind::Patch),
+            (prompt.clone(), json!({}), BumpKind::Major),
+            (json!({}), prompt.clone(), BumpKind::Patch),
+            (prompt.clone(), prompt, BumpKind::Patch),
+            (resource("t:a"), json!({}), BumpKind::Major),
+            (resource("t:a"), resource("t:b"), BumpKind::Major),
+            (resource("t:a"), resource("t:a"), BumpKind::Patch),
+            (json!({}), resource("t:a"), BumpKind::Patch),
             (title("Old"), title("New"), BumpKind::Patch),
             (title("Old"), json!({}), BumpKind::Patch),
         ] {

@@ -5,14 +5,15 @@ mod calls;
 mod fields;
 mod intervention;
 mod limits;
+mod mcp;
 mod node;
 mod project_file;
 
 use std::collections::BTreeMap;
 
 use registry::{
-    Annotations, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, RunBounds, TaskSupport,
-    ToolName,
+    Annotations, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, McpSettings, RunBounds,
+    TaskSupport, ToolName,
 };
 
 use crate::error::{Error, Location};
@@ -21,6 +22,7 @@ use crate::steps::lock::name;
 use crate::toolchain::convention::{Convention, EntryPoint};
 use fields::{Fields, Located, STAGE};
 pub use intervention::check_arguments;
+pub use mcp::check_mcp;
 pub use node::{Malformed, Node, Value, from_json, from_toml};
 
 /// Allowed hosts of a tool. Nobody reviews a longer list.
@@ -55,6 +57,8 @@ pub struct Manifest {
     pub intervention: Intervention,
     pub intervention_rules: Vec<InterventionRule>,
     pub task_support: TaskSupport,
+    /// What MCP clients see besides a tool.
+    pub mcp: McpSettings,
     /// The tools that its runs may call, with the versions that it accepts.
     pub calls: BTreeMap<ToolName, Constraint>,
     /// The names of the packages that the project declares, which require a lock file.
@@ -84,6 +88,7 @@ struct Project<'f> {
 
 fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Result<Manifest, Error> {
     let tape = lathe.flag("tape")?.map(|found| found.value);
+    let task_support = annotations::task_support(&mut lathe)?;
     let required_secret_envvars = variables(&mut lathe, "required_secret_envvars")?;
     let manifest = Manifest {
         language: convention.language,
@@ -104,7 +109,8 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         annotations: annotations::read(lathe.table("annotations")?)?,
         intervention: intervention::read(&mut lathe)?,
         intervention_rules: intervention::rules(&mut lathe)?,
-        task_support: annotations::task_support(&mut lathe)?,
+        task_support,
+        mcp: mcp::read(lathe.table("mcp")?, task_support)?,
         calls: calls::read(&mut lathe)?,
     };
     lathe.finish().map(|()| manifest)

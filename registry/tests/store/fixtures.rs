@@ -250,6 +250,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             intervention: Default::default(),
             intervention_rules: Vec::new(),
             task_support: Default::default(),
+            mcp: Default::default(),
             calls: Default::default(),
         },
         image_digest: Digest::of(b"image"),

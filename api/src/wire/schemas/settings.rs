@@ -67,6 +67,10 @@ pub(crate) struct VersionSettings {
     #[serde(default, rename = "tasks", skip_serializing_if = "registry::TaskSupport::is_never")]
     #[schemars(with = "TaskSupport")]
     task_support: registry::TaskSupport,
+    /// What MCP clients see besides a tool, and when tasks begin. Absent if nothing is declared.
+    #[serde(default, skip_serializing_if = "registry::McpSettings::is_empty")]
+    #[schemars(with = "McpSettings")]
+    mcp: registry::McpSettings,
     /// The tools that its runs may call, with the versions that it accepts. Absent if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
@@ -129,6 +133,22 @@ pub(crate) enum TaskSupport {
     Optional,
     /// Only clients that declare the extension may call the tool.
     Required,
+}
+
+/// What MCP clients see of a version besides a tool, and when its tasks begin.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::McpSettings")]
+pub(crate) struct McpSettings {
+    /// Whether the tool is a prompt, too. Absent if it is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    prompt: bool,
+    /// The URI of the resource that a call reads, or a template of URIs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    resource: Option<registry::ResourceUri>,
+    /// Whether a call asks its questions before it becomes a task. Absent if it asks them in the task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ask_first: bool,
 }
 
 /// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.

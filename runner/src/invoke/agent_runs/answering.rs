@@ -53,6 +53,12 @@ impl Progress {
         Interaction { kinds, answers: self.answers.clone(), round: self.round }
     }
 
+    /// Takes over answers that a call has before it begins.
+    pub(super) fn with_answers(mut self, Interaction { answers, round, .. }: Interaction) -> Self {
+        (self.answers, self.round) = (answers, round);
+        self
+    }
+
     /// Notes the questions of a call. It is made again with their answers.
     pub(super) fn ask_for_call(&mut self, tool: &str, forms: Vec<Question>) {
         (self.has_begun, self.round) = (false, self.round + 1);

@@ -14,6 +14,7 @@ use super::progress::{Progress, SingleCall};
 use super::run_loop::AgentRunLoop;
 use super::tool_step::ToolObservation;
 use crate::error::{Error, SchemaViolation};
+use crate::interaction::Interaction;
 use crate::invoke::invoker::Invoker;
 use crate::nesting::{LEVELS_MAX, is_within};
 
@@ -28,6 +29,8 @@ pub struct NewSingleCall {
     pub call: SingleCall,
     pub input: Map<String, Value>,
     pub names: CallerNames,
+    /// Answers to questions that were asked before the run began.
+    pub interaction: Interaction,
 }
 
 impl Invoker {
@@ -39,7 +42,7 @@ impl Invoker {
         &self,
         principal: &Principal,
         running: &Arc<RunningAgent>,
-        NewSingleCall { call, input, names }: NewSingleCall,
+        NewSingleCall { call, input, names, interaction }: NewSingleCall,
     ) -> Result<AgentRunLoop, Error> {
         if !input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
             let message = format!("nests more than {LEVELS_MAX} levels");
@@ -47,7 +50,7 @@ impl Invoker {
             return Err(Error::InvalidInput { violations: vec![violation] });
         }
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
-        let progress = Progress::of_call(call, input, names);
+        let progress = Progress::of_call(call, input, names).with_answers(interaction);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
         let objective = RunObjective::of(&progress.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };

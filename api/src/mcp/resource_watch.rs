@@ -1,0 +1,92 @@
+//! The resources of which one client is told: when the version changes that reads it, or when an artifact is deleted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use registry::{Digest, LibraryFamily, Store};
+use rmcp::ErrorData;
+use rmcp::model::{ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification};
+use runner::Catalogue;
+
+use super::library_items::LibraryItems;
+use super::mixed_list::digest_of;
+use super::resources::{artifact_id, unknown};
+use super::scope::Scope;
+use super::tool_resources;
+
+/// Resources of one client. Each is looked at after every change of anything.
+pub(super) const WATCHED_MAX: usize = 100;
+
+/// What a client saw last of each resource; `None` for one that was not there.
+#[derive(Clone, Default)]
+pub(super) struct WatchedResources(Arc<Mutex<BTreeMap<String, Option<Digest>>>>);
+
+/// The resources that a user sees now.
+pub(super) struct VisibleResources<'a> {
+    pub store: &'a Store,
+    pub scope: &'a Scope,
+    pub catalogue: &'a Catalogue,
+}
+
+impl VisibleResources<'_> {
+    /// Returns a digest that changes with a resource; `None` for one that is not there.
+    async fn state(&self, uri: &str) -> Result<Option<Digest>, ErrorData> {
+        if let Some(found) = tool_resources::find(self.catalogue, uri) {
+            return Ok(Some(digest_of(&[found.listed])));
+        }
+        match artifact_id(uri).filter(|_| self.catalogue.running.has_family(LibraryFamily::Artifacts)) {
+            Some(id) => LibraryItems::of(self.store, self.scope, LibraryFamily::Artifacts).state(&id).await,
+            None => Ok(None),
+        }
+    }
+}
+
+impl WatchedResources {
+    /// Begins to watch a resource.
+    ///
+    /// # Errors
+    /// When there is no such resource, or the client watches too many.
+    pub async fn add(&self, uri: String, visible: &VisibleResources<'_>) -> Result<(), ErrorData> {
+        let state = visible.state(&uri).await?.ok_or_else(|| unknown(&uri))?;
+        let mut watched = self.0.lock();
+        if watched.len() >= WATCHED_MAX && !watched.contains_key(&uri) {
+            let text = format!("A session has at most {WATCHED_MAX} subscriptions to resources.");
+            return Err(ErrorData::invalid_params(text, None));
+        }
+        watched.insert(uri, Some(state));
+        Ok(())
+    }
+
+    /// Begins to watch resources of which some may not be there yet.
+    pub async fn add_all(&self, uris: &[String], visible: &VisibleResources<'_>) -> Result<(), ErrorData> {
+        for uri in uris.iter().take(WATCHED_MAX) {
+            let state = visible.state(uri).await?;
+            self.0.lock().insert(uri.clone(), state);
+        }
+        Ok(())
+    }
+
+    pub fn remove(&self, uri: &str) {
+        self.0.lock().remove(uri);
+    }
+
+    /// Returns a notification for each resource that has changed since it was looked at.
+    pub async fn changed(&self, visible: &VisibleResources<'_>) -> Result<Vec<ServerNotification>, ErrorData> {
+        let before: Vec<_> = self.0.lock().iter().map(|(uri, state)| (uri.clone(), *state)).collect();
+        let mut notifications = Vec::new();
+        for (uri, last) in before {
+            let now = visible.state(&uri).await?;
+            if now == last {
+                continue;
+            }
+            // A subscription may have ended meanwhile.
+            let mut watched = self.0.lock();
+            let Some(state) = watched.get_mut(&uri) else { continue };
+            *state = now;
+            let updated = ResourceUpdatedNotification::new(ResourceUpdatedNotificationParam::new(uri));
+            notifications.push(ServerNotification::ResourceUpdatedNotification(updated));
+        }
+        Ok(notifications)
+    }
+}

@@ -1,0 +1,85 @@
+//! Tools as resources: the variables of the URI are the arguments, and the content of the result is that of the resource.
+
+use registry::ResourceUri;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+use runner::{Catalogue, ListedTool};
+use serde_json::Value;
+
+use super::calling::{Asked, Calling};
+use super::listing::title;
+use super::tool_forms::{Read, resource, resources};
+
+/// The tool that reads a resource, with its arguments.
+pub(super) struct Found<'c> {
+    pub listed: &'c ListedTool,
+    arguments: JsonObject,
+}
+
+/// Finds the tool whose resource has this URI. URIs come before templates, and the order of the catalogue counts.
+pub(super) fn find<'c>(catalogue: &'c Catalogue, uri: &str) -> Option<Found<'c>> {
+    let tools = resources(catalogue);
+    let found = |listed: &&'c ListedTool| {
+        let values = resource(listed)?.values(uri)?;
+        let arguments = values.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+        Some(Found { listed, arguments })
+    };
+    let exact = tools.iter().filter(|listed| !is_template(listed)).find_map(found);
+    exact.or_else(|| tools.iter().filter(|listed| is_template(listed)).find_map(found))
+}
+
+/// Whether a tool reads the resources of a template.
+pub(super) fn is_template(listed: &ListedTool) -> bool {
+    resource(listed).is_some_and(ResourceUri::is_template)
+}
+
+/// Renders a tool as a resource.
+pub(super) fn shown(listed: &ListedTool) -> Option<Resource> {
+    let mut shown = Resource::new(resource(listed)?.as_str(), listed.name.as_str());
+    shown.title = title(listed);
+    shown.description = Some(listed.description());
+    Some(shown)
+}
+
+/// Renders a tool as a template of resources.
+pub(super) fn template(listed: &ListedTool) -> Option<ResourceTemplate> {
+    let mut template = ResourceTemplate::new(resource(listed)?.as_str(), listed.name.as_str());
+    template.title = title(listed);
+    Some(template.with_description(listed.description()))
+}
+
+/// Calls the tool, and returns its content.
+pub(super) async fn read(
+    calling: &Calling,
+    (found, request): (Found<'_>, ReadResourceRequestParams),
+    asked: Asked,
+) -> Result<ReadResourceResponse, ErrorData> {
+    let Found { listed, arguments } = found;
+    let mut call = CallToolRequestParams::new(listed.name.clone()).with_arguments(arguments);
+    (call.input_responses, call.request_state) = (request.input_responses, request.request_state);
+    match calling.read((listed, call), asked).await? {
+        Read::Asks(questions) => Ok(questions.into()),
+        Read::Done(mut result) => {
+            let meta = result.meta.take();
+            let mut read = ReadResourceResult::new(contents(result, &request.uri));
+            read.meta = meta;
+            Ok(read.into())
+        }
+    }
+}
+
+/// The content of a result. A resource that the tool added keeps its own URI, and links are left out.
+fn contents(result: CallToolResult, uri: &str) -> Vec<ResourceContents> {
+    let text_type = if result.structured_content.is_some() { "application/json" } else { "text/plain" };
+    let content = result.content.into_iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(ResourceContents::text(text.text, uri).with_mime_type(text_type)),
+        ContentBlock::Image(image) => Some(ResourceContents::blob(image.data, uri).with_mime_type(image.mime_type)),
+        ContentBlock::Audio(audio) => Some(ResourceContents::blob(audio.data, uri).with_mime_type(audio.mime_type)),
+        ContentBlock::Resource(embedded) => Some(embedded.resource),
+        _ => None,
+    });
+    content.collect()
+}
