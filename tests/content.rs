@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Bump, Options, Run, Team};
+use crate::mcp::client::Gateway;
 use crate::rust::{machine, project::Project};
 use crate::{javascript, replay};
 
@@ -69,6 +70,18 @@ fn image() -> Value {
     json!({"type": "image", "data": "AAEC/w==", "mimeType": "image/png"})
 }
 
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+/// The blocks of the Python tool.
+fn python_content() -> Vec<Value> {
+    let resource = json!({"type": "resource", "resource": {"uri": "report:1", "mimeType": "text/csv", "text": "a,b"}});
+    let link = json!({"type": "resource_link", "uri": "https://example.com/report", "name": "report",
+        "description": "all of it"});
+    vec![image(), text("the key is [redacted]"), resource, link]
+}
+
 fn record(team: &Team, run: &Run) -> Value {
     team.get(&format!("/tool/invocation/{}", run.id()))
 }
@@ -92,12 +105,8 @@ fn a_python_tool_adds_content_and_logs() {
     let tool = tool.published();
     let run = tool.invoke(json!({}));
     assert_eq!(run.output(), "done");
-    let text = |text: &str| json!({"type": "text", "text": text});
-    let resource = json!({"type": "resource", "resource": {"uri": "report:1", "mimeType": "text/csv", "text": "a,b"}});
-    let link = json!({"type": "resource_link", "uri": "https://example.com/report", "name": "report",
-        "description": "all of it"});
     let logs = "[warning] billing: the rate is missing\n[debug] {\"code\":\"invalid\"}\n[debug] too_large\n";
-    let content = json!([image(), text("the key is [redacted]"), resource, link]);
+    let content = json!(python_content());
     has(&team, &run, &content, logs);
     assert_eq!(record(&team, &run)["content"], content);
 
@@ -105,6 +114,21 @@ fn a_python_tool_adds_content_and_logs() {
     assert_eq!(failed.failure().message, "after the blocks");
     assert_eq!(failed.0["content"][0], image(), "{failed}");
     assert_eq!(record(&team, &failed)["content"][0], image());
+}
+
+#[test]
+fn s4_056_a_failed_call_of_a_client_of_mcp_keeps_its_content() {
+    let team = Team::new();
+    let tool = team.tool("charts").manifest("required_secret_envvars = [\"KEY\"]").body(PYTHON);
+    tool.set_variables(&[("KEY", SECRET, true)]);
+    tool.published();
+    let gateway = Gateway::new(&team, "charts", &["charts"]);
+    let result = gateway.call("charts", json!({"fails": true}));
+    let mut expected = python_content();
+    expected.insert(0, text("ValueError: after the blocks"));
+    assert_eq!((&result["isError"], &result["content"]), (&json!(true), &json!(expected)), "{result}");
+    let error = json!({"type": "ValueError", "message": "after the blocks"});
+    assert_eq!(result["_meta"]["dev.lathe/error"], error, "{result}");
 }
 
 #[test]

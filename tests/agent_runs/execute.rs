@@ -2,12 +2,30 @@
 
 use serde_json::{Value, json};
 
-use super::runs::{AGENT, Runs, TOOL, agent, id};
+use super::runs::{AGENT, Runs, TOOL, agent, id, now, time};
 use crate::harness::{Latch, Reply, Team};
+use crate::mcp::client::Gateway;
+
+const CONTROL_TOOLS: [&str; 6] = [
+    "__complete__",
+    "__run_workflow__",
+    "__pause_for_human__",
+    "__store_memory__",
+    "__retrieve_memory__",
+    "__log_progress__",
+];
+
+/// The names of the tools in the first request of a run to its model.
+fn presented(runs: &Runs, objective: &str) -> Vec<Value> {
+    let request = &runs.model.received(objective)[0];
+    let tools = request.body["tools"].as_array().expect("tools");
+    tools.iter().map(|tool| tool["function"]["name"].clone()).collect()
+}
 
 #[test]
 fn s1_065_to_067_a_run_calls_a_tool_and_answers() {
     let runs = Runs::shared();
+    let begin = now();
     let replies = vec![Reply::call(TOOL, json!({"what": "s1_065"})), Reply::complete("It is there.")];
     let run = runs.execute("s1_065", &[TOOL, "__complete__"], replies);
     assert_eq!(
@@ -25,9 +43,42 @@ fn s1_065_to_067_a_run_calls_a_tool_and_answers() {
     assert_eq!((&record["origin"], &record["agent_call"]["protocol"]), (&json!("agent"), &json!("rest")), "{record}");
     let request = &runs.model.received("s1_065")[0];
     assert_eq!((request.header("authorization"), &request.body["model"]), (Some("Bearer sesame"), &json!("small")));
-    let names: Vec<_> =
-        request.body["tools"].as_array().expect("tools").iter().map(|tool| tool["function"]["name"].clone()).collect();
-    assert_eq!(names, [TOOL, "__complete__"]);
+    assert_eq!(presented(&runs, "s1_065"), [TOOL, "__complete__"]);
+    let steps = [&status["created_at"], &step["timestamp"], &status["trace"][1]["timestamp"], &status["completed_at"]];
+    let times = [begin].into_iter().chain(steps.map(time)).chain([now()]);
+    assert!(times.is_sorted(), "{status}");
+}
+
+#[test]
+fn s1_066_a_long_observation_is_cut_in_the_trace_and_whole_for_the_model() {
+    let runs = Runs::shared();
+    let what = "x".repeat(3_000);
+    let replies = vec![Reply::call(TOOL, json!({"what": what})), Reply::complete("done")];
+    let run = runs.execute("s1_066", &[TOOL, "__complete__"], replies);
+    let whole = format!("found {what}");
+    let step = &runs.trace(&run)[0];
+    assert_eq!((&step["success"], &step["action_input"]["what"]), (&json!(true), &json!(what)));
+    assert_eq!(step["observation"], format!("{}[truncated]", &whole[..2_000]));
+    assert_eq!(runs.last_observation("s1_066"), whole);
+}
+
+/// Also an agent without any other tool has them.
+#[test]
+fn s1_001_every_agent_has_the_six_control_tools() {
+    let runs = Runs::shared();
+    let team = Team::on(&runs.team.server);
+    let bare = Gateway::of_type(&team, "bare", "agent").with(&[]);
+    let without_families = json!({"builtInTools": {"allowedFamilies": []}});
+    team.post(&format!("/agent/{}", bare.id), &without_families).expect(204);
+    team.post(&format!("/agent/{}/deploy", bare.id), &json!({})).expect(200);
+    for (team, agent) in [(&runs.team, AGENT), (&team, "bare")] {
+        let objective = format!("s1_001 {agent}");
+        runs.model.answers(&objective, vec![Reply::complete("done")]);
+        let body = json!({"agent": agent, "objective": objective, "tools": CONTROL_TOOLS});
+        let request = team.server.request("POST", "/agents/execute").bearer(&team.token).json(&body);
+        assert_eq!(request.send().expect(200)["status"], "completed", "{agent}");
+        assert_eq!(presented(&runs, &objective), CONTROL_TOOLS, "{agent}");
+    }
 }
 
 #[test]
@@ -61,16 +112,23 @@ fn s1_004_a_model_may_write_its_calls_as_text() {
         step("__retrieve_memory__", json!({"key": "a"})),
         step(TOOL, json!({"what": "s1_004"})),
         Reply::Text("I talk instead of calling.".to_owned()),
+        step("__run_workflow__", json!({"workflow_name": TOOL, "input": {"what": "s1_004"}})),
+        step("__pause_for_human__", json!({"question": "Go on?"})),
         step("__complete__", json!({"answer": "done"})),
     ];
-    let tools = [TOOL, "__complete__", "__log_progress__", "__store_memory__", "__retrieve_memory__"];
-    let run = runs.execute("s1_004", &tools, replies);
-    assert_eq!((&run["status"], &run["iterations"]), (&json!("completed"), &json!(6)));
+    let run = runs.execute("s1_004", &[&CONTROL_TOOLS[..], &[TOOL]].concat(), replies);
+    let question = &run["question"]["question"];
+    assert_eq!((&run["status"], &run["iterations"], question), (&json!("paused"), &json!(7), &json!("Go on?")));
     let trace = runs.trace(&run);
     let success: Vec<_> = trace.iter().map(|step| step["success"].clone()).collect();
-    assert_eq!(success, [true, true, true, true, false, true]);
+    assert_eq!(success, [true, true, true, true, false, true, true]);
     assert_eq!((&trace[3]["thought"], &trace[3]["observation"]), (&json!("hm"), &json!("found s1_004")));
     assert_eq!(trace[4]["thought"], "I talk instead of calling.");
+    let workflow: Value = serde_json::from_str(trace[5]["observation"].as_str().expect("a text")).expect("JSON");
+    assert_eq!((&workflow["status"], &workflow["result"]), (&json!("completed"), &json!("found s1_004")));
+    let resumed = runs.resume(&run, &json!({"approved": true})).expect(200);
+    assert_eq!((&resumed["status"], &resumed["final_answer"]), (&json!("completed"), &json!("done")));
+    assert_eq!(runs.trace(&run).last().expect("a step")["action"], "__complete__");
 }
 
 #[test]

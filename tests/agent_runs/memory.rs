@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::runs::Runs;
+use super::runs::{Runs, now, time};
 use crate::harness::Reply;
 
 const TOOLS: [&str; 3] = ["__store_memory__", "__retrieve_memory__", "__complete__"];
@@ -22,8 +22,9 @@ fn results(runs: &Runs, run: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn s1_045_to_056_a_value_is_stored_and_retrieved() {
+fn s1_045_to_057_a_value_is_stored_and_retrieved() {
     let runs = Runs::shared();
+    let begin = now();
     let values = [json!("text"), json!(1.5), json!({"a": [1]}), json!([null]), json!(true), json!(null)];
     let replies = values.iter().flat_map(|value| [store("k", value), retrieve("k")]);
     let run = runs.execute("s1_045", &TOOLS, replies.chain([retrieve("other"), Reply::complete("done")]).collect());
@@ -32,9 +33,34 @@ fn s1_045_to_056_a_value_is_stored_and_retrieved() {
     for (number, value) in values.iter().enumerate() {
         let found = &results[number * 2 + 1];
         assert_eq!((&found["found"], &found["key"], &found["value"]), (&json!(true), &json!("k"), value));
-        assert!(found["stored_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{found}");
+        assert!((begin..=now()).contains(&time(&found["stored_at"])), "{found}");
     }
     assert_eq!(results[12], json!({"found": false, "key": "other", "message": "No memory found for key \"other\""}));
+    assert!(runs.trace(&run).iter().all(|step| step["success"] == true), "a key without a value is a result");
+}
+
+#[test]
+fn s1_045_046_and_054_wrong_arguments_are_told_to_the_model() {
+    let runs = Runs::shared();
+    let stores = [
+        (json!({"value": 1}), "`key`"),
+        (json!({"key": "k"}), "`value`"),
+        (json!({"key": 1, "value": 1}), "string"),
+        (json!({"key": null, "value": 1}), "string"),
+        (json!({"key": "k", "value": 1, "scope": "all"}), "`scope`"),
+    ];
+    let retrieves = [(json!({}), "`key`"), (json!({"key": 1}), "string")];
+    let called = stores.iter().map(|(arguments, _)| Reply::call("__store_memory__", arguments.clone()));
+    let called =
+        called.chain(retrieves.iter().map(|(arguments, _)| Reply::call("__retrieve_memory__", arguments.clone())));
+    let run = runs.execute("s1_054", &TOOLS, called.chain([retrieve("k"), Reply::complete("done")]).collect());
+    let trace = runs.trace(&run);
+    for (step, (arguments, problem)) in trace.iter().zip(stores.iter().chain(&retrieves)) {
+        assert_eq!((&step["success"], &step["action_input"]), (&json!(false), arguments));
+        assert!(step["observation"].as_str().is_some_and(|text| text.contains(problem)), "{step}");
+    }
+    assert_eq!((&run["status"], trace.len()), (&json!("completed"), 9));
+    assert_eq!(results(&runs, &run)[0]["found"], false, "nothing was stored");
 }
 
 #[test]

@@ -1,19 +1,47 @@
 //! Endpoints of models: the other API, and endpoints that fail.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::runs::{Runs, TOOL, agent};
 use crate::harness::{ModelEndpoint, Options, Reply, Server, Team};
+use crate::mcp::client::{Gateway, nested_schema, of_nested};
 
-#[test]
-fn a_run_speaks_the_api_of_anthropic() {
+/// A team on a server whose model has the API of Anthropic.
+fn anthropic() -> Runs {
     let model = ModelEndpoint::serve();
     let url = model.messages_url();
     let arguments = ["--model-url", &url, "--model-api", "anthropic", "--model", "small"].map(str::to_owned).to_vec();
     let environment = vec![("LATHE_MODEL_KEY".to_owned(), "sesame".to_owned())];
     let team = Team::on(&Server::private(&Options { arguments, environment, ..Options::default() }));
-    agent(&team);
-    let runs = Runs { team, model };
+    Runs { team, model }
+}
+
+/// The definition of a tool with a nested schema, as a model receives it.
+fn sent(team: &Team, model: &ModelEndpoint) -> Value {
+    of_nested(team.tool("order")).body("return 1").published();
+    Gateway::of_type(team, "typed", "agent").with(&["order"]);
+    model.answers("s4_027", vec![Reply::complete("done")]);
+    let body = json!({"agent": "typed", "objective": "s4_027", "tools": ["order", "__complete__"]});
+    team.server.request("POST", "/agents/execute").bearer(&team.token).json(&body).send().expect(200);
+    model.received("s4_027")[0].body["tools"][0].clone()
+}
+
+#[test]
+fn s4_027_a_model_gets_the_schema_of_a_tool_unchanged() {
+    let (openai, anthropic) = (Runs::shared(), anthropic());
+    let description = "A tool of a test.";
+    let function = json!({"name": "order", "description": description, "parameters": nested_schema()});
+    let sent_to_openai = sent(&Team::on(&openai.team.server), &openai.model);
+    assert_eq!(sent_to_openai, json!({"type": "function", "function": function}));
+    let sent_to_anthropic = sent(&anthropic.team, &anthropic.model);
+    let expected = json!({"name": "order", "description": description, "input_schema": nested_schema()});
+    assert_eq!(sent_to_anthropic, expected);
+}
+
+#[test]
+fn a_run_speaks_the_api_of_anthropic() {
+    let runs = anthropic();
+    agent(&runs.team);
     let calls = ["a", "b"].map(|what| (TOOL.to_owned(), json!({"what": what})));
     let replies = vec![Reply::Calls(calls.to_vec()), Reply::Text("I talk.".into()), Reply::complete("done")];
     let run = runs

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use registry::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, ModelEndpoint, Options, Reply, Server, Team, eventually};
@@ -99,4 +100,18 @@ impl Runs {
 
 pub fn id(run: &Value) -> &str {
     run["agent_run_id"].as_str().expect("an id")
+}
+
+pub fn now() -> Timestamp {
+    Clock::system().now()
+}
+
+/// A time of a response: RFC 3339 in UTC, with milliseconds.
+#[track_caller]
+pub fn time(value: &Value) -> Timestamp {
+    let text = value.as_str().unwrap_or_else(|| panic!("no time: {value}"));
+    let parsed: jiff::Timestamp = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+    let time = Timestamp::from_milliseconds(parsed.as_millisecond());
+    assert_eq!(time.to_string(), text);
+    time
 }

@@ -1,13 +1,13 @@
 //! Tasks that are due, and the runs that work on them.
 
+use std::thread::sleep;
 use std::time::Duration;
 
-use registry::Clock;
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 use tokio::runtime::Runtime;
 
-use super::runs::{AGENT, Runs, agent, options};
+use super::runs::{AGENT, Runs, agent, now, options, time};
 use crate::harness::{ModelEndpoint, Nodes, Reply, Team, eventually};
 use crate::mcp::client::Gateway;
 
@@ -16,12 +16,20 @@ const TASKS: usize = 12;
 
 /// Creates a task of the agent that is due soon, and returns its id.
 fn create(team: &Team, description: &str, ahead: u64) -> String {
+    let created = created(team, json!({"description": description, "due_at": in_seconds(ahead)}));
+    created["task_id"].as_str().unwrap_or_else(|| panic!("{created}")).to_owned()
+}
+
+/// Creates a task of the agent.
+fn created(team: &Team, task: Value) -> Value {
     let found = team.get(&format!("/agent?slug={AGENT}"));
     let id = found["agents"][0]["id"].as_str().expect("an id").to_owned();
-    let due_at = Clock::system().now().after(Duration::from_secs(ahead)).to_string();
     let gateway = Gateway { team, slug: AGENT.to_owned(), id };
-    let created = gateway.call("task_create", json!({"description": description, "due_at": due_at}));
-    created["structuredContent"]["data"]["task_id"].as_str().unwrap_or_else(|| panic!("{created}")).to_owned()
+    gateway.call("task_create", task)["structuredContent"]["data"].take()
+}
+
+fn in_seconds(ahead: u64) -> String {
+    now().after(Duration::from_secs(ahead)).to_string()
 }
 
 fn count_runs(database: &str) -> usize {
@@ -52,6 +60,30 @@ fn s0_014_a_due_task_is_worked_on_by_its_agent() {
     let id = other.expect(201)["data"]["task_id"].as_str().expect("an id").to_owned();
     let fired = eventually("the other task", || Some(task(&runs, &id)).filter(|task| task["status"] == "fired"));
     assert_eq!(fired["fire_history"][0]["agent_run_id"], Value::Null, "no agent created it");
+}
+
+/// The task is due in the minute after the next seconds.
+#[test]
+fn s0_014_an_occurrence_of_a_cron_task_is_worked_on_and_completed() {
+    let runs = Runs::shared();
+    let every_minute = json!({"description": "Look at the queue.", "cron": "* * * * *", "due_at": in_seconds(4)});
+    let created = created(&runs.team, every_minute);
+    let id = created["task_id"].as_str().expect("an id");
+    let done = Reply::call("task_complete", json!({"task_id": id, "result": "looked"}));
+    runs.model.answers(&format!("The task {id}"), vec![done, Reply::complete("done")]);
+    let due_at = time(&created["due_at"]).as_milliseconds();
+    assert_eq!(due_at % 60_000, 0, "{created}");
+    sleep(Duration::from_millis(u64::try_from(due_at - now().as_milliseconds()).unwrap_or_default()));
+    let is_done = |task: &Value| task["fire_history"][0]["status"] == "done";
+    let worked = eventually("the end of the occurrence", || Some(task(&runs, id)).filter(is_done));
+    let occurrence = &worked["fire_history"][0];
+    assert_eq!((&occurrence["due_at"], &occurrence["result"]), (&created["due_at"], &json!("looked")));
+    assert!(time(&occurrence["fired_at"]).as_milliseconds() >= due_at, "{worked}");
+    assert_eq!((&worked["status"], &worked["recurrence"]), (&json!("open"), &json!("cron")));
+    assert!(time(&worked["due_at"]).as_milliseconds() > due_at, "the task goes on: {worked}");
+    let run = runs.becomes(&json!({"agent_run_id": occurrence["agent_run_id"]}), "completed");
+    assert!(run["objective"].as_str().is_some_and(|text| text.contains("Look at the queue.")), "{run}");
+    runs.post(&format!("/api/v1/tasks/{id}/end-recurrence"), &json!({})).expect(200);
 }
 
 /// Two servers fire the tasks: each has one run, although one of the servers dies.

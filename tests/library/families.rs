@@ -16,6 +16,32 @@ pub(super) const PREFIXES: [(&str, &str); 7] = [
     ("preferences", "preference_"),
 ];
 
+/// The names of the tools of each family.
+const TOOLS: [(&str, &[&str]); 7] = [
+    ("memory", &["memory_create", "memory_delete", "memory_get", "memory_list", "memory_search", "memory_update"]),
+    ("rules", &["rule_create", "rule_delete", "rule_get", "rule_list", "rule_update"]),
+    ("skills", &["skill_create", "skill_delete", "skill_get", "skill_list", "skill_update"]),
+    (
+        "tasks",
+        &[
+            "task_complete",
+            "task_create",
+            "task_delete",
+            "task_end_recurrence",
+            "task_get",
+            "task_list",
+            "task_skip_next",
+        ],
+    ),
+    ("prompts", &["prompt_create", "prompt_get", "prompt_list", "prompt_update"]),
+    ("artifacts", &["artifact_delete", "artifact_get", "artifact_list", "artifact_save", "artifact_share"]),
+    ("preferences", &["preference_forget", "preference_get", "preference_list", "preference_set"]),
+];
+
+fn is_of_library(name: &str) -> bool {
+    PREFIXES.iter().any(|(_, prefix)| name.starts_with(prefix))
+}
+
 fn families(gateway: &Gateway) -> Vec<&'static str> {
     let names = gateway.names();
     let has = |prefix: &str| names.iter().any(|name| name.starts_with(prefix));
@@ -25,6 +51,18 @@ fn families(gateway: &Gateway) -> Vec<&'static str> {
 fn set(gateway: &Gateway, built_in_tools: Value) -> Value {
     gateway.team.post(&format!("/agent/{}", gateway.id), &json!({"builtInTools": built_in_tools})).expect(204);
     gateway.team.post(&format!("/agent/{}/deploy", gateway.id), &json!({})).expect(200)
+}
+
+/// The hints of a tool by its verb: whether it only reads, whether it destroys, and whether a repeated call changes
+/// nothing more.
+fn hints_of(verb: &str) -> Value {
+    match verb {
+        "get" | "list" | "search" => json!([true, null, null]),
+        "create" | "save" => json!([false, false, null]),
+        "update" | "set" | "share" | "complete" | "skip_next" => json!([false, false, true]),
+        "delete" | "forget" | "end_recurrence" => json!([false, true, null]),
+        other => panic!("a new verb: {other}"),
+    }
 }
 
 #[test]
@@ -84,4 +122,37 @@ fn s0_027_and_s0_028_the_definitions_are_those_of_functions() {
     let create = tools.iter().find(|tool| tool["function"]["name"] == "memory_create").expect("the tool");
     assert_eq!(create["type"], "function");
     assert!(create["function"]["parameters"]["properties"]["content"].is_object(), "{create}");
+}
+
+#[test]
+fn s4_023_each_family_has_exactly_its_tools() {
+    let team = Team::new();
+    let Agent(gateway) = Agent::of(&team, "exact");
+    let shown = team.get(&format!("/agent/{}/tools?format=lobe", gateway.id));
+    let manifests = shown["tools"].as_array().expect("manifests");
+    for (family, expected) in TOOLS {
+        let end = format!("-{family}");
+        let is_of_family = |manifest: &&Value| manifest["identifier"].as_str().is_some_and(|text| text.ends_with(&end));
+        let manifest = manifests.iter().find(is_of_family).unwrap_or_else(|| panic!("{family}: {shown}"));
+        let listed: Vec<_> = manifest["api"].as_array().expect("tools").iter().map(|tool| &tool["name"]).collect();
+        assert_eq!(listed, expected, "{family}");
+    }
+    let names: Vec<_> = gateway.names().into_iter().filter(|name| is_of_library(name)).collect();
+    assert_eq!(names.len(), TOOLS.iter().map(|(_, names)| names.len()).sum::<usize>(), "no other tools: {names:?}");
+}
+
+#[test]
+fn s4_008_and_s4_009_the_hints_of_a_tool_are_those_of_its_verb() {
+    let team = Team::new();
+    let Agent(gateway) = Agent::of(&team, "hints");
+    let listed = gateway.send("tools/list", json!({}));
+    let tools = listed["result"]["tools"].as_array().expect("tools").iter();
+    let named = tools.map(|tool| (tool["name"].as_str().expect("a name"), &tool["annotations"]));
+    let of_library: Vec<_> = named.filter(|(name, _)| is_of_library(name)).collect();
+    assert_eq!(of_library.len(), 36);
+    for (name, annotations) in of_library {
+        let (_, verb) = name.split_once('_').expect("a verb");
+        let hints = ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| &annotations[hint]);
+        assert_eq!(json!(hints), hints_of(verb), "{name}");
+    }
 }

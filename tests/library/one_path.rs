@@ -17,7 +17,7 @@ fn keys(object: &Value) -> BTreeSet<String> {
 }
 
 /// The tools by which an item of each family is created, and the items.
-fn items() -> [(&'static str, &'static str, Value); 6] {
+pub(super) fn items() -> [(&'static str, &'static str, Value); 6] {
     let rule = json!({"description": "d", "content": "c", "category": "must", "severity": "low"});
     let report = json!({"title": "t", "artifact_type": "plan", "content": "c", "content_type": "text/plain"});
     [

@@ -2,7 +2,29 @@
 
 use serde_json::{Value, json};
 
-use super::agent::rows;
+use super::agent::{Agent, rows};
+use crate::harness::Team;
+
+/// The team has no other preferences, so that whole pages are known.
+#[test]
+fn s0_111_and_s0_112_preference_list_limit_and_offset() {
+    let team = Team::new();
+    let agent = Agent::of(&team, "pages");
+    for key in ["a", "b", "c"] {
+        agent.data("preference_set", json!({"key": key, "value": 1}));
+    }
+    for (arguments, expected, has_more) in [
+        (json!({}), vec!["c", "b", "a"], false),
+        (json!({"limit": 1}), vec!["c"], true),
+        (json!({"limit": 3}), vec!["c", "b", "a"], false),
+        (json!({"offset": 1}), vec!["b", "a"], false),
+        (json!({"limit": 1, "offset": 1}), vec!["b"], true),
+        (json!({"offset": 3}), vec![], false),
+    ] {
+        assert_eq!(json!(agent.listed("preference_list", arguments.clone(), "key")), json!(expected), "{arguments}");
+        assert_eq!(agent.data("preference_list", arguments.clone())["has_more"], has_more, "{arguments}");
+    }
+}
 
 rows! {
     s0_104_preference_set_key: |agent| {
@@ -63,19 +85,19 @@ rows! {
         assert_eq!(agent.refused("preference_get", json!({"key": "s0_109 not"})), ("not_found".into(), 404));
     };
     s0_110_preference_list_source_filters: |agent| {
-        agent.data("preference_set", json!({"key": "s0_110", "value": 1, "source": "imported"}));
-        let sources = agent.listed("preference_list", json!({"source": "imported", "limit": 200}), "source");
-        assert!(!sources.is_empty() && sources.iter().all(|source| source == "imported"), "{sources:?}");
-    };
-    s0_111_preference_list_limit: |agent| {
-        agent.data("preference_set", json!({"key": "s0_111", "value": 1}));
-        assert_eq!(agent.listed("preference_list", json!({"limit": 1}), "key").len(), 1);
-    };
-    s0_112_preference_list_offset: |agent| {
-        agent.data("preference_set", json!({"key": "s0_112", "value": 1, "source": "manual"}));
-        let all = agent.listed("preference_list", json!({"source": "manual"}), "key").len();
-        let rest = agent.listed("preference_list", json!({"source": "manual", "offset": all}), "key");
-        assert!(rest.len() < all, "{rest:?}");
+        for source in ["imported", "inferred"] {
+            agent.data("preference_set", json!({"key": format!("s0_110 {source}"), "value": 1, "source": source}));
+        }
+        let listed = |source: &str, field: &str| {
+            agent.listed("preference_list", json!({"source": source, "limit": 200}), field)
+        };
+        for (source, expected) in [("imported", [true, false]), ("inferred", [false, true])] {
+            let keys = listed(source, "key");
+            let found = ["s0_110 imported", "s0_110 inferred"].map(|key| keys.contains(&json!(key)));
+            assert_eq!(found, expected, "{keys:?}");
+            let sources = listed(source, "source");
+            assert!(sources.iter().all(|found| found == source), "{sources:?}");
+        }
     };
     s0_113_preference_forget: |agent| {
         agent.data("preference_set", json!({"key": "s0_113", "value": 1}));

@@ -23,8 +23,16 @@ rows! {
     };
     s0_081_prompt_list_type_filters: |agent| {
         agent.data("prompt_create", prompt("s0_081", json!({"type": "template"})));
-        let listed = agent.listed("prompt_list", json!({"type": "template", "limit": 200}), "type");
-        assert!(!listed.is_empty() && listed.iter().all(|of_type| of_type == "template"), "{listed:?}");
+        agent.data("prompt_create", prompt("s0_081 other", json!({"type": "skill"})));
+        let listed = |of_type: &str, field: &str| {
+            agent.listed("prompt_list", json!({"type": of_type, "limit": 200}), field)
+        };
+        for (of_type, expected) in [("template", [true, false]), ("skill", [false, true])] {
+            let names = listed(of_type, "name");
+            assert_eq!(["s0_081", "s0_081 other"].map(|name| names.contains(&json!(name))), expected, "{names:?}");
+            let types = listed(of_type, "type");
+            assert!(types.iter().all(|found| found == of_type), "{types:?}");
+        }
     };
     s0_082_prompt_list_limit: |agent| {
         agent.data("prompt_create", prompt("s0_082 a", json!({"tags": ["s0_082"]})));

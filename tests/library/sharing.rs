@@ -1,8 +1,9 @@
 //! The items that a user sees.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::one_path::items;
 use crate::harness::Team;
 use crate::mcp::client::message;
 
@@ -57,7 +58,7 @@ fn s0_146_an_artifact_is_shared_with_the_organisation() {
 fn s0_124_125_and_128_applications_of_one_user_do_not_see_each_others_items() {
     let team = Team::new();
     let agent = Agent::of(&team, "apps");
-    let call = |header: (&str, &str), tool: &str, arguments: serde_json::Value| {
+    let call = |header: (&str, &str), tool: &str, arguments: Value| {
         let request = agent.0.request("POST").header(header.0, header.1).header("x-agent-workflow-id", "nightly");
         let request = agent.0.modern(request, "tools/call", json!({"name": tool, "arguments": arguments}));
         message(&request.send_message())["result"]["structuredContent"].clone()
@@ -98,4 +99,50 @@ fn s0_126_and_127_items_of_another_organization_do_not_exist() {
     }
     assert!(their.listed("memory_list", json!({}), "memory_id").is_empty());
     assert_eq!(our.data("memory_get", json!({"memory_id": id}))["content"], "ours");
+}
+
+/// The tools of a family that change an item, with arguments beside the id of the item.
+fn writes(agent: &Agent, family: &str) -> Vec<(String, Value)> {
+    let names = agent.0.names().into_iter();
+    let with_arguments = names.filter_map(|name| {
+        let arguments = match name.strip_prefix(family)?.strip_prefix('_')? {
+            "create" | "save" | "get" | "list" | "search" => return None,
+            "update" => json!({"content": "theirs"}),
+            "share" => json!({"user_id": agent.0.team.user}),
+            _ => json!({}),
+        };
+        Some((name, arguments))
+    });
+    with_arguments.collect()
+}
+
+#[test]
+fn s0_127_writes_of_another_organization_change_no_item_of_any_family() {
+    let (ours, theirs) = (Team::new(), Team::new());
+    let (our, their) = (Agent::of(&ours, "ours"), Agent::of(&theirs, "theirs"));
+    let mut count = 0;
+    for (family, creates, item) in items() {
+        let id = format!("{family}_id");
+        let created = our.data(creates, item);
+        for (tool, mut arguments) in writes(&their, family) {
+            arguments[&id] = created[&id].clone();
+            assert_eq!(their.refused(&tool, arguments), ("not_found".into(), 404), "{tool}");
+            count += 1;
+        }
+        let found = our.data(&format!("{family}_get"), json!({id.as_str(): created[&id]}));
+        assert_eq!(found, created, "{family}");
+    }
+    assert_eq!(count, 13, "tools that change an item");
+}
+
+#[test]
+fn s0_127_a_preference_of_another_organization_is_not_overwritten() {
+    let (ours, theirs) = (Team::new(), Team::new());
+    let (our, their) = (Agent::of(&ours, "ours"), Agent::of(&theirs, "theirs"));
+    let set = our.data("preference_set", json!({"key": "tone", "value": "short"}));
+    assert_eq!(their.refused("preference_forget", json!({"key": "tone"})), ("not_found".into(), 404));
+    let other = their.data("preference_set", json!({"key": "tone", "value": "long"}));
+    assert_eq!((&other["revision"], &other["supersedes"]), (&json!(1), &json!(null)));
+    their.data("preference_forget", json!({"key": "tone"}));
+    assert_eq!(our.data("preference_get", json!({"key": "tone"})), set);
 }

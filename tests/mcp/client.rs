@@ -15,6 +15,30 @@ pub fn of_text<'t>(tool: Tool<'t>) -> Tool<'t> {
     tool.with_file("input.json", &schema.to_string()).manifest("input_schema = 'input.json'")
 }
 
+/// A schema with keywords of all kinds, which models and clients get as it is.
+pub fn nested_schema() -> Value {
+    let place = json!({
+        "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {
+            "size": {"enum": ["small", "large"]},
+            "tags": {"type": "array", "items": {"type": "string", "enum": ["new", "old"]}, "maxItems": 4},
+            "target": {"oneOf": [place, {"type": "null"}]},
+            "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+        },
+        "required": ["size"],
+        "additionalProperties": false,
+    })
+}
+
+/// A tool with this schema.
+pub fn of_nested<'t>(tool: Tool<'t>) -> Tool<'t> {
+    tool.with_file("input.json", &nested_schema().to_string()).manifest("input_schema = 'input.json'")
+}
+
 /// An agent that is deployed with tools of its team.
 pub struct Gateway<'a> {
     pub team: &'a Team,

@@ -1,9 +1,15 @@
 //! `tools/list`: which tools a client sees, in which form and order.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::client::{Gateway, of_text};
+use super::client::{Gateway, nested_schema, of_nested, of_text};
 use crate::harness::{Bump, Team};
+
+/// The tools of an agent in a form.
+fn tools(gateway: &Gateway, format: &str) -> Vec<Value> {
+    let shown = gateway.team.get(&format!("/agent/{}/tools?format={format}", gateway.id));
+    shown["tools"].as_array().cloned().unwrap_or_else(|| panic!("{shown}"))
+}
 
 #[test]
 fn a_client_sees_the_tools_of_the_running_revision() {
@@ -114,7 +120,7 @@ fn every_format_has_the_names_and_the_schemas() {
     let team = Team::new();
     of_text(team.tool("shout")).body("return 1").published();
     let gateway = Gateway::new(&team, "tools", &["shout"]);
-    let tools = |format: &str| team.get(&format!("/agent/{}/tools?format={format}", gateway.id))["tools"].take();
+    let tools = |format: &str| tools(&gateway, format);
     assert_eq!(tools("mcp")[1]["inputSchema"]["required"], json!(["text"]));
     let function = &tools("openai")[1]["function"];
     assert_eq!((&function["name"], &function["strict"]), (&json!("shout"), &json!(true)), "{function}");
@@ -122,4 +128,48 @@ fn every_format_has_the_names_and_the_schemas() {
     assert_eq!(tools("anthropic")[1]["input_schema"]["required"], json!(["text"]));
     assert_eq!(tools("gemini")[1]["parametersJsonSchema"]["required"], json!(["text"]));
     assert_eq!(tools("lobe")[1]["api"][0]["name"], "shout");
+}
+
+#[test]
+fn s4_027_every_format_has_the_schemas_unchanged() {
+    let team = Team::new();
+    of_nested(team.tool("order")).body("return 1").published();
+    let gateway = Gateway::of_type(&team, "typed", "agent").with(&["order"]);
+    let schemas = |format: &str, pointer: &str| -> Vec<Value> {
+        let shown = tools(&gateway, format);
+        shown.iter().map(|tool| tool.pointer(pointer).cloned().unwrap_or_else(|| panic!("{tool}"))).collect()
+    };
+    let expected = schemas("mcp", "/inputSchema");
+    assert!(expected.contains(&nested_schema()) && expected.len() > 36, "with the tools of the Library: {expected:?}");
+    for (format, pointer) in [
+        ("openai", "/function/parameters"),
+        ("openai-responses", "/parameters"),
+        ("anthropic", "/input_schema"),
+        ("gemini", "/parametersJsonSchema"),
+    ] {
+        assert_eq!(schemas(format, pointer), expected, "{format}");
+    }
+    let manifests = tools(&gateway, "lobe");
+    let functions = manifests.iter().flat_map(|manifest| manifest["api"].as_array().expect("functions"));
+    assert_eq!(functions.map(|function| function["parameters"].clone()).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn s4_002_016_and_019_to_021_each_family_has_a_manifest_of_lobe() {
+    let team = Team::new();
+    of_nested(team.tool("order")).body("return 1").published();
+    let gateway = Gateway::of_type(&team, "desk", "agent").with(&["order"]);
+    let manifests = tools(&gateway, "lobe");
+    let identifiers: Vec<_> = manifests.iter().map(|manifest| manifest["identifier"].clone()).collect();
+    let families = ["artifacts", "lathe", "memory", "preferences", "prompts", "rules", "skills", "tasks", "tools"];
+    assert_eq!(identifiers, families.map(|family| format!("lathe-desk-{family}")));
+    let order = json!({"name": "order", "description": "A tool of a test.", "parameters": nested_schema()});
+    let meta = json!({"title": "desk", "description": "Tools of the team.", "avatar": "🔧"});
+    let expected = json!({
+        "identifier": "lathe-desk-tools", "type": "default", "version": "1", "meta": meta, "api": [order],
+    });
+    assert_eq!(manifests.last(), Some(&expected));
+    for manifest in &manifests {
+        assert_eq!(manifest["meta"], meta, "{manifest}");
+    }
 }
