@@ -14,6 +14,7 @@ pub mod questions;
 mod resources;
 mod session_questions;
 mod sessions;
+mod skills;
 mod stream;
 mod tasks;
 mod tool_forms;

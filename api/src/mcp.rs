@@ -1,7 +1,7 @@
 //! The Model Context Protocol: the tools, prompts and resources of an agent for MCP clients, at `/v1/{organization}/mcp/{gateway}`.
 //!
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
-//! say which tools a client sees ([`listing`]), call them ([`calling`]), show prompts and resources ([`prompts`], [`resources`]), start
+//! say which tools a client sees ([`listing`]), call them ([`calling`]), show prompts, resources and skills ([`prompts`], [`resources`], [`skills`]), start
 //! tasks and take their answers ([`tasks`]), and bind sessions to their users ([`sessions`]).
 
 mod abilities;
@@ -22,6 +22,7 @@ mod library_reads;
 mod listing;
 mod metadata;
 mod mixed_list;
+mod offers;
 mod pages;
 mod plain_call;
 mod prompts;
@@ -32,6 +33,7 @@ mod result;
 mod scope;
 mod session_questions;
 mod sessions;
+mod skills;
 mod tasks;
 mod tool_forms;
 mod tool_prompts;

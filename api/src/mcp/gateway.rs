@@ -6,34 +6,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{LibraryFamily, RunningAgent, Store};
+use registry::{RunningAgent, Store};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ConstString, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
-    GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, LoggingLevel,
-    PaginatedRequestParams, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference,
-    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestMethod,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, GetSkillRequestMethod, GetSkillRequestParams, GetSkillResult,
+    GetTaskParams, GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
+    ListSkillsRequestMethod, ListSkillsResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use runner::{Catalogue, ListedTool};
+use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::calling::{Asked, Calling};
 use super::changes::Watched;
 use super::exposure::{Called, Exposed};
-use super::library_items::LibraryItems;
-use super::library_reads::ItemReader;
 use super::mixed_list::MixedList;
 use super::pages::page;
 use super::resource_watch::{VisibleResources, WATCHED_MAX, WatchedResources};
 use super::scope::Scope;
 use super::tasks::Tasks;
 use super::turns::{call_in_turn, turn_of};
-use super::{completion, prompts, resources, tool_forms, tool_prompts, tool_resources};
+use super::{prompts, resources, skills, tool_resources};
 
 /// Time after which the end of a session is noticed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
@@ -80,82 +79,6 @@ impl Gateway {
         Ok(Tasks { store: &self.store, calling: &self.calling, scope: Scope::of(&context.extensions)? })
     }
 
-    /// Returns a list of tools and of items of the Library. An agent with neither does not have the method.
-    fn list<'c, M: ConstString>(
-        &self,
-        scope: &'c Scope,
-        (family, tools): (LibraryFamily, Vec<&'c ListedTool>),
-    ) -> Result<MixedList<'c>, ErrorData> {
-        let has_family = scope.running.has_family(family);
-        if !has_family && tools.is_empty() {
-            return Err(ErrorData::method_not_found::<M>());
-        }
-        Ok(MixedList { tools, items: has_family.then(|| LibraryItems::of(&self.store, scope, family)) })
-    }
-
-    fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, (LibraryFamily::Prompts, tool_forms::prompts(&scope.catalogue)))
-    }
-
-    fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(&scope.catalogue)))
-    }
-
-    fn asked(&self, context: RequestContext<RoleServer>) -> Asked {
-        Asked { context, level: *self.level.lock() }
-    }
-
-    async fn answer_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let scope = Scope::of(&context.extensions)?.clone();
-        let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
-        if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name) {
-            return tool_prompts::get(&self.calling, (tool, request), self.asked(context)).await;
-        }
-        let items = list.items.ok_or_else(|| prompts::unknown(&request.name))?;
-        let reader = ItemReader { calling: &self.calling, context: &context };
-        prompts::get((&items, &reader), request).await.map(GetPromptResponse::from)
-    }
-
-    async fn answer_read(
-        &self,
-        request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        let scope = Scope::of(&context.extensions)?.clone();
-        let list = self.resources::<ReadResourceRequestMethod>(&scope)?;
-        if let Some(found) = tool_resources::find(&scope.catalogue, &request.uri) {
-            return tool_resources::read(&self.calling, (found, request), self.asked(context)).await;
-        }
-        if list.items.is_none() {
-            return Err(resources::unknown(&request.uri));
-        }
-        let reader = ItemReader { calling: &self.calling, context: &context };
-        resources::read(&reader, request).await.map(ReadResourceResponse::from)
-    }
-
-    async fn answer_completion(
-        &self,
-        request: CompleteRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        let scope = Scope::of(&context.extensions)?;
-        match &request.r#ref {
-            Reference::Prompt(prompt) => {
-                let list = self.prompts::<CompleteRequestMethod>(scope)?;
-                completion::of_prompt(&list, &prompt.name, &request.argument).await
-            }
-            Reference::Resource(template) => {
-                let list = self.resources::<CompleteRequestMethod>(scope)?;
-                completion::of_resource(&list, &template.uri, &request.argument).await
-            }
-            _ => Err(ErrorData::invalid_params("The reference is neither a prompt nor a resource template.", None)),
-        }
-    }
-
     /// Tells a subscription of changes, until it ends.
     async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let scope = Scope::of(&context.request_context().extensions)?;
@@ -181,21 +104,6 @@ impl Gateway {
     fn watched(&self, scope: &Arc<Scope>, lists: SubscriptionFilter, resources: WatchedResources) -> Watched {
         let (store, invoker) = (self.store.clone(), self.calling.invoker.clone());
         Watched { store, invoker, scope: scope.clone(), lists, resources }
-    }
-
-    /// The capabilities of the agent: prompts and resources by its tools and families.
-    fn capabilities(&self) -> ServerCapabilities {
-        let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
-        let all = all.enable_prompts().enable_prompts_list_changed();
-        let all = all.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
-        let mut capabilities = all.enable_completions().enable_tasks().build();
-        let has = |family, tools: Vec<_>| self.running.has_family(family) || !tools.is_empty();
-        let has_prompts = has(LibraryFamily::Prompts, tool_forms::prompts(&self.catalogue));
-        let has_resources = has(LibraryFamily::Artifacts, tool_forms::resources(&self.catalogue));
-        capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
-        capabilities.resources = capabilities.resources.filter(|_| has_resources);
-        capabilities.completions = capabilities.completions.filter(|_| has_prompts || has_resources);
-        capabilities
     }
 }
 
@@ -293,6 +201,28 @@ impl ServerHandler for Gateway {
     ) -> Result<(), ErrorData> {
         self.watched_resources.remove(&request.uri);
         Ok(())
+    }
+
+    fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListSkillsResult, ErrorData>> + Send {
+        Box::pin(async move {
+            let items = Some(self.skills::<ListSkillsRequestMethod>(Scope::of(&context.extensions)?)?);
+            skills::list(&MixedList { tools: Vec::new(), items }, request).await
+        })
+    }
+
+    fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<GetSkillResult, ErrorData>> + Send {
+        Box::pin(async move {
+            let items = self.skills::<GetSkillRequestMethod>(Scope::of(&context.extensions)?)?;
+            skills::get(&items, request).await
+        })
     }
 
     fn get_task(

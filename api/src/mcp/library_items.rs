@@ -54,10 +54,14 @@ impl LibraryItems {
         self.library.list(self.family, &LibraryFilter::default(), range).await.map_err(failed)
     }
 
-    /// Returns a digest that changes with an item; `None` for one that the user does not see.
+    /// Returns an item; `None` for one that the user does not see.
+    pub async fn item(&self, id: &LibraryItemId) -> Result<Option<LibraryItem>, ErrorData> {
+        self.library.get(self.family, id).await.map_err(failed)
+    }
+
+    /// Returns a digest that changes with an item.
     pub async fn state(&self, id: &LibraryItemId) -> Result<Option<Digest>, ErrorData> {
-        let item = self.library.get(self.family, id).await.map_err(failed)?;
-        Ok(item.map(|item| Digest::of(item.revision.to_string().as_bytes())))
+        Ok(self.item(id).await?.map(|item| Digest::of(item.revision.to_string().as_bytes())))
     }
 
     /// Finds the item with a name.

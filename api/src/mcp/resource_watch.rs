@@ -1,4 +1,4 @@
-//! The resources of which one client is told: when the version changes that reads it, or when an artifact is deleted.
+//! The resources of which one client is told: when another version reads it, when an artifact is deleted, or when a skill changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use super::library_items::LibraryItems;
 use super::mixed_list::digest_of;
 use super::resources::{artifact_id, unknown};
 use super::scope::Scope;
+use super::skills::skill_id;
 use super::tool_resources;
 
 /// Resources of one client. Each is looked at after every change of anything.
@@ -35,8 +36,11 @@ impl VisibleResources<'_> {
         if let Some(found) = tool_resources::find(self.catalogue, uri) {
             return Ok(Some(digest_of(&[found.listed])));
         }
-        match artifact_id(uri).filter(|_| self.catalogue.running.has_family(LibraryFamily::Artifacts)) {
-            Some(id) => LibraryItems::of(self.store, self.scope, LibraryFamily::Artifacts).state(&id).await,
+        let (artifact, skill) = (artifact_id(uri), skill_id(uri));
+        let items = [(LibraryFamily::Artifacts, artifact), (LibraryFamily::Skills, skill)];
+        let found = items.into_iter().find_map(|(family, id)| Some((family, id?)));
+        match found.filter(|(family, _)| self.catalogue.running.has_family(*family)) {
+            Some((family, id)) => LibraryItems::of(self.store, self.scope, family).state(&id).await,
             None => Ok(None),
         }
     }

@@ -1,0 +1,131 @@
+//! What an agent offers besides tools: prompts, resources and skills.
+
+#![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
+
+use registry::LibraryFamily;
+use rmcp::model::{
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, GetPromptRequestMethod,
+    GetPromptRequestParams, GetPromptResponse, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, Reference, SKILLS_EXTENSION_ID, ServerCapabilities,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use runner::ListedTool;
+
+use super::calling::Asked;
+use super::gateway::Gateway;
+use super::library_items::LibraryItems;
+use super::library_reads::ItemReader;
+use super::mixed_list::MixedList;
+use super::scope::Scope;
+use super::{completion, prompts, resources, skills, tool_forms, tool_prompts, tool_resources};
+
+impl Gateway {
+    /// The capabilities of the agent: prompts and resources by its tools and families.
+    pub(super) fn capabilities(&self) -> ServerCapabilities {
+        let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
+        let all = all.enable_prompts().enable_prompts_list_changed();
+        let all = all.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
+        let mut capabilities = all.enable_completions().enable_tasks().enable_skills().build();
+        let has = |family, tools: Vec<_>| self.running.has_family(family) || !tools.is_empty();
+        let has_prompts = has(LibraryFamily::Prompts, tool_forms::prompts(&self.catalogue));
+        let has_skills = self.running.has_family(LibraryFamily::Skills);
+        let has_resources = has_skills || has(LibraryFamily::Artifacts, tool_forms::resources(&self.catalogue));
+        if let Some(extensions) = capabilities.extensions.as_mut().filter(|_| !has_skills) {
+            extensions.remove(SKILLS_EXTENSION_ID);
+        }
+        capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
+        capabilities.resources = capabilities.resources.filter(|_| has_resources);
+        capabilities.completions = capabilities.completions.filter(|_| has_prompts || has_resources);
+        capabilities
+    }
+
+    /// Returns a list of tools and of items of the Library. An agent with neither does not have the method.
+    fn list<'c, M: ConstString>(
+        &self,
+        scope: &'c Scope,
+        (family, tools): (LibraryFamily, Vec<&'c ListedTool>),
+    ) -> Result<MixedList<'c>, ErrorData> {
+        let has_family = scope.running.has_family(family);
+        // Files of skills are resources that no list has.
+        let has_skills = family == LibraryFamily::Artifacts && scope.running.has_family(LibraryFamily::Skills);
+        if !has_family && !has_skills && tools.is_empty() {
+            return Err(ErrorData::method_not_found::<M>());
+        }
+        Ok(MixedList { tools, items: has_family.then(|| LibraryItems::of(&self.store, scope, family)) })
+    }
+
+    pub(super) fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        self.list::<M>(scope, (LibraryFamily::Prompts, tool_forms::prompts(&scope.catalogue)))
+    }
+
+    pub(super) fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(&scope.catalogue)))
+    }
+
+    pub(super) fn skills<M: ConstString>(&self, scope: &Scope) -> Result<LibraryItems, ErrorData> {
+        if !scope.running.has_family(LibraryFamily::Skills) {
+            return Err(ErrorData::method_not_found::<M>());
+        }
+        Ok(LibraryItems::of(&self.store, scope, LibraryFamily::Skills))
+    }
+
+    fn asked(&self, context: RequestContext<RoleServer>) -> Asked {
+        Asked { context, level: *self.level.lock() }
+    }
+
+    pub(super) async fn answer_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let scope = Scope::of(&context.extensions)?.clone();
+        let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
+        if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name) {
+            return tool_prompts::get(&self.calling, (tool, request), self.asked(context)).await;
+        }
+        let items = list.items.ok_or_else(|| prompts::unknown(&request.name))?;
+        let reader = ItemReader { calling: &self.calling, context: &context };
+        prompts::get((&items, &reader), request).await.map(GetPromptResponse::from)
+    }
+
+    pub(super) async fn answer_read(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let scope = Scope::of(&context.extensions)?.clone();
+        let list = self.resources::<ReadResourceRequestMethod>(&scope)?;
+        if let Some(found) = tool_resources::find(&scope.catalogue, &request.uri) {
+            return tool_resources::read(&self.calling, (found, request), self.asked(context)).await;
+        }
+        let reader = ItemReader { calling: &self.calling, context: &context };
+        let has_skills = scope.running.has_family(LibraryFamily::Skills);
+        if let Some(id) = skills::skill_id(&request.uri).filter(|_| has_skills) {
+            return skills::read(&reader, (id, request)).await.map(ReadResourceResponse::from);
+        }
+        if list.items.is_none() {
+            return Err(resources::unknown(&request.uri));
+        }
+        resources::read(&reader, request).await.map(ReadResourceResponse::from)
+    }
+
+    pub(super) async fn answer_completion(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let scope = Scope::of(&context.extensions)?;
+        match &request.r#ref {
+            Reference::Prompt(prompt) => {
+                let list = self.prompts::<CompleteRequestMethod>(scope)?;
+                completion::of_prompt(&list, &prompt.name, &request.argument).await
+            }
+            Reference::Resource(template) => {
+                let list = self.resources::<CompleteRequestMethod>(scope)?;
+                completion::of_resource(&list, &template.uri, &request.argument).await
+            }
+            _ => Err(ErrorData::invalid_params("The reference is neither a prompt nor a resource template.", None)),
+        }
+    }
+}

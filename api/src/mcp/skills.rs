@@ -1,0 +1,136 @@
+//! The extension for skills: `skills/list` and `skills/get` have the skills of the Library, each as a directory with the file
+//! `SKILL.md`, which is read as a resource.
+
+use registry::{LibraryItem, LibraryItemId};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, GetSkillRequestParams, GetSkillResult, ListSkillsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResult, ResourceContents, Skill, SkillFrontmatter, SkillResource,
+    SkillResources,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::library_items::{LibraryItems, fields};
+use super::library_reads::{ItemReader, ReadTool};
+use super::mixed_list::MixedList;
+use super::pages::TTL_MS;
+use super::resources::unknown;
+
+/// The beginning of the URI of a skill, before its id.
+const SCHEME: &str = "skill://";
+/// The file of a skill.
+const FILE: &str = "SKILL.md";
+const MEDIA_TYPE: &str = "text/markdown";
+
+const GET: ReadTool = ReadTool { name: "skill_get", id: "skill_id" };
+
+/// The fields of a skill that the protocol shows.
+#[derive(Deserialize)]
+struct LibrarySkill {
+    name: String,
+    description: Option<String>,
+    content: String,
+}
+
+/// Returns one page of the skills.
+pub(super) async fn list(
+    list: &MixedList<'_>,
+    request: Option<PaginatedRequestParams>,
+) -> Result<ListSkillsResult, ErrorData> {
+    let page = list.page(request).await?;
+    let skills = page.items.into_iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let result = ListSkillsResult::with_all_items(skills).with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
+    Ok(ListSkillsResult { next_cursor: page.next_cursor, ..result })
+}
+
+/// Returns the entry of one skill.
+pub(super) async fn get(items: &LibraryItems, request: GetSkillRequestParams) -> Result<GetSkillResult, ErrorData> {
+    let refused = || ErrorData::invalid_params("Skill not found", Some(json!({"uri": request.uri})));
+    let id = skill_id(&request.uri).ok_or_else(refused)?;
+    let skill = shown(items.item(&id).await?.ok_or_else(refused)?)?;
+    if skill.uri != request.uri {
+        return Err(refused());
+    }
+    Ok(GetSkillResult::new(skill))
+}
+
+/// Returns the file of a skill, as a call of the tool that reads skills.
+pub(super) async fn read(
+    reader: &ItemReader<'_>,
+    (id, request): (LibraryItemId, ReadResourceRequestParams),
+) -> Result<ReadResourceResult, ErrorData> {
+    let uri = request.uri;
+    let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;
+    let skill: LibrarySkill = fields(read.data)?;
+    if uri_of(&id, &skill.name) != uri {
+        return Err(unknown(&uri));
+    }
+    let contents = ResourceContents::text(skill.file(), uri).with_mime_type(MEDIA_TYPE);
+    let mut result = ReadResourceResult::new(vec![contents]);
+    result.meta = Some(read.meta);
+    Ok(result)
+}
+
+/// The id in the URI of a skill's file. The name in it is compared later.
+pub(super) fn skill_id(uri: &str) -> Option<LibraryItemId> {
+    let (id, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let is_file = path.split_once('/').is_some_and(|(_, file)| file == FILE);
+    LibraryItemId::parse(id).ok().filter(|_| is_file)
+}
+
+fn uri_of(id: &LibraryItemId, name: &str) -> String {
+    format!("{SCHEME}{id}/{name}/{FILE}")
+}
+
+fn shown(item: LibraryItem) -> Result<Skill, ErrorData> {
+    let skill: LibrarySkill = fields(Value::Object(item.body))?;
+    let uri = uri_of(&item.id, &skill.name);
+    let file = SkillResource::from_bytes(uri.as_str(), skill.file().as_bytes());
+    let front = SkillFrontmatter::new(skill.name.as_str(), skill.description());
+    Ok(Skill::new(uri, front, SkillResources::Files(vec![file])))
+}
+
+impl LibrarySkill {
+    /// Clients choose a skill by its description, so that none is without.
+    fn description(&self) -> String {
+        self.description.clone().unwrap_or_else(|| format!("The skill {}.", self.name))
+    }
+
+    /// The instructions after name and description in YAML, in which a text may be written as in JSON.
+    fn file(&self) -> String {
+        let (name, description) = (json!(self.name), json!(self.description()));
+        format!("---\nname: {name}\ndescription: {description}\n---\n\n{}", self.content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uri_of_a_skill_has_its_id_and_its_name() {
+        let id = LibraryItemId::parse("6b087fb88c8b71fedaf8732b").unwrap();
+        let uri = uri_of(&id, "refunds");
+        assert_eq!((uri.as_str(), skill_id(&uri)), ("skill://6b087fb88c8b71fedaf8732b/refunds/SKILL.md", Some(id)));
+        for other in [
+            "skill://refunds/SKILL.md",
+            "skill://6b087fb88c8b71fedaf8732b/refunds/a/SKILL.md",
+            "skill://6b087fb88c8b71fedaf8732b/refunds",
+        ] {
+            assert_eq!(skill_id(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_file_begins_with_name_and_description() {
+        let skill = |description: Option<&str>| LibrarySkill {
+            name: "refunds".into(),
+            description: description.map(Into::into),
+            content: "# Refunds".into(),
+        };
+        let file = skill(Some("Says \"no\":\nä")).file();
+        assert_eq!(file, "---\nname: \"refunds\"\ndescription: \"Says \\\"no\\\":\\nä\"\n---\n\n# Refunds");
+        assert!(skill(None).file().contains("description: \"The skill refunds.\""));
+    }
+}
