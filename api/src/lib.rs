@@ -18,7 +18,6 @@ mod openapi;
 mod public_url;
 mod rate;
 mod readiness;
-mod refused_arguments;
 mod request_id;
 mod request_identity;
 mod request_log;

@@ -39,6 +39,7 @@ mod output;
 mod ports;
 mod process;
 mod redact;
+mod refused_arguments;
 mod run_documents;
 mod run_end;
 mod sandbox;
@@ -83,7 +84,7 @@ pub use metrics::describe_metrics;
 pub use model::{Model, ModelApi, ModelSettings};
 pub use native::{
     NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, fill_variables,
-    library_failure, routed_tools,
+    library_failure, library_refusal, routed_tools,
 };
 pub use outcome::Outcome;
 pub use ports::{
@@ -91,6 +92,7 @@ pub use ports::{
     Ports, StatusDocument,
 };
 pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
+pub use refused_arguments::refusal_message;
 pub use sandbox::Sandbox;
 pub use schema::{InputSchema, SchemaMatcher, child_schema_main};
 pub use snapshot::{memory_of, with_memory};

@@ -169,6 +169,32 @@ fn a_failed_or_refused_call_is_told_to_the_model() {
 }
 
 #[test]
+fn a_failed_or_refused_call_of_the_library_is_an_envelope() {
+    let runs = Runs::shared();
+    Gateway::of_type(&runs.team, "librarian", "agent").with(&[]);
+    let replies = vec![
+        Reply::call("memory_get", json!({"memory_id": "nothing"})),
+        Reply::call("memory_create", json!({"content": 1})),
+        Reply::complete("no memory"),
+    ];
+    let tools = ["memory_get", "memory_create", "__complete__"];
+    let run = runs.execute_with(json!({"agent": "librarian", "objective": "envelopes", "tools": tools}), replies);
+    assert_eq!((&run["status"], &run["final_answer"]), (&json!("completed"), &json!("no memory")));
+    let trace = runs.trace(&run);
+    assert_eq!((&trace[0]["success"], &trace[1]["success"]), (&json!(false), &json!(false)));
+    let observed = |step: usize| -> Value {
+        serde_json::from_str(trace[step]["observation"].as_str().expect("a text")).expect("an envelope")
+    };
+    let missing = json!({"code": "not_found", "status": 404, "message": "memory not found"});
+    assert_eq!(observed(0), json!({"success": false, "error": missing}));
+    let invalid = observed(1)["error"].take();
+    assert_eq!((&invalid["code"], &invalid["status"]), (&json!("input_schema"), &json!(400)), "{invalid}");
+    assert_eq!(invalid["details"][0]["field"], "/content", "{invalid}");
+    let told: Value = serde_json::from_str(&runs.last_observation("envelopes")).expect("an envelope");
+    assert_eq!(told, observed(1));
+}
+
+#[test]
 fn s1_065_a_run_in_the_background_is_cancelled() {
     let runs = Runs::shared();
     let latch = Latch::default();

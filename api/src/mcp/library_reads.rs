@@ -4,7 +4,7 @@ use registry::{LibraryItemId, Outcome, Trust};
 use rmcp::model::{JsonObject, MetaObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use runner::{Interaction, ListedSource, ListedTool, RunResult};
+use runner::{Interaction, ListedSource, ListedTool, RunResult, refusal_message};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +14,6 @@ use super::listing::meta;
 use super::request_state::BoundCall;
 use super::result::{INVOCATION, TRUSTED};
 use super::scope::Scope;
-use crate::refused_arguments;
 
 /// Reads items for a request.
 pub(super) struct ItemReader<'a> {
@@ -49,7 +48,7 @@ impl ItemReader<'_> {
         match calling.attempt(call(&bound, caller)?, context, &mut relay).await? {
             Ok(result) => item(result),
             Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),
-            Err(refusal) => Err(failure(refusal.error.code(), &refused_arguments::text(&refusal.error))),
+            Err(refusal) => Err(failure(refusal.error.code(), &refusal_message(&refusal.error))),
         }
     }
 

@@ -2,12 +2,11 @@
 
 use registry::{Outcome, Record, RunEnd, TreeUse, Trust};
 use rmcp::model::{CallToolResult, ContentBlock};
-use runner::{Asked, Refusal, RunResult, library_failure};
+use runner::{Asked, Refusal, RunResult, library_failure, library_refusal, refusal_message};
 use serde_json::{Value, json};
 
 use super::listing::meta;
 use crate::error::Error;
-use crate::refused_arguments;
 
 /// Keys of `_meta` in a result.
 pub(super) const INVOCATION: &str = "dev.lathe/invocationId";
@@ -102,7 +101,7 @@ pub(super) fn of_refusal(refusal: Refusal, form: OutputForm) -> CallToolResult {
             (enveloped(failure), code, message)
         }
         OutputForm::Described | OutputForm::Free => {
-            let (code, message) = (error.code(), refused_arguments::text(&error));
+            let (code, message) = (error.code(), refusal_message(&error));
             let text = ContentBlock::text(format!("{code}: {message}"));
             (CallToolResult::error(vec![text]), json!(code), json!(message))
         }
@@ -114,11 +113,11 @@ pub(super) fn of_refusal(refusal: Refusal, form: OutputForm) -> CallToolResult {
     rendered
 }
 
-/// The failure of a refused call, with the code and the status that the HTTP API has for it. The cause of a fault is only logged.
+/// The failure of a refused call. The code and the status of an error of the registry are those of the HTTP API. The cause of a fault
+/// is only logged.
 fn failure_of(error: runner::Error) -> Value {
-    let details = refused_arguments::details(&error);
-    if details.is_some() {
-        return library_failure(error.code(), &refused_arguments::text(&error), details);
+    if let Some(failure) = library_refusal(&error) {
+        return failure;
     }
     match Error::from(error).into_refusal() {
         Ok(refused) => {

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use registry::{CallerNames, InvocationSource, Outcome, Principal};
 use runner::{
-    Call, CallOrigin, Depth, EventSender, Input, Interaction, Invoker, NativeTool, ResultPersistence, RunResult,
-    Subject, ToolEffect, ToolRoute, library_failure,
+    Call, CallOrigin, Depth, EventSender, Input, Interaction, Invoker, NativeTool, Refusal, ResultPersistence,
+    RunResult, Subject, ToolEffect, ToolRoute, library_failure, library_refusal,
 };
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,6 @@ use super::arguments::arguments;
 use super::envelope::{failure, success};
 use crate::caller_names;
 use crate::error::Error;
-use crate::refused_arguments;
 use crate::request_identity::RequestIdentity;
 use crate::tasks::Tasks;
 
@@ -47,13 +46,12 @@ impl ToolRequest {
                 let result = results.into_iter().next().ok_or_else(|| internal(&"the call has no result"))?;
                 Ok(rendered(result, tool.effect))
             }
-            Err(refusal) => match refused_arguments::details(&refusal.error) {
-                Some(details) => {
-                    let message = refused_arguments::text(&refusal.error);
-                    Ok(failure(library_failure(refusal.error.code(), &message, Some(details))))
-                }
-                None => Err(refusal.error.into()),
-            },
+            // Other refusals have headers of their own, such as `retry-after`.
+            Err(Refusal { error: error @ runner::Error::InvalidInput { .. }, .. }) => {
+                let refused = library_refusal(&error).ok_or_else(|| internal(&error))?;
+                Ok(failure(refused))
+            }
+            Err(refusal) => Err(refusal.error.into()),
         }
     }
 }

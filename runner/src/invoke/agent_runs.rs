@@ -11,6 +11,7 @@ mod checkpoint;
 mod control;
 mod human;
 mod manage;
+mod observation;
 mod progress;
 mod run_loop;
 mod single_call;

@@ -87,6 +87,12 @@ impl ListedTool {
         self.source.family_and_name().0
     }
 
+    /// Whether the result is an object that tells success from failure, also for a failure.
+    #[must_use]
+    pub fn has_envelope(&self) -> bool {
+        matches!(&self.source, ListedSource::Native(tool) if tool.has_envelope())
+    }
+
     /// The description for models: that of the tool, with the instruction of the assignment.
     #[must_use]
     pub fn description(&self) -> String {

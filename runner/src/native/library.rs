@@ -25,7 +25,7 @@ mod tools;
 mod update;
 mod variables;
 
-pub use answer::library_failure;
+pub use answer::{library_failure, library_refusal};
 pub(crate) use tasks::{creator, fire};
 pub use variables::fill_variables;
 

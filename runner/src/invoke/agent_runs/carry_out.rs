@@ -4,9 +4,10 @@ use registry::{AgentRunState, NewStep};
 
 use super::control::{ControlEffect, apply, is_control_tool};
 use super::human::HumanQuestion;
+use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
 use super::stuck::StuckAction;
-use super::tool_step::{Called, RunContext, ToolObservation};
+use super::tool_step::{Called, RunContext};
 use crate::error::Error;
 use crate::model::ModelCall;
 

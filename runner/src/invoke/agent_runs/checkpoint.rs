@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::human::STEP_TEXT_BYTES_MAX;
+use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
-use super::tool_step::ToolObservation;
 use crate::error::Error;
 use crate::model::{Entry, ModelCall};
 use crate::text::cut;

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::answering::FilledIn;
 use super::carry_out::INTERRUPTED;
+use super::observation::ToolObservation;
 use super::progress::{Progress, SingleCall};
 use super::run_loop::AgentRunLoop;
-use super::tool_step::ToolObservation;
 use crate::error::{Error, SchemaViolation};
 use crate::interaction::Interaction;
 use crate::invoke::invoker::Invoker;

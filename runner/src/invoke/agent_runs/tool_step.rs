@@ -9,25 +9,16 @@ use registry::{
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::observation::ToolObservation;
 use super::progress::{Progress, SingleCall};
 use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
-use crate::interaction::{Interaction, Question, QuestionKind};
+use crate::interaction::{Interaction, Question};
 use crate::invoke::catalogue::{Catalogue, ListedSource, ListedTool};
 use crate::invoke::invoker::Invoker;
 use crate::invoke::refusal::Refusal;
 use crate::model::ModelCall;
-use crate::outcome::Outcome;
-
-/// The result of a call.
-pub(super) struct ToolObservation {
-    pub text: String,
-    pub is_error: bool,
-    pub invocation: Option<InvocationId>,
-    /// Questions that nobody can answer, without which the call failed.
-    pub lacks: Vec<QuestionKind>,
-}
 
 /// The end of a call.
 pub(super) enum Called {
@@ -76,46 +67,25 @@ impl Invoker {
         };
         let call = call(present, listed, (model_call.input.clone(), cancelled.child_token()));
         match self.try_invoke(call, EventSender::none()).await {
-            Ok(mut results) => results.pop().map(Called::of).ok_or_else(|| Error::internal("a call has no result")),
+            Ok(mut results) => {
+                let result = results.pop().ok_or_else(|| Error::internal("a call has no result"))?;
+                Ok(Called::of(result, listed))
+            }
             Err(Refusal { error: Error::ConfirmationAsked(question), records, .. }) => {
                 Ok(Called::Asks { questions: vec![*question], invocation: records.into_iter().next() })
             }
             Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
-            Err(Refusal { error, records, .. }) => {
-                let wrong = ToolObservation::failure(format!("{}: {error}", error.code()));
-                Ok(Called::Ended(ToolObservation { invocation: records.into_iter().next(), ..wrong }))
-            }
+            Err(refusal) => Ok(Called::Ended(ToolObservation::of_refusal(refusal, listed))),
         }
     }
 }
 
 impl Called {
-    fn of(mut result: RunResult) -> Self {
+    fn of(mut result: RunResult, listed: &ListedTool) -> Self {
         match std::mem::take(&mut result.asked.questions) {
-            none if none.is_empty() => Self::Ended(ToolObservation::of(result)),
+            none if none.is_empty() => Self::Ended(ToolObservation::of_run(result, listed)),
             questions => Self::Asks { questions, invocation: Some(result.invocation_id) },
         }
-    }
-}
-
-impl ToolObservation {
-    pub const fn success(text: String) -> Self {
-        Self { text, is_error: false, invocation: None, lacks: Vec::new() }
-    }
-
-    pub const fn failure(text: String) -> Self {
-        Self { text, is_error: true, invocation: None, lacks: Vec::new() }
-    }
-
-    fn of(result: RunResult) -> Self {
-        let lacks = result.asked.lacked(&result.outcome).to_vec();
-        let (text, is_error) = match result.outcome {
-            Outcome::Succeeded { output } => (output, false),
-            Outcome::Failed { exception_type, exception_message, .. } => {
-                (format!("{exception_type}: {exception_message}"), true)
-            }
-        };
-        Self { text, is_error, invocation: Some(result.invocation_id), lacks }
     }
 }
 

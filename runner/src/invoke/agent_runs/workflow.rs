@@ -11,8 +11,9 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
-use super::tool_step::{self, RunContext, ToolObservation};
+use super::tool_step::{self, RunContext};
 use super::workflow_request::WorkflowRequest;
 use crate::call::{Call, EventSender, RunResult};
 use crate::error::{Error, ErrorKind};

@@ -3,7 +3,9 @@
 use registry::{ErrorKind, Outcome};
 use serde_json::{Value, json};
 
+use crate::error::{self, Error};
 use crate::outcome::failed;
+use crate::refused_arguments::{invalid_fields, refusal_message};
 
 /// Why a tool failed.
 #[derive(Debug)]
@@ -64,6 +66,24 @@ pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Val
     json!({"success": false, "error": error})
 }
 
+/// A refused call as the tools of the Library show it, with the status that the HTTP API has for the error. `None` for a fault, whose
+/// cause callers do not see.
+#[must_use]
+pub fn library_refusal(error: &Error) -> Option<Value> {
+    let status = match error.kind() {
+        error::ErrorKind::Invalid => 400,
+        error::ErrorKind::Forbidden => 403,
+        error::ErrorKind::NotFound => 404,
+        error::ErrorKind::Conflict => 409,
+        error::ErrorKind::TooMany => 429,
+        error::ErrorKind::Unavailable => 503,
+        error::ErrorKind::Internal => return None,
+    };
+    let mut failure = library_failure(error.code(), &refusal_message(error), invalid_fields(error));
+    failure["error"]["status"] = json!(status);
+    Some(failure)
+}
+
 /// The status of HTTP for a code.
 fn status(code: &str) -> u16 {
     match code {
@@ -98,6 +118,7 @@ pub(super) fn enveloped(data: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::SchemaViolation;
     use crate::outcome::wall_timeout;
 
     fn failure(outcome: Outcome) -> Value {
@@ -123,6 +144,20 @@ mod tests {
             assert_eq!((&failure["success"], &failure["error"]["code"]), (&json!(false), &json!(code)));
             assert_eq!(failure["error"]["status"], status, "{failure}");
         }
+    }
+
+    #[test]
+    fn a_refused_call_has_the_form_of_a_failure() {
+        let violation = SchemaViolation { input_index: 0, pointer: "/limit".into(), message: "too large".into() };
+        let refused = library_refusal(&Error::InvalidInput { violations: vec![violation] });
+        let error = json!({
+            "code": "input_schema", "status": 400, "message": "/limit: too large",
+            "details": [{"field": "/limit", "message": "too large"}],
+        });
+        assert_eq!(refused, Some(json!({"success": false, "error": error})));
+        let forbidden = library_refusal(&Error::ConfirmationMissing { tool_name: "x".into() });
+        assert_eq!(forbidden.map(|failure| failure["error"]["status"].clone()), Some(json!(403)));
+        assert_eq!(library_refusal(&Error::internal("a secret")), None);
     }
 
     #[test]
