@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Gateway, messages, of_text};
+use super::client::{Gateway, message, messages, of_text};
 use crate::harness::Team;
 
 fn history(team: &Team, query: &str) -> Vec<Value> {
@@ -54,6 +54,23 @@ fn a_failure_of_the_tool_is_an_error_result() {
         (&result["isError"], &result["content"][0]["text"]),
         (&json!(true), &json!("ValueError: no rate today"))
     );
+}
+
+#[test]
+fn a_cycle_of_calls_ends_as_over_http() {
+    let team = Team::new();
+    team.tool("quick").published();
+    let gateway = Gateway::new(&team, "tools", &["quick"]);
+    let call = |depth: &str| {
+        let request = gateway.request("POST").header("lathe-depth", depth);
+        let request = gateway.modern(request, "tools/call", json!({"name": "quick", "arguments": {}}));
+        message(&request.send_message())["result"].take()
+    };
+    assert_ne!(call("3")["isError"], true);
+    let refused = call("4");
+    let error = &refused["_meta"]["dev.lathe/error"];
+    assert_eq!((&error["type"], &error["refused_at"]), (&json!("loop_detected"), &json!("policy")), "{refused}");
+    assert_eq!(refused["isError"], true, "{refused}");
 }
 
 #[test]

@@ -85,6 +85,19 @@ fn a_call_becomes_a_task_when_its_tool_and_its_client_have_tasks() {
 }
 
 #[test]
+fn a_cycle_of_tasks_ends() {
+    let team = Team::new();
+    team.tool("slow").manifest("tasks = 'optional'").published();
+    let gateway = Gateway::new(&team, "tools", &["slow"]);
+    let request = gateway.request("POST").header("lathe-depth", "4");
+    let params = json!({"name": "slow", "arguments": {}, "_meta": declared()});
+    let created = message(&gateway.modern(request, "tools/call", params).send_message());
+    let done = gateway.task_becomes(created["result"]["taskId"].as_str().expect("an id"), "completed");
+    let error = &done["result"]["_meta"]["dev.lathe/error"];
+    assert_eq!((&error["type"], &done["result"]["isError"]), (&json!("loop_detected"), &json!(true)), "{done}");
+}
+
+#[test]
 fn a_task_is_known_to_its_user_at_its_agent() {
     let team = Team::new();
     team.tool("slow").manifest("tasks = 'optional'").published();

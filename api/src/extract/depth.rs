@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use runner::{DEPTH_HEADER, Depth};
 use serde_json::json;
@@ -20,12 +21,18 @@ impl DocumentedInput for CallDepth {
     }
 }
 
+impl CallDepth {
+    /// Reads the depth of a request: the largest of several values.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let given = headers.get_all(DEPTH_HEADER).iter().filter_map(|value| value.to_str().ok());
+        Self(given.map(Depth::of).max_by_key(|depth| depth.of_requests()).unwrap_or_default())
+    }
+}
+
 impl<S: Sync> FromRequestParts<S> for CallDepth {
     type Rejection = Infallible;
 
-    /// Takes the largest of several values.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let given = parts.headers.get_all(DEPTH_HEADER).iter().filter_map(|value| value.to_str().ok());
-        Ok(Self(given.map(Depth::of).max_by_key(|depth| depth.of_requests()).unwrap_or_default()))
+        Ok(Self::of(&parts.headers))
     }
 }

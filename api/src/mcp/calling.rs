@@ -12,8 +12,8 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, Depth, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence,
-    RunResult, Subject,
+    Call, CallOrigin, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence, RunResult,
+    Subject,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -204,7 +204,7 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
         pinned,
         result_persistence,
         conversation: None,
-        depth: Depth::default(),
+        depth: scope.depth,
         origin: CallOrigin::Client,
         run_id: None,
         operation: None,

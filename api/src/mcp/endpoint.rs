@@ -27,7 +27,7 @@ use super::{accept, transport_refusal};
 use crate::auth::Rights;
 use crate::caller_names;
 use crate::error::Error;
-use crate::extract::{expect_length, read};
+use crate::extract::{CallDepth, expect_length, read};
 use crate::public_url::PublicUrl;
 
 /// Bytes of a request: the largest input of a tool, with the frame of the protocol.
@@ -91,9 +91,10 @@ impl McpEndpoint {
         let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
+        let CallDepth(depth) = CallDepth::of(request.headers());
         let names = caller_names::read(request.headers())?;
         let catalogue = self.calling.invoker.catalogue(&principal, running.clone()).await?;
-        let scope = Arc::new(Scope { principal, running, rights, names, catalogue });
+        let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue });
         if !self.sessions.admits(request.headers(), &scope) {
             return Err(Error::NotFound);
         }

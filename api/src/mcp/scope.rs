@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use registry::{CallerNames, Principal, RunningAgent};
 use rmcp::ErrorData;
 use rmcp::model::Extensions;
-use runner::Catalogue;
+use runner::{Catalogue, Depth};
 
 use crate::auth::Rights;
 
@@ -15,6 +15,8 @@ pub(super) struct Scope {
     pub principal: Principal,
     pub running: Arc<RunningAgent>,
     pub rights: Rights,
+    /// The number of tool runs that led to the request.
+    pub depth: Depth,
     pub names: CallerNames,
     /// The tools that the user sees.
     pub catalogue: Arc<Catalogue>,

@@ -63,7 +63,7 @@ impl Tasks<'_> {
             invocation: None,
         };
         let (input, names) = (request.arguments.clone().unwrap_or_default(), self.scope.names.clone());
-        let new = NewSingleCall { call, input, names, interaction };
+        let new = NewSingleCall { call, input, names, depth: self.scope.depth, interaction };
         let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {

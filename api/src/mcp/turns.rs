@@ -7,7 +7,7 @@ use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, RequestMetaObject};
 use rmcp::service::RequestContext;
-use runner::{Call, Depth, Input, Invoker, TurnCall};
+use runner::{Call, Input, Invoker, TurnCall};
 use tokio_util::sync::CancellationToken;
 
 use super::calling::{client, pinned};
@@ -66,7 +66,7 @@ pub(super) fn call_in_turn(
         protocol: AgentProtocol::Mcp,
         client: client(context),
         pinned: pinned(&context.meta)?,
-        depth: Depth::default(),
+        depth: scope.depth,
         cancelled: CancellationToken::new(),
     });
     Ok((call, form))

@@ -207,9 +207,10 @@ impl Progress {
 
     /// The beginning of a run of one call.
     #[must_use]
-    pub fn of_call(call: SingleCall, input: Map<String, Value>, names: CallerNames) -> Self {
+    pub fn of_call(call: SingleCall, input: Map<String, Value>, (names, depth): (CallerNames, Depth)) -> Self {
         let (name, objective) = (call.tool.clone(), format!("A call of {}", call.tool));
-        let options = AgentRunOptions { tools: Some(vec![name.clone()]), names, ..AgentRunOptions::new(objective) };
+        let tools = Some(vec![name.clone()]);
+        let options = AgentRunOptions { tools, names, depth, ..AgentRunOptions::new(objective) };
         let model_call = ModelCall { id: "call_1".to_owned(), name, input, problem: None };
         Self { calls: vec![model_call], single_call: Some(call), ..Self::new(options) }
     }

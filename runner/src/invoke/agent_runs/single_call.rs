@@ -13,6 +13,7 @@ use super::carry_out::INTERRUPTED;
 use super::observation::ToolObservation;
 use super::progress::{Progress, SingleCall};
 use super::run_loop::AgentRunLoop;
+use crate::depth::Depth;
 use crate::error::{Error, SchemaViolation};
 use crate::interaction::Interaction;
 use crate::invoke::invoker::Invoker;
@@ -29,6 +30,8 @@ pub struct NewSingleCall {
     pub call: SingleCall,
     pub input: Map<String, Value>,
     pub names: CallerNames,
+    /// The number of tool runs that led to the call.
+    pub depth: Depth,
     /// Answers to questions that were asked before the run began.
     pub interaction: Interaction,
 }
@@ -42,7 +45,7 @@ impl Invoker {
         &self,
         principal: &Principal,
         running: &Arc<RunningAgent>,
-        NewSingleCall { call, input, names, interaction }: NewSingleCall,
+        NewSingleCall { call, input, names, depth, interaction }: NewSingleCall,
     ) -> Result<AgentRunLoop, Error> {
         if !input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
             let message = format!("nests more than {LEVELS_MAX} levels");
@@ -50,7 +53,7 @@ impl Invoker {
             return Err(Error::InvalidInput { violations: vec![violation] });
         }
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
-        let progress = Progress::of_call(call, input, names).with_answers(interaction);
+        let progress = Progress::of_call(call, input, (names, depth)).with_answers(interaction);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
         let objective = RunObjective::of(&progress.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };
