@@ -86,7 +86,7 @@ pub use native::{
     NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, fill_variables,
     library_failure, library_refusal, routed_tools,
 };
-pub use outcome::Outcome;
+pub use outcome::{EMPTY_OUTPUT, Outcome};
 pub use ports::{
     EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,
     Ports, StatusDocument,

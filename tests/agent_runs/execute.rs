@@ -195,6 +195,30 @@ fn a_failed_or_refused_call_of_the_library_is_an_envelope() {
 }
 
 #[test]
+fn the_model_reads_texts_of_content_blocks_and_names_of_others() {
+    let runs = Runs::shared();
+    let body = "
+        from amigo_tool_scaffold import content
+        if tool_input.get('paints'):
+            content.add_text('a note')
+            content.add_image(bytes([0]), 'image/png')
+        return ''
+    ";
+    let _tool = runs.team.tool("paint").body(body).published();
+    Gateway::of_type(&runs.team, "painter", "agent").with(&["paint"]);
+    let replies = vec![
+        Reply::call("paint", json!({})),
+        Reply::call("paint", json!({"paints": true})),
+        Reply::complete("painted"),
+    ];
+    let run = json!({"agent": "painter", "objective": "content", "tools": ["paint", "__complete__"]});
+    let trace = runs.trace(&runs.execute_with(run, replies));
+    assert_eq!(trace[0]["observation"], "(empty)");
+    assert_eq!(trace[1]["observation"], "a note\n[image image/png]");
+    assert_eq!(runs.last_observation("content"), "a note\n[image image/png]");
+}
+
+#[test]
 fn s1_065_a_run_in_the_background_is_cancelled() {
     let runs = Runs::shared();
     let latch = Latch::default();

@@ -2,7 +2,7 @@
 
 use registry::{Outcome, Record, RunEnd, TreeUse, Trust};
 use rmcp::model::{CallToolResult, ContentBlock};
-use runner::{Asked, Refusal, RunResult, library_failure, library_refusal, refusal_message};
+use runner::{Asked, EMPTY_OUTPUT, Refusal, RunResult, library_failure, library_refusal, refusal_message};
 use serde_json::{Value, json};
 
 use super::listing::meta;
@@ -12,8 +12,6 @@ use crate::error::Error;
 pub(super) const INVOCATION: &str = "dev.lathe/invocationId";
 pub(super) const TRUSTED: &str = "dev.lathe/trusted";
 pub(super) const ERROR: &str = "dev.lathe/error";
-/// Stands for an output without any text, which some clients and models refuse.
-const EMPTY: &str = "(empty)";
 
 /// Whether the structured output of a tool is described by a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +67,7 @@ pub(super) fn of_record(record: Record, form: OutputForm) -> Option<CallToolResu
 
 /// Adds the blocks of the tool. Beside them, an output without any text is left out.
 fn add_content(rendered: &mut CallToolResult, content: Vec<registry::ContentBlock>) {
-    let is_empty = |block: &ContentBlock| block.as_text().is_some_and(|text| text.text == EMPTY);
+    let is_empty = |block: &ContentBlock| block.as_text().is_some_and(|text| text.text == EMPTY_OUTPUT);
     if !content.is_empty() {
         rendered.content.retain(|block| !is_empty(block));
     }
@@ -135,7 +133,7 @@ fn failure_of(error: runner::Error) -> Value {
 fn succeeded(output: String, form: OutputForm) -> CallToolResult {
     let parsed: Option<Value> = serde_json::from_str(&output).ok();
     let structured = parsed.filter(|value| form != OutputForm::Free || value.is_object());
-    let text = if output.trim().is_empty() { EMPTY.to_owned() } else { output };
+    let text = if output.trim().is_empty() { EMPTY_OUTPUT.to_owned() } else { output };
     let mut rendered = CallToolResult::success(vec![ContentBlock::text(text)]);
     rendered.structured_content = structured;
     rendered

@@ -1,13 +1,13 @@
 //! The result of a call of a tool, as the model and the trace have it.
 
-use registry::InvocationId;
+use registry::{ContentBlock, EmbeddedResource, InvocationId, ResourceContents};
 
 use crate::call::RunResult;
 use crate::interaction::QuestionKind;
 use crate::invoke::catalogue::ListedTool;
 use crate::invoke::refusal::Refusal;
 use crate::native::{library_failure, library_refusal};
-use crate::outcome::Outcome;
+use crate::outcome::{EMPTY_OUTPUT, Outcome};
 use crate::refused_arguments::refusal_message;
 
 /// The result of a call.
@@ -28,7 +28,7 @@ impl ToolObservation {
         Self { text, is_error: true, invocation: None, lacks: Vec::new() }
     }
 
-    /// The result of a run of a tool.
+    /// The result of a run of a tool, with its content blocks.
     pub fn of_run(result: RunResult, listed: &ListedTool) -> Self {
         let lacks = result.asked.lacked(&result.outcome).to_vec();
         let (text, is_error) = match result.outcome {
@@ -40,6 +40,7 @@ impl ToolObservation {
                 (format!("{exception_type}: {exception_message}"), true)
             }
         };
+        let text = with_content(text, &result.content);
         Self { text, is_error, invocation: Some(result.invocation_id), lacks }
     }
 
@@ -52,5 +53,69 @@ impl ToolObservation {
             None => format!("{}: {}", error.code(), refusal_message(&error)),
         };
         Self { invocation: records.into_iter().next(), ..Self::failure(text) }
+    }
+}
+
+/// Adds the content blocks to a text, each on a line of its own.
+fn with_content(text: String, content: &[ContentBlock]) -> String {
+    let parts = std::iter::once(text).chain(content.iter().map(shown));
+    let parts: Vec<_> = parts.filter(|part| !part.trim().is_empty()).collect();
+    if parts.is_empty() { EMPTY_OUTPUT.to_owned() } else { parts.join("\n") }
+}
+
+/// The text of a content block. Of bytes, such as those of an image, it has the media type only.
+fn shown(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text { text } => text.clone(),
+        ContentBlock::Image { mime_type, .. } => format!("[image {mime_type}]"),
+        ContentBlock::Audio { mime_type, .. } => format!("[audio {mime_type}]"),
+        ContentBlock::ResourceLink { uri, name, .. } => format!("[link {name} {uri}]"),
+        ContentBlock::Resource { resource: EmbeddedResource { uri, mime_type, contents } } => {
+            let mime_type = mime_type.as_ref().map(|mime_type| format!(" {mime_type}")).unwrap_or_default();
+            let head = format!("[resource {uri}{mime_type}]");
+            match contents {
+                ResourceContents::Text { text } => format!("{head}\n{text}"),
+                ResourceContents::Blob { .. } => head,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(output: &str, content: Value, expected: &str) {
+        let content: Vec<ContentBlock> = serde_json::from_value(content).unwrap();
+        assert_eq!(with_content(output.to_owned(), &content), expected);
+    }
+
+    #[test]
+    fn content_blocks_are_text_or_named() {
+        check("", json!([]), "(empty)");
+        check(" ", json!([{"type": "text", "text": ""}]), "(empty)");
+        check("done", json!([]), "done");
+        let image = json!({"type": "image", "data": "AAEC", "mimeType": "image/png"});
+        check("", json!([image]), "[image image/png]");
+        let resource = |contents: Value| json!({"type": "resource", "resource": contents});
+        let blocks = json!([
+            {"type": "text", "text": "a note"},
+            {"type": "audio", "data": "", "mimeType": "audio/wav"},
+            resource(json!({"uri": "a:b", "mimeType": "text/csv", "text": "1,2"})),
+            resource(json!({"uri": "a:c", "blob": "AA=="})),
+            {"type": "resource_link", "uri": "https://example.com/a", "name": "report"},
+        ]);
+        let lines = [
+            "done",
+            "a note",
+            "[audio audio/wav]",
+            "[resource a:b text/csv]\n1,2",
+            "[resource a:c]",
+            "[link report https://example.com/a]",
+        ];
+        check("done", blocks, &lines.join("\n"));
     }
 }
