@@ -22,6 +22,9 @@ fn presented(runs: &Runs, objective: &str) -> Vec<Value> {
     tools.iter().map(|tool| tool["function"]["name"].clone()).collect()
 }
 
+/// A sensitive variable of a user.
+const PIN: &str = "very-secret-4711";
+
 #[test]
 fn s1_065_to_067_a_run_calls_a_tool_and_answers() {
     let runs = Runs::shared();
@@ -216,6 +219,39 @@ fn the_model_reads_texts_of_content_blocks_and_names_of_others() {
     assert_eq!(trace[0]["observation"], "(empty)");
     assert_eq!(trace[1]["observation"], "a note\n[image image/png]");
     assert_eq!(runs.last_observation("content"), "a note\n[image image/png]");
+}
+
+#[test]
+fn steps_do_not_show_the_secrets_of_the_user() {
+    let runs = Runs::shared();
+    let user = runs.team.joined_by("erin", "admin");
+    user.lathe().run_with(&["user", "variable", "set", "pin=-", "--sensitive"], PIN).ok();
+    let step = json!({"thought": format!("The pin is {PIN}."), "action": TOOL, "action_input": {"what": PIN}});
+    let replies = vec![
+        Reply::Text(step.to_string()),
+        Reply::call("__store_memory__", json!({"key": "pin", "value": PIN})),
+        Reply::call("__retrieve_memory__", json!({"key": "pin"})),
+        Reply::Text(format!("I only talk about {PIN}.")),
+        Reply::complete("done"),
+    ];
+    runs.model.answers("secrets", replies);
+    let tools = [TOOL, "__store_memory__", "__retrieve_memory__", "__complete__"];
+    let body = json!({"agent": AGENT, "objective": "secrets", "tools": tools});
+    let run = user.server.request("POST", "/agents/execute").bearer(&user.token).json(&body).send().expect(200);
+    assert_eq!(run["status"], "completed", "{run}");
+    let path = format!("/agents/{}/trace", id(&run));
+    let trace = user.server.request("GET", &path).bearer(&user.token).send().expect(200)["trace"].take();
+    assert!(!trace.to_string().contains(PIN), "{trace}");
+    assert_eq!(
+        (&trace[0]["thought"], &trace[0]["action_input"]),
+        (&json!("The pin is [redacted]."), &json!({"what": "[redacted]"}))
+    );
+    assert_eq!(
+        (&trace[0]["observation"], trace[4]["action"].as_str()),
+        (&json!("found [redacted]"), Some("__complete__"))
+    );
+    let read = runs.last_observation("secrets");
+    assert!(read.contains(PIN), "the model reads what it stored: {read}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod observation;
 mod progress;
 mod run_loop;
 mod single_call;
+mod step_secrets;
 mod stuck;
 mod tool_step;
 mod workflow;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep};
+use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep, SecretValue};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -11,6 +11,7 @@ use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
 use crate::error::Error;
 use crate::model::{Entry, ModelCall};
+use crate::redact::Redactor;
 use crate::text::cut;
 
 /// Bytes of a checkpoint. A longer transcript ends the run, since every step writes it again.
@@ -29,14 +30,15 @@ impl AgentRunLoop {
             Entry::Model { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        let thought = thought.map(|thought| cut(thought.to_owned(), STEP_TEXT_BYTES_MAX));
+        let redactor = self.redactor();
+        let shown = |text: &str| redactor.text(cut(text.to_owned(), STEP_TEXT_BYTES_MAX));
         let input = Value::Object(call.input.clone());
         let is_long = input.to_string().len() > STEP_INPUT_BYTES_MAX;
         let input = if is_long { json!(cut(input.to_string(), STEP_INPUT_BYTES_MAX)) } else { input };
         let step = json!({
-            "iteration": self.run.iterations, "thought": thought,
-            "action": cut(call.name.clone(), NAME_BYTES_MAX), "action_input": input,
-            "observation": cut(observed.text.clone(), STEP_TEXT_BYTES_MAX), "success": !observed.is_error,
+            "iteration": self.run.iterations, "thought": thought.map(shown),
+            "action": cut(call.name.clone(), NAME_BYTES_MAX), "action_input": redactor.value(input),
+            "observation": shown(&observed.text), "success": !observed.is_error,
             "invocation_id": observed.invocation.as_ref().map(ToString::to_string),
         });
         NewStep { milestone: None, document: step.to_string() }
@@ -44,9 +46,14 @@ impl AgentRunLoop {
 
     /// An answer without a call, for the list of steps.
     pub(super) fn step_without_call(&self, thought: String) -> NewStep {
-        let thought = cut(thought, STEP_TEXT_BYTES_MAX);
+        let thought = self.redactor().text(cut(thought, STEP_TEXT_BYTES_MAX));
         let step = json!({"iteration": self.run.iterations, "thought": thought, "action": null, "success": false});
         NewStep { milestone: None, document: step.to_string() }
+    }
+
+    /// Redacts texts that are cut already, which bounds the time. The beginning of a secret before a cut is redacted, too.
+    fn redactor(&self) -> Redactor {
+        Redactor::of(self.secrets.iter().map(SecretValue::expose))
     }
 
     /// Ends the run with a failure.

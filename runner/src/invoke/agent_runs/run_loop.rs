@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use registry::{AgentRun, AgentRunState};
+use registry::{AgentRun, AgentRunState, SecretValue};
 
 use super::answering::UNANSWERED;
 use super::control::definitions;
@@ -32,6 +32,8 @@ pub struct AgentRunLoop {
     pub(super) progress: Progress,
     /// Whether the call that has begun is one of this server.
     pub(super) began_here: bool,
+    /// Redacted from the steps.
+    pub(super) secrets: Vec<SecretValue>,
     pub(super) working: Working,
     _admitted: Option<Admitted>,
 }
@@ -39,7 +41,7 @@ pub struct AgentRunLoop {
 impl AgentRunLoop {
     pub(super) fn new(invoker: Invoker, model: Option<Arc<Model>>, (run, progress): (AgentRun, Progress)) -> Self {
         let working = invoker.agent_runs.begin(&run);
-        Self { invoker, model, run, progress, began_here: false, working, _admitted: None }
+        Self { invoker, model, run, progress, began_here: false, secrets: Vec::new(), working, _admitted: None }
     }
 
     pub(super) fn admitted(self, admitted: Option<Admitted>) -> Self {
@@ -92,7 +94,9 @@ impl AgentRunLoop {
         let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
             return self.fail("agent_gone", "the agent or the user of the run is gone").await;
         };
-        match self.progress.calls.first().cloned() {
+        let call = self.progress.calls.first().cloned();
+        self.secrets = self.invoker.step_secrets(&present, call.as_ref()).await?;
+        match call {
             None if self.progress.single_call.is_some() => self.fail("unanswered", UNANSWERED).await,
             None => self.ask(&present).await,
             Some(call) => self.carry_out(&present, &call).await,
