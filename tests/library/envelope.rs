@@ -25,6 +25,17 @@ rows! {
         assert_eq!(error["details"][0]["field"], "/content", "{error}");
         assert!(error["message"].as_str().expect("a text").contains("/content"), "{error}");
     };
+    a_filter_takes_the_values_of_its_field_only: |agent| {
+        for (tool, filter) in [
+            ("task_list", "status"), ("rule_list", "category"), ("prompt_list", "type"), ("preference_list", "source"),
+        ] {
+            let error = agent.error(tool, json!({filter: "misspelt"}));
+            assert_eq!((&error["code"], &error["status"]), (&json!("input_schema"), &json!(400)), "{tool}: {error}");
+            assert_eq!(error["details"][0]["field"], format!("/{filter}"), "{error}");
+            agent.data(tool, json!({filter: null}));
+        }
+        agent.data("memory_list", json!({"kind": "any text"}));
+    };
     s0_122_calls_go_on_after_a_failure: |agent| {
         agent.error("memory_create", json!({}));
         agent.data("memory_create", json!({"content": "after a failure"}));

@@ -53,5 +53,8 @@ fn without_null(schema: &Value) -> Value {
     if let Some([kind, _]) = schema["type"].as_array().map(Vec::as_slice) {
         schema["type"] = kind.clone();
     }
+    if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        values.retain(|value| !value.is_null());
+    }
     schema
 }

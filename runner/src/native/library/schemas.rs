@@ -62,12 +62,34 @@ pub(super) fn page<R: Record>() -> Value {
     let mut offset = json!({"type": ["integer", "null"], "minimum": 0, "maximum": OFFSET_MAX, "default": 0});
     offset["description"] = json!("Items before the page.");
     let mut properties = vec![("limit", limit), ("offset", offset)];
-    properties.extend(R::LABEL.map(|label| (label, json!({"type": ["string", "null"], "description": "Only these."}))));
+    properties.extend(R::LABEL.map(|label| (label, filter::<R>(label))));
     let tags = json!({"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 32, "description": "Only items with all of these tags."});
     let switch = json!({"type": ["boolean", "null"], "default": false, "description": "Leaves out items that are switched off."});
     properties.extend(R::SWITCH.map(|(parameter, _)| (parameter, switch)));
     properties.extend(R::HAS_TAGS.then_some(("tags", tags)));
     object(&properties, &[])
+}
+
+/// The filter by a field. It takes the values that the schema of the field lists, if it lists any.
+fn filter<R: Record>(field: &str) -> Value {
+    let mut filter = json!({"type": ["string", "null"], "description": "Only these."});
+    if let Some(values) = listed_values(&schema_of::<R>()["properties"][field]) {
+        filter["enum"] = values.into_iter().chain([Value::Null]).collect();
+    }
+    filter
+}
+
+/// The values that a schema lists. Those with a description are alternatives with one value each.
+fn listed_values(schema: &Value) -> Option<Vec<Value>> {
+    match (&schema["enum"], schema.get("const"), &schema["oneOf"]) {
+        (Value::Array(values), _, _) => Some(values.clone()),
+        (_, Some(value), _) => Some(vec![value.clone()]),
+        (_, _, Value::Array(alternatives)) => {
+            let values = alternatives.iter().map(listed_values).collect::<Option<Vec<_>>>();
+            values.map(|values| values.concat())
+        }
+        _ => None,
+    }
 }
 
 /// A query, and the bound of its results.
@@ -173,4 +195,18 @@ fn open_object(properties: &[(&str, Value)]) -> Value {
 pub(super) fn keyed() -> Value {
     let key = json!({"type": "string", "minLength": 1, "maxLength": 128, "description": "The key of the preference."});
     object(&[("key", key)], &["key"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_listed_with_and_without_descriptions() {
+        let described = json!({"oneOf": [{"const": "open", "description": "x"}, {"enum": ["fired", "done"]}]});
+        assert_eq!(listed_values(&described), Some(vec![json!("open"), json!("fired"), json!("done")]));
+        assert_eq!(listed_values(&json!({"type": "string", "enum": ["a"]})), Some(vec![json!("a")]));
+        assert_eq!(listed_values(&json!({"type": "string", "maxLength": 64})), None);
+        assert_eq!(listed_values(&json!({"oneOf": [{"const": "a"}, {"type": "integer"}]})), None);
+    }
 }
