@@ -84,7 +84,7 @@ pub use metrics::describe_metrics;
 pub use model::{Model, ModelApi, ModelSettings};
 pub use native::{
     NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, fill_variables,
-    library_failure, library_refusal, routed_tools,
+    library_failure, library_instructions, library_refusal, routed_tools,
 };
 pub use outcome::{EMPTY_OUTPUT, Outcome};
 pub use ports::{

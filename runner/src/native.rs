@@ -21,7 +21,7 @@ pub use catalogue::NativeTools;
 pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
 pub(crate) use library::{creator, fire};
-pub use library::{fill_variables, library_failure, library_refusal};
+pub use library::{fill_variables, library_failure, library_instructions, library_refusal};
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
 pub use routed_tool::RoutedTool;

@@ -198,6 +198,19 @@ fn a_failed_or_refused_call_of_the_library_is_an_envelope() {
 }
 
 #[test]
+fn the_model_is_told_when_to_use_its_tools_of_the_library() {
+    let runs = Runs::shared();
+    Gateway::of_type(&runs.team, "reader", "agent").with(&[]);
+    let body = json!({"agent": "reader", "objective": "instructed", "tools": ["prompt_get", "__complete__"]});
+    runs.execute_with(body, vec![Reply::complete("done")]);
+    let first = runs.model.received("instructed")[0].body["messages"][0].clone();
+    let system = first["content"].as_str().unwrap_or_default();
+    assert_eq!(first["role"], "system", "{first}");
+    assert!(system.starts_with("## prompts\n") && system.contains("- prompt_get: "), "{system}");
+    assert!(!system.contains("prompt_list") && !system.contains("## memory"), "{system}");
+}
+
+#[test]
 fn the_model_reads_texts_of_content_blocks_and_names_of_others() {
     let runs = Runs::shared();
     let body = "

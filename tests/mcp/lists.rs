@@ -128,6 +128,12 @@ fn every_format_has_the_names_and_the_schemas() {
     assert_eq!(tools("anthropic")[1]["input_schema"]["required"], json!(["text"]));
     assert_eq!(tools("gemini")[1]["parametersJsonSchema"]["required"], json!(["text"]));
     assert_eq!(tools("lobe")[1]["api"][0]["name"], "shout");
+    assert!(tools("lobe")[1]["systemRole"].is_null(), "only families of the Library have instructions");
+    let agent = Gateway::of_type(&team, "keeper", "agent").with(&[]);
+    let listed = team.get(&format!("/agent/{}/tools?format=lobe", agent.id))["tools"].take();
+    let families = listed.as_array().expect("families").iter();
+    let roles: Vec<_> = families.filter_map(|family| family["systemRole"].as_str()).collect();
+    assert!(roles.len() == 7 && roles.iter().any(|role| role.contains("- task_create: ")), "{roles:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use runner::{Catalogue, ListedTool};
+use runner::{Catalogue, ListedTool, library_instructions};
 use serde_json::{Value, json};
 
 /// Returns one manifest for each family.
@@ -13,13 +13,18 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
     }
     let agent = &catalogue.running.agent;
     let manifest = |(family, tools): (&str, Vec<&ListedTool>)| {
-        json!({
+        let instructions = library_instructions(family, |name| tools.iter().any(|tool| tool.name == name));
+        let mut manifest = json!({
             "identifier": format!("lathe-{}-{family}", agent.slug),
             "type": "default",
             "version": "1",
             "meta": {"title": agent.name.as_str(), "description": agent.description.as_str(), "avatar": "🔧"},
             "api": tools.into_iter().map(api).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(instructions) = instructions {
+            manifest["systemRole"] = json!(instructions);
+        }
+        manifest
     };
     families.into_iter().map(manifest).collect()
 }

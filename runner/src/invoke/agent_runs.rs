@@ -17,6 +17,7 @@ mod run_loop;
 mod single_call;
 mod step_secrets;
 mod stuck;
+mod system_prompt;
 mod tool_step;
 mod workflow;
 mod workflow_request;

@@ -55,6 +55,14 @@ impl Catalogue {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// The families of the tools, each once.
+    #[must_use]
+    pub fn families(&self) -> Vec<&str> {
+        let mut families: Vec<_> = self.tools.iter().map(ListedTool::family).collect();
+        families.dedup();
+        families
+    }
+
     /// Returns a digest of everything that a list of the tools shows. It changes with the revision, with the versions and with the
     /// rights of the user.
     #[must_use]

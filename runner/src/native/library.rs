@@ -9,6 +9,7 @@ mod create;
 mod delete;
 mod fields;
 mod get;
+mod instructions;
 mod item;
 mod list;
 mod memory;
@@ -26,6 +27,7 @@ mod update;
 mod variables;
 
 pub use answer::{library_failure, library_refusal};
+pub use instructions::library_instructions;
 pub(crate) use tasks::{creator, fire};
 pub use variables::fill_variables;
 

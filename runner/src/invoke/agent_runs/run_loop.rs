@@ -11,6 +11,7 @@ use super::answering::UNANSWERED;
 use super::control::definitions;
 use super::human::HumanQuestion;
 use super::progress::Progress;
+use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
 use crate::admission::Admitted;
 use crate::error::Error;
@@ -117,9 +118,10 @@ impl AgentRunLoop {
         }
         let Some(model) = self.model.clone() else { return Err(Error::ModelMissing) };
         let tools = self.tools(present);
+        let system = system_prompt(&present.catalogue, &self.progress);
         let request = ModelRequest {
             model: self.progress.model.as_deref(),
-            system: present.catalogue.running.revision.content.system_prompt.as_str(),
+            system: &system,
             transcript: &self.progress.transcript,
             tools: &tools,
         };

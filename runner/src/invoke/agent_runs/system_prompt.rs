@@ -1,0 +1,14 @@
+//! The system prompt of a run.
+
+use super::progress::Progress;
+use crate::invoke::catalogue::Catalogue;
+use crate::native::library_instructions;
+
+/// Returns the system prompt of the agent, with the instructions of the Library's families whose tools the run has.
+pub(super) fn system_prompt(catalogue: &Catalogue, progress: &Progress) -> String {
+    let own = catalogue.running.revision.content.system_prompt.as_str().to_owned();
+    let has_tool = |name: &str| progress.allows_tool(name) && catalogue.find(name).is_some();
+    let instructions = catalogue.families().into_iter().filter_map(|family| library_instructions(family, has_tool));
+    let parts = std::iter::once(own).chain(instructions).filter(|part| !part.trim().is_empty());
+    parts.collect::<Vec<_>>().join("\n\n")
+}
