@@ -15,7 +15,8 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
     let manifest = |(family, tools): (&str, Vec<&ListedTool>)| {
         let instructions = library_instructions(family, |name| tools.iter().any(|tool| tool.name == name));
         let mut manifest = json!({
-            "identifier": format!("lathe-{}-{family}", agent.slug),
+            // It stays in the history of conversations, so that nothing is in it that can change.
+            "identifier": format!("lathe-{family}"),
             "type": "default",
             "version": "1",
             "meta": {"title": agent.name.as_str(), "description": agent.description.as_str(), "avatar": "🔧"},

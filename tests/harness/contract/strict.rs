@@ -4,11 +4,14 @@
 use serde_json::Value;
 
 /// Fields whose contents are chosen by authors or callers.
-const FREE: [&str; 8] = [
+const FREE: [&str; 11] = [
     "inputs",
     "status_events",
     "input_schema",
     "output_schema",
+    "inputSchema",
+    "outputSchema",
+    "parameters",
     "nonsensitive_user_variables",
     "sensitive_user_variables",
     "settings",
