@@ -10,6 +10,7 @@ mod pause;
 mod people;
 mod progress;
 mod robust;
+mod rules;
 pub mod runs;
 mod tasks;
 mod workflow;

@@ -105,6 +105,8 @@ pub enum Error {
     ConfirmationMissing { tool_name: String },
     #[error("the person behind this call did not confirm that {tool_name} runs")]
     ConfirmationRefused { tool_name: String },
+    #[error("a rule of the user forbids this call of {tool_name}: {rule}")]
+    RuleForbids { tool_name: String, rule: String },
     /// The client asks its person, and calls again.
     #[error("a person is asked to confirm the call")]
     ConfirmationAsked(Box<Question>),
@@ -206,6 +208,7 @@ impl Error {
             Self::Forbidden { .. }
             | Self::ConfirmationMissing { .. }
             | Self::ConfirmationRefused { .. }
+            | Self::RuleForbids { .. }
             | Self::ConfirmationAsked(_) => ErrorKind::Forbidden,
             Self::DigestDiffers { .. } | Self::AgentRunNotPaused | Self::HumanRequestClosed => ErrorKind::Conflict,
             Self::InvalidInput { .. }
@@ -235,6 +238,7 @@ impl Error {
             Self::Forbidden { .. } => "permission_missing",
             Self::ConfirmationMissing { .. } => "confirmation_missing",
             Self::ConfirmationRefused { .. } => "confirmation_refused",
+            Self::RuleForbids { .. } => "rule_forbids",
             Self::ConfirmationAsked(_) => INPUT_REQUIRED,
             Self::DigestDiffers { .. } => "digest_differs",
             Self::InvalidInput { .. } => "input_schema",

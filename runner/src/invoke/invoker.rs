@@ -13,6 +13,7 @@ use super::catalogue_cache::CatalogueCache;
 use super::record_retries::RecordRetries;
 use super::refusal::Refusal;
 use super::resolve::Resolver;
+use super::rule_cache::RuleCache;
 use super::services::Services;
 use super::steps::Steps;
 use super::working_agent_runs::WorkingRuns;
@@ -69,6 +70,7 @@ impl Invoker {
             services: Services {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
+                rules: RuleCache::default(),
                 model: config.model.clone(),
                 runs_due_tasks: config.runs_due_tasks,
                 store,

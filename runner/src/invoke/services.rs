@@ -6,6 +6,7 @@ use registry::{Clock, Recordings, Store};
 
 use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
+use super::rule_cache::RuleCache;
 use crate::egress::Egress;
 use crate::executor::Executor;
 use crate::model::Model;
@@ -26,4 +27,5 @@ pub(super) struct Services {
     pub egress: Egress,
     pub retries: RecordRetries,
     pub cancellable: CancellableRuns,
+    pub rules: RuleCache,
 }

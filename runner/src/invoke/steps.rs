@@ -7,7 +7,7 @@
 //! | 3 validate | [`validate`] |
 //! | 4 once | the operation of the call, whose idempotency key is stored before the call begins |
 //! | 5 mode | [`Run::egress_session`] |
-//! | 6 policy | [`policy`] |
+//! | 6 policy | [`policy`], [`Services::obey`] |
 //! | 7 intervene | [`intervene`] |
 //! | 8 reserve | [`Admission::admit`] |
 //! | 9 execute | [`Run::execute`] |
@@ -76,6 +76,7 @@ impl Steps<'_> {
         let organization = &call.principal.organization;
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
+        self.services.obey(target, call).await.map_err(at(Policy))?;
         intervene(target, call).map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);
         admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))

@@ -7,6 +7,7 @@ mod answer;
 mod artifacts;
 mod create;
 mod delete;
+mod enforced_rules;
 mod fields;
 mod get;
 mod instructions;
@@ -27,6 +28,7 @@ mod update;
 mod variables;
 
 pub use answer::{library_failure, library_refusal};
+pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
 pub(crate) use tasks::{creator, fire};
 pub use variables::fill_variables;

@@ -45,7 +45,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
         .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected", "invalid_value"])
-        .errors(403, &["confirmation_missing"])
+        .errors(403, &["confirmation_missing", "rule_forbids"])
         .errors(404, &["tool_not_presented", "version_deprecated"])
         .errors(409, &["conversation_ended", "digest_differs", "invocation_already_finished"])
         .errors(429, &["too_many_runs"])

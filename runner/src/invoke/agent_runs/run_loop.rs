@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use registry::{AgentRun, AgentRunState, SecretValue};
+use registry::{AgentRun, AgentRunState, LibraryFamily, SecretValue};
 
 use super::answering::UNANSWERED;
 use super::control::definitions;
@@ -16,6 +16,7 @@ use super::tool_step::RunContext;
 use crate::admission::Admitted;
 use crate::error::Error;
 use crate::invoke::invoker::Invoker;
+use crate::invoke::obey::scope;
 use crate::invoke::working_agent_runs::Working;
 use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition};
 
@@ -111,6 +112,22 @@ impl AgentRunLoop {
         self.save(state, vec![step]).await
     }
 
+    /// The instructions of the model, with the rules of the user if the agent has their family.
+    async fn system_prompt(&self, present: &RunContext) -> Result<String, Error> {
+        let system = system_prompt(&present.catalogue, &self.progress);
+        if !present.catalogue.running.has_family(LibraryFamily::Rules) {
+            return Ok(system);
+        }
+        let rules = self.invoker.services.rules_of(&scope(&present.principal, &present.names)).await?;
+        let has_tool = |name: &str| self.progress.allows_tool(name) && present.catalogue.find(name).is_some();
+        let rules = rules.prompt(&self.progress.objective, has_tool);
+        Ok([Some(system).filter(|system| !system.is_empty()), rules]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n\n"))
+    }
+
     /// Asks the model for its next calls.
     async fn ask(&mut self, present: &RunContext) -> Result<bool, Error> {
         if let Some((code, message)) = self.exhausted() {
@@ -118,7 +135,7 @@ impl AgentRunLoop {
         }
         let Some(model) = self.model.clone() else { return Err(Error::ModelMissing) };
         let tools = self.tools(present);
-        let system = system_prompt(&present.catalogue, &self.progress);
+        let system = self.system_prompt(present).await?;
         let request = ModelRequest {
             model: self.progress.model.as_deref(),
             system: &system,

@@ -1,4 +1,4 @@
-//! Rules: requirements and bans for agents. The server keeps them; the application enforces them.
+//! Rules: requirements and bans for agents. The server enforces some of them ([`super::enforced_rules`]); the others are the application's.
 
 use registry::LibraryFamily;
 use schemars::JsonSchema;
@@ -10,53 +10,54 @@ use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, updates};
 
 /// A rule.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
     #[schemars(length(min = 1, max = 2000))]
-    description: String,
+    pub(super) description: String,
     /// The rule itself, as the agent reads it.
     #[schemars(length(min = 1, max = 65536))]
-    content: String,
-    category: Category,
-    severity: Severity,
-    /// How the application should enforce the rule: `inject` it into the instructions, `gate` calls of tools, or `both`. The server
-    /// keeps rules and enforces none.
+    pub(super) content: String,
+    pub(super) category: Category,
+    pub(super) severity: Severity,
+    /// How the rule is enforced: `inject` it into the instructions of models, `gate` calls of tools, or `both`. A gate is a `must-not`
+    /// with a `tool_name` or `keywords` of arguments.
     #[serde(default)]
-    enforcement_mode: EnforcementMode,
+    pub(super) enforcement_mode: EnforcementMode,
     #[serde(default = "enabled")]
-    enabled: bool,
+    pub(super) enabled: bool,
     /// The cases in which the rule applies. Without triggers, it always does.
-    triggers: Option<Triggers>,
-    /// The level that states the rule. Of two rules that contradict each other, the application follows that of the higher level:
+    pub(super) triggers: Option<Triggers>,
+    /// The level that states the rule. Of two rules that contradict each other, that of the higher level counts:
     /// `system` before `org`, `user` and `agent`.
     #[serde(default)]
-    level: Level,
-    /// Violations that the application has counted.
+    pub(super) level: Level,
+    /// Calls that the rule has forbidden, about, and violations that the application has counted.
     #[serde(default)]
     violation_count: u64,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Category {
+pub(super) enum Category {
     Must,
     MustNot,
     Should,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+/// The weight of a rule, the highest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Severity {
+pub(super) enum Severity {
     Critical,
     High,
     Medium,
     Low,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "lowercase")]
-enum EnforcementMode {
+pub(super) enum EnforcementMode {
     #[default]
     Inject,
     Gate,
@@ -64,9 +65,9 @@ enum EnforcementMode {
 }
 
 /// The levels that state rules, the highest first.
-#[derive(Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "lowercase")]
-enum Level {
+pub(super) enum Level {
     System,
     Org,
     #[default]
@@ -74,19 +75,29 @@ enum Level {
     Agent,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Triggers {
+pub(super) struct Triggers {
     #[schemars(length(max = 32), inner(length(min = 1, max = 64)))]
     #[serde(default)]
-    keywords: Vec<String>,
+    pub(super) keywords: Vec<String>,
     #[schemars(length(min = 1, max = 64))]
-    tool_name: Option<String>,
+    pub(super) tool_name: Option<String>,
     /// A vector of the application, with which it compares the vectors of messages.
     #[schemars(length(min = 1, max = 4096))]
     embedding: Option<Vec<f64>>,
     #[serde(default)]
-    always: bool,
+    pub(super) always: bool,
+}
+
+impl Category {
+    pub(super) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Must => "must",
+            Self::MustNot => "must-not",
+            Self::Should => "should",
+        }
+    }
 }
 
 const fn enabled() -> bool {

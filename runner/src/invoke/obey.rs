@@ -1,0 +1,59 @@
+//! Step 6 of a call, second part: the rules of the user forbid calls of agents.
+
+use std::sync::Arc;
+
+use registry::{CallerNames, Library, LibraryFamily, LibraryScope, Principal, Provenance};
+use serde_json::{Map, Value};
+
+use super::rule_cache::RuleEntry;
+use super::services::Services;
+use super::target::{Target, TrustClass};
+use crate::call::Call;
+use crate::error::Error;
+use crate::native::EnforcedRules;
+
+impl Services {
+    /// Refuses a call of an agent that a rule of its user forbids. The server's own tools stay allowed: with them, the rule is changed.
+    ///
+    /// # Errors
+    /// When a rule forbids the call, or the store cannot be read.
+    pub async fn obey(&self, target: &Target, call: &Call) -> Result<(), Error> {
+        if call.agent_call.is_none() || target.trust_class() == TrustClass::Platform {
+            return Ok(());
+        }
+        let scope = scope(&call.principal, &call.caller_names);
+        let rules = self.rules_of(&scope).await?;
+        let arguments: Vec<_> = call.inputs.iter().map(|input| json_text(&input.input_parameters)).collect();
+        let Some(forbidden) = rules.forbids(target.name(), &arguments) else { return Ok(()) };
+        if let Err(error) = self.library(scope).count(LibraryFamily::Rules, &forbidden.rule).await {
+            tracing::warn!(%error, "a violation of a rule was not counted");
+        }
+        Err(Error::RuleForbids { tool_name: target.name().to_owned(), rule: forbidden.description })
+    }
+
+    /// The rules that are enforced for a user.
+    pub async fn rules_of(&self, scope: &LibraryScope) -> Result<Arc<EnforcedRules>, Error> {
+        let (generation, now) = (*self.store.generation().borrow(), self.clock.now());
+        if let Some(rules) = self.rules.get(scope, (generation, now)) {
+            return Ok(rules);
+        }
+        let rules = Arc::new(EnforcedRules::of(&self.library(scope.clone()), &scope.user).await?);
+        self.rules.keep(scope, RuleEntry { generation, read_at: now, rules: rules.clone() });
+        Ok(rules)
+    }
+
+    fn library(&self, scope: LibraryScope) -> Library {
+        // Only what is written has a provenance.
+        self.store.library(scope, Provenance::default())
+    }
+}
+
+/// The rules of a user within the application in whose name a call is made.
+pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope {
+    let (organization, user, app) = (principal.organization.clone(), principal.user.clone(), names.app.clone());
+    LibraryScope { organization, user, app }
+}
+
+fn json_text(arguments: &Map<String, Value>) -> String {
+    serde_json::to_string(arguments).unwrap_or_default()
+}
