@@ -1,8 +1,10 @@
 //! Step 9 of a call: the execution of one input, in the sandbox or by the server itself.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use parking_lot::Mutex;
 use registry::{CallerNames, InvocationId, Library, LibraryScope, NewAnswers, Principal, Provenance, UserId};
 use serde_json::{Value, json};
@@ -89,10 +91,13 @@ impl Run<'_> {
         let base_url = self.services.base_url.clone();
         let call = NativeCall { principal, agent_call, runs, library, base_url, arguments };
         let began = Instant::now();
+        // A call that panics has an end, too: its record would stay open.
+        let running = AssertUnwindSafe(tool.call(call)).catch_unwind();
         let executed = tokio::select! {
-            outcome = timeout(NATIVE_WALL, tool.call(call)) => {
-                Executed::ended(outcome.unwrap_or_else(|_| wall_timeout(NATIVE_WALL)))
-            }
+            ended = timeout(NATIVE_WALL, running) => match ended {
+                Ok(outcome) => Executed::ended(outcome.map_err(|_| Error::internal(format!("{} panicked", tool.name)))?),
+                Err(_) => Executed::ended(wall_timeout(NATIVE_WALL)),
+            },
             by = self.cancel_requested(&mut cancellation) => cancelled(&by, Duration::ZERO),
         };
         Ok(ExecutedRun::without_execution(Executed { duration: began.elapsed(), ..executed }))
