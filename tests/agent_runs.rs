@@ -3,6 +3,7 @@
 mod complete;
 mod deaths;
 mod execute;
+mod families;
 mod inbox_command;
 mod memory;
 mod models;

@@ -5,7 +5,7 @@ pub(crate) mod assignments;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod deploy;
-mod fields;
+pub(super) mod fields;
 pub(crate) mod list;
 pub(crate) mod modify;
 pub(crate) mod remove_state;

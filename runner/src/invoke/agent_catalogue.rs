@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{Assignment, Permission, Principal, RunningAgent};
+use registry::{Assignment, BuiltInTools, Permission, Principal, RunningAgent};
 
 use super::catalogue::{Catalogue, ListedSource};
 use super::catalogue_cache::MadeFrom;
@@ -23,6 +23,22 @@ impl Invoker {
         let made = Arc::new(self.made_catalogue(principal, running).await?);
         self.catalogues.keep(principal, made_from, made.clone());
         Ok(made)
+    }
+
+    /// Returns the tools of an agent with other families of the Library than those of its revision.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) async fn catalogue_with(
+        &self,
+        principal: &Principal,
+        running: Arc<RunningAgent>,
+        built_in_tools: Option<&BuiltInTools>,
+    ) -> Result<Arc<Catalogue>, Error> {
+        let Some(built_in_tools) = built_in_tools else { return self.catalogue(principal, running).await };
+        let mut with_others = RunningAgent::clone(&running);
+        with_others.revision.content.built_in_tools = built_in_tools.clone();
+        Ok(Arc::new(self.made_catalogue(principal, Arc::new(with_others)).await?))
     }
 
     async fn made_catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {

@@ -14,6 +14,7 @@ use crate::extract::{
     Query, Text, WholeNumber,
 };
 use crate::openapi::{OperationDoc, Tag};
+use crate::routes::agents::fields::built_in_tools;
 use crate::tasks::Tasks;
 
 const OBJECTIVE_BYTES_MAX: usize = 64 << 10;
@@ -43,6 +44,9 @@ const ACTION: OneOf<StuckAction> = OneOf(&[
 const TOOLS: &str = "The tools that the model sees: names of the agent's tools, and the control tools `__complete__`, \
     `__run_workflow__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`. Without \
     `__complete__` a run ends without an answer.";
+
+const BUILT_IN_TOOLS: &str =
+    "The families of the Library that the run has, instead of those of the agent. Gateways have none.";
 
 const AUTONOMOUS: &str =
     "Whether the run goes on without people: a call that would ask a person fails, and so does a run that is stuck.";
@@ -104,6 +108,8 @@ impl FromBody for Request {
         let objective = fields.required("objective", OBJECTIVE.described("What the run shall reach."));
         let tools = List { items: NAME, length: 1..=TOOLS_MAX };
         let tools = fields.required("tools", tools.described(TOOLS));
+        let families = Object(built_in_tools).described(BUILT_IN_TOOLS);
+        let built_in_tools = fields.optional("builtInTools", families);
         let model = fields.optional("model", NAME.described("The model, instead of that of the server's settings."));
         let iterations = WholeNumber(1..=ITERATIONS_MAX).described("Answers of the model, at most.");
         let iterations = fields.optional("max_iterations", iterations.with_default(AgentRunOptions::ITERATIONS));
@@ -126,6 +132,7 @@ impl FromBody for Request {
             agent: agent?,
             options: AgentRunOptions {
                 tools: Some(tools?),
+                built_in_tools,
                 model,
                 iterations_max: iterations.map_or(Ok(usual.iterations_max), u32::try_from).ok()?,
                 tokens_max: tokens.map_or(Ok(usual.tokens_max), u64::try_from).ok()?,

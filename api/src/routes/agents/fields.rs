@@ -44,7 +44,7 @@ pub(super) const BUILT_IN_TOOLS_DESCRIPTION: &str = "The families of the Library
     `skills`, `tasks`, `prompts`, `artifacts`, `preferences`. Gateways have none.";
 
 /// Asks for the lists of families.
-pub(super) fn built_in_tools(fields: &mut Fields) -> Option<BuiltInTools> {
+pub(in crate::routes) fn built_in_tools(fields: &mut Fields) -> Option<BuiltInTools> {
     let names = || List { items: FAMILY_NAME, length: 0..=BuiltInTools::NAMES_MAX };
     let disabled = fields.optional("disabled", names().described("Families that the agent does not have."));
     let allowed = "The only families that the agent has, apart from those that are disabled. Null for all.";

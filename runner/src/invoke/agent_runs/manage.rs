@@ -48,7 +48,7 @@ impl Invoker {
         }
         let Some(running) = self.services.store.running_agent(principal, agent).await? else { return Ok(None) };
         self.model()?;
-        self.require_tools(principal, running.clone(), options.tools.iter().flatten()).await?;
+        self.require_tools(principal, running.clone(), &options).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let (agent, objective) = (running.agent.id.clone(), RunObjective::of(&options.objective));
         let document = Progress::new(options).written()?;
@@ -76,9 +76,10 @@ impl Invoker {
         &self,
         principal: &Principal,
         running: Arc<RunningAgent>,
-        mut tools: impl Iterator<Item = &String> + Send,
+        options: &AgentRunOptions,
     ) -> Result<(), Error> {
-        let catalogue = self.catalogue(principal, running).await?;
+        let catalogue = self.catalogue_with(principal, running, options.built_in_tools.as_ref()).await?;
+        let mut tools = options.tools.iter().flatten();
         let unknown = tools.find(|name| !is_control_tool(name) && catalogue.find(name).is_none());
         unknown.map_or(Ok(()), |name| Err(Error::RunToolUnknown { name: name.clone() }))
     }

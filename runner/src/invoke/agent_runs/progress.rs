@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{CallerNames, ClientName, Digest, HumanRequestId, InvocationId, Timestamp};
+use registry::{BuiltInTools, CallerNames, ClientName, Digest, HumanRequestId, InvocationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -28,6 +28,8 @@ pub struct AgentRunOptions {
     /// The names of the tools that the model sees. Without names, all control tools, and all tools of the agent but the one that
     /// creates tasks.
     pub tools: Option<Vec<String>>,
+    /// The families of the Library that the run has. `None` for those of the agent.
+    pub built_in_tools: Option<BuiltInTools>,
     /// The names in which the run calls.
     pub names: CallerNames,
     /// The number of tool runs that led to the run.
@@ -52,6 +54,8 @@ pub struct AgentRunOptions {
 pub struct Progress {
     pub objective: String,
     tools: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) built_in_tools: Option<BuiltInTools>,
     pub(super) names: CallerNames,
     pub(super) depth: Depth,
     pub(super) model: Option<String>,
@@ -138,6 +142,7 @@ impl AgentRunOptions {
         Self {
             objective,
             tools: None,
+            built_in_tools: None,
             names: CallerNames::default(),
             depth: Depth::default(),
             model: None,
@@ -159,6 +164,7 @@ impl Progress {
         let AgentRunOptions {
             objective,
             tools,
+            built_in_tools,
             names,
             depth,
             model,
@@ -178,6 +184,7 @@ impl Progress {
             transcript: vec![Entry::User { text }],
             objective,
             tools,
+            built_in_tools,
             names,
             depth,
             model,

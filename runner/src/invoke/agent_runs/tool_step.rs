@@ -48,7 +48,7 @@ impl Invoker {
         let Some(principal) = store.principal(&run.organization, &run.user).await? else { return Ok(None) };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
-        let catalogue = self.catalogue(&principal, running).await?;
+        let catalogue = self.catalogue_with(&principal, running, progress.built_in_tools.as_ref()).await?;
         let (names, depth, interaction) = (progress.names.clone(), progress.depth, progress.interaction());
         let single_call = progress.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
