@@ -112,6 +112,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             intervention_rules: Vec::new(),
             task_support: Default::default(),
             calls: Default::default(),
+            apis: Default::default(),
         },
         image_digest: digest,
         bundle_digest: None,

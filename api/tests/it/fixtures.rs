@@ -277,6 +277,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             intervention_rules: Vec::new(),
             task_support: Default::default(),
             calls: Default::default(),
+            apis: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

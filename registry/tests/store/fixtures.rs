@@ -251,6 +251,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             intervention_rules: Vec::new(),
             task_support: Default::default(),
             calls: Default::default(),
+            apis: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),
