@@ -30,10 +30,7 @@ pub struct ApiSchemas {
 ///
 /// # Errors
 /// When a file is missing, is not JSON, or is not the schema of an object.
-pub fn schemas(
-    manifest: &Manifest,
-    files: &BTreeMap<String, Vec<u8>>,
-) -> Result<BTreeMap<ApiName, ApiSchemas>, Error> {
+pub fn schemas(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<ApiName, ApiSchemas>, Error> {
     let read = |path: &Option<String>, check| path.as_deref().map(|path| schema::read(files, path, check)).transpose();
     let of = |(name, api): (&ApiName, &Api)| {
         let input = read(&api.input_schema, schema::INPUT)?;

@@ -12,16 +12,16 @@ mod project_file;
 use std::collections::BTreeMap;
 
 use registry::{
-    Annotations, ApiName, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, RunBounds, TaskSupport,
-    ToolName,
+    Annotations, ApiName, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, RunBounds,
+    TaskSupport, ToolName,
 };
 
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::lock::name;
 use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
-use fields::{Fields, Located, STAGE};
 pub use apis::Api;
+use fields::{Fields, Located, STAGE};
 pub use intervention::check_arguments;
 pub use node::{Malformed, Node, Value, from_json, from_toml};
 

@@ -38,6 +38,9 @@ impl Resolver {
                 Ok(Target::Component(Box::new(Box::pin(self.candidate((**candidate).clone())).await?)))
             }
             Subject::Version { tool, constraint } => self.published(&principal.organization, tool, constraint).await,
+            Subject::Api { tool, version, .. } => {
+                self.published(&principal.organization, tool, &Constraint::exactly(*version)).await
+            }
             Subject::Presented { turn, tool } => {
                 let presented = turn.find(tool).ok_or_else(|| not_presented(turn, tool))?;
                 let constraint = Constraint::exactly(presented.version);

@@ -131,7 +131,10 @@ mod tests {
         let function = |module: &str, name: &str| ApiFunction { module: module.into(), name: name.into() };
         assert_eq!(create.description.as_str(), "Creates an order.");
         assert_eq!(create.function, function("orders.new", "create_order"));
-        assert_eq!((create.input_schema.as_deref(), create.output_schema.as_deref()), (Some("in.json"), Some("out.json")));
+        assert_eq!(
+            (create.input_schema.as_deref(), create.output_schema.as_deref()),
+            (Some("in.json"), Some("out.json"))
+        );
         assert_eq!((create.intervention, create.annotations.idempotent), (Some(Intervention::Never), Some(true)));
         let list = &manifest.apis[&name("listAll")];
         assert_eq!((&list.function, list.intervention), (&function("orders.main", "listAll"), None));
@@ -147,10 +150,19 @@ mod tests {
         let before = |lines: &str| lathe(&format!("{lines}\n{create}"));
         refused(&lathe("apis = 1"), "pyproject.toml:4: tool.lathe.apis must be a table");
         refused(&lathe("[tool.lathe.apis]"), "tool.lathe.apis must have a table for each API");
-        refused(&lathe("[tool.lathe.apis.create]"), "pyproject.toml:4: tool.lathe.apis.create must have a `description`");
-        refused(&lathe("[tool.lathe.apis.create]\ndescription = ' '"), "tool.lathe.apis.create.description must have 1");
+        refused(
+            &lathe("[tool.lathe.apis.create]"),
+            "pyproject.toml:4: tool.lathe.apis.create must have a `description`",
+        );
+        refused(
+            &lathe("[tool.lathe.apis.create]\ndescription = ' '"),
+            "tool.lathe.apis.create.description must have 1",
+        );
         refused(&lathe("[tool.lathe.apis.Create]\ndescription = 'a'"), "tool.lathe.apis.Create ");
-        refused(&lathe("[tool.lathe.apis.create-it]\ndescription = 'a'"), "must be 1 to 40 characters of a-z A-Z 0-9 _");
+        refused(
+            &lathe("[tool.lathe.apis.create-it]\ndescription = 'a'"),
+            "must be 1 to 40 characters of a-z A-Z 0-9 _",
+        );
         refused(&with("entrypoint = 'a:b'"), "pyproject.toml:6: tool.lathe.apis.create.entrypoint is an unknown key");
         refused(&with("entry_point = 'a'"), "pyproject.toml:6: tool.lathe.apis.create.entry_point must be");
         refused(&with("entry_point = 'a:B.c'"), "tool.lathe.apis.create.entry_point must be");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use runner::{Project, SourceFile};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::error::{Error, Location};
 use crate::steps::manifest::Manifest;
@@ -20,7 +20,7 @@ const REPORT: &str = "lathe_api_report";
 /// # Errors
 /// When the project has a module of the same name.
 pub fn dispatching(manifest: &Manifest, project: Project) -> Result<Project, Error> {
-    with(project, DISPATCH, &include_str!("apis/dispatch.py").replace("{}", &functions(manifest).to_string()))
+    with(project, DISPATCH, &with_functions(include_str!("apis/dispatch.py"), manifest))
 }
 
 /// The project with the module that reports as its entry point. `None` for a tool of one function.
@@ -33,9 +33,8 @@ pub fn reporting(manifest: &Manifest, project: &Project) -> Result<Option<Projec
     }
     let described = manifest.apis.iter().filter(|(_, api)| api.input_schema.is_some()).map(|(name, _)| name);
     let described: Vec<_> = described.collect();
-    let report = include_str!("apis/report.py")
-        .replace("{}", &functions(manifest).to_string())
-        .replace("[]", &json!(described).to_string());
+    let report = with_functions(include_str!("apis/report.py"), manifest);
+    let report = report.replace("_DESCRIBED = []", &format!("_DESCRIBED = {}", json!(described)));
     with(project.clone(), REPORT, &report).map(Some)
 }
 
@@ -56,10 +55,11 @@ struct Described {
     description: String,
 }
 
-/// Module and function of each API. The text is JSON and Python.
-fn functions(manifest: &Manifest) -> Value {
+/// A module with the module and the function of each API, in a text that is JSON and Python.
+fn with_functions(text: &str, manifest: &Manifest) -> String {
     let functions = manifest.apis.iter().map(|(name, api)| (name, (&api.function.module, &api.function.name)));
-    json!(functions.collect::<BTreeMap<_, _>>())
+    let functions = json!(functions.collect::<BTreeMap<_, _>>());
+    text.replace("_FUNCTIONS = {}", &format!("_FUNCTIONS = {functions}"))
 }
 
 fn with(mut project: Project, module: &str, text: &str) -> Result<Project, Error> {

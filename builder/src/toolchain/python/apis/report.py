@@ -35,13 +35,14 @@ def _exports(module, declared):
     """The functions that a module exports: those of `__all__`, or its own ones without an underscore."""
     listed = getattr(module, "__all__", None)
     if listed is not None:
-        return [name for name in listed if _is_function(getattr(module, name, _is_function))]
+        return [name for name in listed if _is_function(module, name)]
     own = [name for name, value in vars(module).items() if _is_own(module, name, value)]
     # A decorator may have made another kind of object of a function.
     return [*own, *(name for name in declared if name not in own and callable(getattr(module, name, None)))]
 
 
-def _is_function(value):
+def _is_function(module, name):
+    value = getattr(module, name, None)
     return callable(value) and not isinstance(value, type)
 
 
