@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `agent_runs` | runs of agents with a scripted model |
 //! | `agents` | agents: drafts, assignments of tools, deployments |
+//! | `apis` | tools with several APIs |
 //! | `attack` | random bytes, which must not make the server fail |
 //! | `walk` | one tool from its source to its history, over HTTP |
 //! | `git` | hosted git with the real client |
@@ -34,6 +35,7 @@
 
 mod agent_runs;
 mod agents;
+mod apis;
 mod attack;
 mod bad_input;
 mod behaviour;

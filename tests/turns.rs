@@ -6,5 +6,5 @@ mod presented;
 mod record;
 mod specs;
 mod system;
-mod talk;
+pub mod talk;
 mod unknown;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::{Digest, OrganizationId, VersionSettings};
+use registry::{ApiName, Digest, OrganizationId, ToolApi, VersionSettings};
 use runner::{InputSchema, Limits, Mocks};
 use serde_json::Value;
 
@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
+use crate::steps::apis::{self, ApiSchemas, Report};
 use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::{Manifest, check_arguments, check_mcp};
 use crate::steps::{inspect, mocks, schema};
@@ -127,6 +128,8 @@ struct Declarations {
     manifest: Manifest,
     input_schema: Option<Value>,
     output_schema: Option<Value>,
+    /// The schema files of each API.
+    api_schemas: BTreeMap<ApiName, ApiSchemas>,
     mocks: Mocks,
 }
 
@@ -137,15 +140,19 @@ impl Declarations {
             manifest.input_schema.as_deref().map(|path| schema::read(files, path, schema::INPUT)).transpose()?;
         let output_schema =
             manifest.output_schema.as_deref().map(|path| schema::read(files, path, schema::OUTPUT)).transpose()?;
-        Ok(Self { mocks: mocks::read(files)?, manifest, input_schema, output_schema })
+        let api_schemas = apis::schemas(&manifest, files)?;
+        Ok(Self { mocks: mocks::read(files)?, manifest, input_schema, output_schema, api_schemas })
     }
 
     /// The built tool, with the author's settings within the operator's limits.
-    fn built(self, made: ToolchainOutput, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
-        let settings = self.settings(limits_max)?;
+    fn built(mut self, made: ToolchainOutput, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
+        let derived = made.input_schema.as_deref().unwrap_or_default();
+        let apis = self.apis(derived)?;
+        let settings = VersionSettings { apis, ..self.settings(limits_max)? };
         let input_schema = match self.input_schema {
+            _ if !settings.apis.is_empty() => apis::input_schema(&settings.apis)?,
             Some(schema) => schema,
-            None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
+            None => schema::derived(derived)?,
         };
         check_arguments(&self.manifest.intervention_rules, &input_schema)?;
         check_mcp(&self.manifest.mcp, &input_schema)?;
@@ -159,6 +166,14 @@ impl Declarations {
             artifact: made.artifact,
             packages: made.packages,
         })
+    }
+
+    /// The APIs, if the manifest declares any.
+    fn apis(&mut self, derived: &str) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
+        if self.manifest.apis.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        apis::settings(&self.manifest, (std::mem::take(&mut self.api_schemas), Report::read(derived)?))
     }
 
     fn settings(&self, limits_max: &Limits) -> Result<VersionSettings, Error> {
@@ -184,6 +199,7 @@ impl Declarations {
             task_support: manifest.task_support,
             mcp: manifest.mcp.clone(),
             calls: manifest.calls.clone(),
+            apis: BTreeMap::new(),
         })
     }
 }

@@ -41,13 +41,18 @@ impl Built {
         schemas: &SchemaMatcher,
         organization: &OrganizationId,
     ) -> Result<(), Error> {
-        let Manifest { input_schema, output_schema, .. } = &self.manifest;
+        let Manifest { input_schema, output_schema, apis, .. } = &self.manifest;
         let input = Declared { schema: &self.validator, path: input_schema.as_deref(), check: schema::INPUT };
         input.compile_expensive(schemas, organization).await?;
-        let Some(output) = &self.settings.output_schema else { return Ok(()) };
-        let output = InputSchema::compile(output).map_err(Error::internal)?;
-        let output = Declared { schema: &output, path: output_schema.as_deref(), check: schema::OUTPUT };
-        output.compile_expensive(schemas, organization).await
+        let of_tool = self.settings.output_schema.iter().map(|schema| (schema, output_schema));
+        let of_apis = apis.values().zip(self.settings.apis.values());
+        let of_apis = of_apis.filter_map(|(api, made)| Some((made.output_schema.as_ref()?, &api.output_schema)));
+        for (output, path) in of_tool.chain(of_apis) {
+            let output = InputSchema::compile(output).map_err(Error::internal)?;
+            let output = Declared { schema: &output, path: path.as_deref(), check: schema::OUTPUT };
+            output.compile_expensive(schemas, organization).await?;
+        }
+        Ok(())
     }
 
     /// The tool as checks run it.

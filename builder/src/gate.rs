@@ -5,6 +5,7 @@
 //! allowed hosts, the component's imports and exports, and the declarations for models and clients. A change that cannot
 //! be shown to be compatible counts as breaking.
 
+mod apis;
 mod arrays;
 mod budget;
 mod change;
@@ -17,6 +18,7 @@ mod quoted;
 mod reason;
 mod same;
 mod schemas;
+mod values;
 mod worlds;
 
 use std::collections::BTreeSet;
@@ -25,8 +27,6 @@ use registry::{BumpKind, EnvvarName, HostPattern, ToolVersion, VersionSettings};
 use serde_json::Value;
 
 pub use change::Change;
-use reason::Reason;
-use schemas::Comparison;
 
 /// The part of a version that callers see.
 #[derive(Clone, Copy)]
@@ -71,8 +71,13 @@ const fn weight(bump: BumpKind) -> u8 {
 /// The changes that callers of the old version may notice. Changes that need only a patch are left out.
 #[must_use]
 pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change> {
-    let mut changes = input(old.input_schema, new.input_schema);
-    changes.extend(output(old.settings.output_schema.as_ref(), new.settings.output_schema.as_ref()));
+    let mut changes = match old.settings.apis.is_empty() || new.settings.apis.is_empty() {
+        true => values::input(old.input_schema, new.input_schema),
+        // Each API is compared for itself.
+        false => Vec::new(),
+    };
+    changes.extend(apis::changes(old.settings, new.settings));
+    changes.extend(values::output(old.settings.output_schema.as_ref(), new.settings.output_schema.as_ref()));
     changes.extend(variables("variable", old.envvars, new.envvars));
     changes.extend(variables("secret", old.secrets, new.secrets));
     changes.extend(hosts("host", &old.settings.allowed_hosts, &new.settings.allowed_hosts));
@@ -84,41 +89,6 @@ pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change
     changes.extend(worlds::changes(old.settings.world.as_ref(), new.settings.world.as_ref()));
     changes.extend(promises::changes(old.settings, new.settings));
     changes
-}
-
-/// Compares input schemas. Callers send inputs, so the new schema must accept all inputs that the old one accepts.
-fn input(old: &Value, new: &Value) -> Vec<Change> {
-    let refused = Comparison::new(old, new).refused();
-    if !refused.is_empty() {
-        return refused.iter().map(|reason| Change { bump: BumpKind::Major, reason: reason.to_string() }).collect();
-    }
-    let more = Comparison::new(new, old).refused();
-    more.iter().map(|reason| Change { bump: BumpKind::Minor, reason: reason.widened() }).collect()
-}
-
-/// Compares output schemas. Callers rely on outputs, so the old schema must accept all outputs that the new one
-/// accepts.
-fn output(old: Option<&Value>, new: Option<&Value>) -> Vec<Change> {
-    let change = |bump, reason: &str| vec![Change { bump, reason: reason.to_owned() }];
-    let (old, new) = match (old, new) {
-        (Some(old), Some(new)) => (old, new),
-        (Some(_), None) => return change(BumpKind::Major, "outputs are not described any more"),
-        (None, Some(_)) => return change(BumpKind::Minor, "outputs are described now"),
-        (None, None) => return Vec::new(),
-    };
-    let beyond = Comparison::new(new, old).refused();
-    if !beyond.is_empty() {
-        let reason = |reason: Reason| {
-            format!("outputs may have values that they could not have before (of the previous schema: {reason})")
-        };
-        return beyond.into_iter().map(|each| Change { bump: BumpKind::Major, reason: reason(each) }).collect();
-    }
-    let narrower = Comparison::new(old, new).refused();
-    let narrowed = |reason: &Reason| Change {
-        bump: BumpKind::Minor,
-        reason: format!("outputs are described more exactly ({reason})"),
-    };
-    narrower.first().map(narrowed).into_iter().collect()
 }
 
 /// Compares required variables. An added variable is breaking, since users of the old version have not set it.

@@ -80,6 +80,7 @@ mod tags;
 mod tape;
 mod text_type;
 mod tool;
+mod tool_api;
 mod tool_version;
 mod tool_world;
 mod trust;
@@ -194,6 +195,7 @@ pub use store::{
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};
+pub use tool_api::{ApiName, ToolApi};
 pub use tool_version::{
     Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };

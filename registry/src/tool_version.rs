@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::account::{OrganizationId, UserId};
 use crate::annotations::{Annotations, TaskSupport};
@@ -17,6 +18,7 @@ use crate::mcp_settings::McpSettings;
 use crate::names::{EnvvarName, ToolName};
 use crate::page::Direction;
 use crate::source_names::{BranchName, ProjectPath};
+use crate::tool_api::{ApiName, ToolApi};
 use crate::tool_world::ToolWorld;
 use crate::version::{BumpKind, Version};
 
@@ -67,6 +69,27 @@ pub struct VersionSettings {
     /// The tools that its runs may call, with the versions that it accepts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<ToolName, Constraint>,
+    /// The APIs of the tool. Empty for a tool that is one function.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub apis: BTreeMap<ApiName, ToolApi>,
+}
+
+impl VersionSettings {
+    /// The API that an input is for, if the version has APIs and the input names one of them.
+    pub fn api_of(&self, input: &Map<String, Value>) -> Option<&ToolApi> {
+        self.apis.get(&ApiName::of_input(input)?)
+    }
+
+    /// The schema of the output for an input: that of the API, if the version has APIs.
+    pub fn output_schema_of(&self, input: &Map<String, Value>) -> Option<&Value> {
+        let schema = if self.apis.is_empty() { &self.output_schema } else { &self.api_of(input)?.output_schema };
+        schema.as_ref()
+    }
+
+    /// Whether a person confirms a call with an input: the declaration of the API, if the version has APIs.
+    pub fn intervention_of(&self, input: &Map<String, Value>) -> Intervention {
+        self.api_of(input).map_or(self.intervention, |api| api.intervention)
+    }
 }
 
 /// The default for versions of earlier releases.

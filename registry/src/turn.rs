@@ -14,6 +14,7 @@ use crate::digest::Digest;
 use crate::ids::{ConversationId, InteractionId, TurnId};
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::{InvocationMetadata, InvocationSource};
+use crate::tool_api::ApiName;
 use crate::version::Version;
 
 /// A tool as it was presented to a model.
@@ -28,12 +29,19 @@ pub struct PresentedTool {
     pub input_schema: Value,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// The API of the tool that the name stands for. `None` for a tool of one function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<ApiName>,
     pub spec: Assignment,
 }
 
 impl PresentedTool {
     /// Bytes of the presented tools of one turn, as JSON: more than a model reads.
     pub const BYTES_MAX: usize = 8 * 1024 * 1024;
+
+    fn has_id(&self, id: &str) -> bool {
+        self.api.is_none() && self.spec.tool_id.as_str() == id
+    }
 }
 
 /// The state of a turn.
@@ -85,10 +93,10 @@ impl Turn {
     /// Turns of one conversation. A longer conversation does not fit the context of any model.
     pub const COUNT_MAX: u32 = 10_000;
 
-    /// Finds a presented tool by its name or by its id. Names come first.
+    /// Finds a presented tool by its name or by its id. Names come first. An API has no id of its own.
     pub fn find(&self, name_or_id: &str) -> Option<&PresentedTool> {
         let by_name = self.tools.iter().find(|tool| tool.name == name_or_id);
-        by_name.or_else(|| self.tools.iter().find(|tool| tool.spec.tool_id.as_str() == name_or_id))
+        by_name.or_else(|| self.tools.iter().find(|tool| tool.has_id(name_or_id)))
     }
 
     /// Returns the source of the turn's runs.

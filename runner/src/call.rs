@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
-    AgentCall, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, InvocationId, InvocationSource, OperationId,
-    Principal, ToolId, TreeUse, Trust, Turn, UserVariables, Variables, Version, VersionSettings,
+    AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, InvocationId,
+    InvocationSource, OperationId, Principal, ToolId, TreeUse, Trust, Turn, UserVariables, Variables, Version,
+    VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -104,12 +105,35 @@ impl CallOrigin {
 pub enum Subject {
     /// The highest live version of a tool that matches the constraint.
     Version { tool: ToolId, constraint: Constraint },
+    /// An API of a version. The inputs of the call are arguments of the API.
+    Api { tool: ToolId, version: Version, api: ApiName },
     /// The tip of a branch, built for a test and not published.
     Candidate(Box<Candidate>),
     /// A tool that the server itself provides.
     Native(Arc<NativeTool>),
     /// The tool with this name or id among those that a turn presented, in the version that it presented.
     Presented { turn: Arc<Turn>, tool: String },
+}
+
+impl Subject {
+    /// The version of a listed tool, or the API of it that the list shows.
+    #[must_use]
+    pub fn of(callable: &Callable, api: Option<&ApiName>) -> Self {
+        let (tool, version) = (callable.tool.id.clone(), callable.version.version);
+        match api {
+            Some(api) => Self::Api { tool, version, api: api.clone() },
+            None => Self::Version { tool, constraint: Constraint::exactly(version) },
+        }
+    }
+
+    /// The API whose arguments the inputs of the call are.
+    pub(crate) fn api(&self) -> Option<&ApiName> {
+        match self {
+            Self::Api { api, .. } => Some(api),
+            Self::Presented { turn, tool } => turn.find(tool)?.api.as_ref(),
+            Self::Version { .. } | Self::Candidate(_) | Self::Native(_) => None,
+        }
+    }
 }
 
 /// A built tool that is not published.

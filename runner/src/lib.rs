@@ -36,6 +36,7 @@ mod native;
 mod nesting;
 mod outcome;
 mod output;
+mod output_schemas;
 mod ports;
 mod process;
 mod redact;

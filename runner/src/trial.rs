@@ -157,7 +157,8 @@ impl TrialRunner {
             let Error::InvalidInput { violations } = error else { return Err(error) };
             return Ok(TrialResult::without_run(&violations, redactor));
         }
-        let output_schema = schema::compile(trial.settings.output_schema.as_ref()).await?;
+        let output_schema = trial.settings.output_schema_of(&trial.input.input_parameters);
+        let output_schema = schema::compile(output_schema).await?;
         let limits = Limits::of(trial.settings, limits_max);
         let admitted = admission.admit(organization, 1)?;
         let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;

@@ -10,6 +10,7 @@ use crate::egress::CompiledMocks;
 use crate::error::DamagedArtifact;
 use crate::execution::Code;
 use crate::intervention_rules::InterventionRules;
+use crate::output_schemas::OutputSchemas;
 use crate::schema::InputSchema;
 
 /// Versions that stay in memory.
@@ -24,8 +25,7 @@ pub(crate) struct LoadedVersion {
     /// The code, or the damage for which every run fails. A damaged version is not cached.
     pub(crate) code: Result<Code, DamagedArtifact>,
     pub(crate) schema: InputSchema,
-    /// Schema of outputs.
-    pub(crate) output: Option<InputSchema>,
+    pub(crate) outputs: OutputSchemas,
     /// Rules for calls that a person confirms because of their arguments.
     pub(crate) rules: InterventionRules,
     pub(crate) mocks: Arc<CompiledMocks>,
@@ -87,7 +87,7 @@ mod tests {
         Arc::new(LoadedVersion {
             code: Ok(code),
             schema,
-            output: None,
+            outputs: OutputSchemas::default(),
             rules: InterventionRules::default(),
             mocks: Arc::default(),
         })

@@ -113,6 +113,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             task_support: Default::default(),
             mcp: Default::default(),
             calls: Default::default(),
+            apis: Default::default(),
         },
         image_digest: digest,
         bundle_digest: None,

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::str::FromStr as _;
 
 use futures_util::future::join;
-use registry::{AgentCall, AgentProtocol, ClientName, Constraint, Digest, InvocationSource, Principal};
+use registry::{AgentCall, AgentProtocol, ClientName, Digest, InvocationSource, Principal};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
@@ -189,10 +189,9 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
     let mut pinned: Vec<_> = pinned(&context.meta)?.into_iter().collect();
     let (subject, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), ResultPersistence::default()),
-        ListedSource::Published { callable, assignment } => {
+        ListedSource::Published { callable, assignment, api } => {
             pinned.extend(assignment.component_digest);
-            let constraint = Constraint::exactly(callable.version.version);
-            (Subject::Version { tool: callable.tool.id.clone(), constraint }, assignment.result_persistence)
+            (Subject::of(callable, api.as_ref()), assignment.result_persistence)
         }
     };
     Ok(Call {
@@ -251,9 +250,7 @@ pub(super) fn output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
         ListedSource::Native(tool) if tool.has_envelope() => return OutputForm::Envelope,
         ListedSource::Native(_) => true,
-        ListedSource::Published { callable, .. } => {
-            callable.version.settings.output_schema.as_ref().is_some_and(is_of_object)
-        }
+        ListedSource::Published { .. } => listed.output_schema().is_some_and(is_of_object),
     };
     if is_described { OutputForm::Described } else { OutputForm::Free }
 }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 /// Keys of `_meta` that tell the version of a tool.
 pub(super) const TOOL_ID: &str = "dev.lathe/tool";
 pub(super) const VERSION: &str = "dev.lathe/version";
+/// The key of `_meta` that tells the API of the tool.
+const API: &str = "dev.lathe/api";
 pub(super) const COMPONENT: &str = "dev.lathe/component";
 
 /// Renders a tool of a catalogue.
@@ -38,15 +40,20 @@ pub(super) fn native(name: &str, tool: &NativeTool) -> Tool {
 fn published(listed: &ListedTool, callable: &Callable) -> Tool {
     let Callable { tool, version, .. } = callable;
     let mut shown = Tool::new(listed.name.clone(), listed.description(), listed.input_object());
-    let annotations = version.settings.annotations.with_defaults_of(tool.name.as_str());
+    let annotations = match listed.api() {
+        Some((name, api)) => api.annotations.with_defaults_of(name.as_str()),
+        None => version.settings.annotations.with_defaults_of(tool.name.as_str()),
+    };
     shown.title = title(listed);
     shown.annotations = Some(hints(&annotations));
     shown.output_schema = listed.output_schema().filter(|schema| is_of_object(schema)).map(object);
-    shown.meta = Some(meta(&[
+    let mut fields = vec![
         (TOOL_ID, json!(tool.id)),
         (VERSION, json!(version.version.to_string())),
         (COMPONENT, json!(version.component_digest.to_string())),
-    ]));
+    ];
+    fields.extend(listed.api().map(|(name, _)| (API, json!(name))));
+    shown.meta = Some(meta(&fields));
     shown
 }
 
@@ -55,7 +62,9 @@ pub(super) fn title(listed: &ListedTool) -> Option<String> {
     match &listed.source {
         ListedSource::Native(tool) => Some(tool.title.to_owned()),
         ListedSource::Published { callable, .. } => {
-            callable.version.settings.annotations.title.as_ref().map(ToString::to_string)
+            let of_version = &callable.version.settings.annotations;
+            let annotations = listed.api().map_or(of_version, |(_, api)| &api.annotations);
+            annotations.title.as_ref().map(ToString::to_string)
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use runner::{Catalogue, ListedTool, library_instructions};
+use registry::Agent;
+use runner::{Catalogue, ListedSource, ListedTool, library_instructions};
 use serde_json::{Value, json};
 
 /// Returns one manifest for each family.
@@ -19,7 +20,7 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
             "identifier": format!("lathe-{family}"),
             "type": "default",
             "version": "1",
-            "meta": {"title": agent.name.as_str(), "description": agent.description.as_str(), "avatar": "🔧"},
+            "meta": meta(tools.first().copied(), agent),
             "api": tools.into_iter().map(api).collect::<Vec<_>>(),
         });
         if let Some(instructions) = instructions {
@@ -28,6 +29,17 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
         manifest
     };
     families.into_iter().map(manifest).collect()
+}
+
+/// The texts of a family for people: those of the tool whose APIs it has, or of the agent.
+fn meta(tool: Option<&ListedTool>, agent: &Agent) -> Value {
+    let (title, description) = match tool.map(|tool| &tool.source) {
+        Some(ListedSource::Published { callable, api: Some(_), .. }) => {
+            (callable.tool.name.as_str(), callable.tool.description.as_str())
+        }
+        _ => (agent.name.as_str(), agent.description.as_str()),
+    };
+    json!({"title": title, "description": description, "avatar": "🔧"})
 }
 
 fn api(tool: &ListedTool) -> Value {

@@ -43,6 +43,8 @@ pub struct PresentedTool {
     pub name: String,
     #[schemars(with = "schemas::Id")]
     pub tool_id: String,
+    /// The API of the tool that the name stands for. Null for a tool of one function.
+    pub api: Option<String>,
     /// The version that calls of this turn run.
     pub version: String,
     pub component_digest: String,
@@ -96,6 +98,7 @@ impl From<registry::PresentedTool> for PresentedTool {
         Self {
             name: tool.name,
             tool_id: spec.tool_id,
+            api: tool.api.map(Into::into),
             version: tool.version.to_string(),
             component_digest: tool.component_digest.to_string(),
             description: tool.description,
@@ -113,7 +116,7 @@ impl From<registry::PresentedTool> for PresentedTool {
 /// An example of a turn, for the OpenAPI document.
 pub(crate) fn turn_example() -> Value {
     let tool = json!({
-        "name": "search_orders", "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "version": "1.2.0",
+        "name": "search_orders", "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "api": null, "version": "1.2.0",
         "component_digest": format!("sha256:{}", "3".repeat(64)), "description": "Finds orders.",
         "input_schema": {"type": "object"}, "output_schema": null, "version_constraint": ">=1.2, <2",
         "additional_instruction": "", "audio_fillers": ["Let me look that up."], "audio_filler_triggered_after": 2.0,

@@ -278,6 +278,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             task_support: Default::default(),
             mcp: Default::default(),
             calls: Default::default(),
+            apis: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

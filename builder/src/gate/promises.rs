@@ -2,20 +2,22 @@
 //! tool without a question, because the tool reads only or because a person confirms the call, must not be surprised, and
 //! MCP clients without tasks that may call a tool may still call it, and prompts and resources stay where they are.
 
-use registry::{BumpKind, Intervention, InterventionRule, McpSettings, TaskSupport, VersionSettings};
+use registry::{
+    Annotations, BumpKind, Intervention, InterventionRule, McpSettings, TaskSupport, ToolApi, VersionSettings,
+};
 
 use super::change::Change;
 
 /// Compares declarations. A version that does not say that it is read-only any more counts as one that is not.
 pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
-    let read_only = |of: &VersionSettings| of.annotations.read_only == Some(true);
     let needs_tasks = |of: &VersionSettings| of.task_support == TaskSupport::Required;
-    let writes = (read_only(old) && !read_only(new)).then(|| "the tool is not declared read-only any more".to_owned());
+    let writes = writes("tool", &old.annotations, &new.annotations);
+    // Each API has its own declaration.
+    let calls = if new.apis.is_empty() { confirmed(old.intervention, new.intervention) } else { None };
     let only_as_task = (needs_tasks(new) && !needs_tasks(old)).then(|| {
         format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
     });
-    let breaking = |reason| Change { bump: BumpKind::Major, reason };
-    let ended = writes.into_iter().chain(confirmations(old, new)).chain(only_as_task);
+    let ended = writes.into_iter().chain(calls).chain(rules(old, new)).chain(only_as_task);
     ended.chain(forms(&old.mcp, &new.mcp)).map(breaking).collect()
 }
 
@@ -27,16 +29,34 @@ fn forms(old: &McpSettings, new: &McpSettings) -> Vec<String> {
     prompt.into_iter().chain(resource).collect()
 }
 
-/// Returns the confirmations that end: a call that a person confirmed may go through now.
-fn confirmations(old: &VersionSettings, new: &VersionSettings) -> Vec<String> {
+/// Compares the declarations of an API.
+pub fn of_api(old: &ToolApi, new: &ToolApi) -> Vec<Change> {
+    let ended = [writes("API", &old.annotations, &new.annotations), confirmed(old.intervention, new.intervention)];
+    ended.into_iter().flatten().map(breaking).collect()
+}
+
+const fn breaking(reason: String) -> Change {
+    Change { bump: BumpKind::Major, reason }
+}
+
+fn writes(what: &str, old: &Annotations, new: &Annotations) -> Option<String> {
+    let read_only = |of: &Annotations| of.read_only == Some(true);
+    (read_only(old) && !read_only(new)).then(|| format!("the {what} is not declared read-only any more"))
+}
+
+/// Returns the confirmation that ends: a call that a person confirmed may go through now.
+fn confirmed(old: Intervention, new: Intervention) -> Option<String> {
+    let ends = old != Intervention::Never && new == Intervention::Never;
+    ends.then(|| format!("no person confirms each call any more (`intervention` was {})", old.as_str()))
+}
+
+/// Returns the rules that end.
+fn rules(old: &VersionSettings, new: &VersionSettings) -> Vec<String> {
     let mut ended = Vec::new();
-    if old.intervention != Intervention::Never && new.intervention == Intervention::Never {
-        let was = old.intervention.as_str();
-        ended.push(format!("no person confirms each call any more (`intervention` was {was})"));
-    }
+    let of_all = new.apis.values().map(|api| api.intervention).min().unwrap_or(new.intervention);
     for rule in &old.intervention_rules {
         let is_kept = |other: &InterventionRule| other.when == rule.when && other.intervention >= rule.intervention;
-        if new.intervention < rule.intervention && !new.intervention_rules.iter().any(is_kept) {
+        if of_all < rule.intervention && !new.intervention_rules.iter().any(is_kept) {
             let when = serde_json::Value::Object(rule.when.clone());
             ended.push(format!(
                 "the rule for calls with {when} is gone or less strict (it was {})",

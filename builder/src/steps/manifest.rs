@@ -1,6 +1,7 @@
 //! The manifest: the author's declarations in the project file of the tool's language.
 
 mod annotations;
+mod apis;
 mod calls;
 mod fields;
 mod intervention;
@@ -12,14 +13,15 @@ mod project_file;
 use std::collections::BTreeMap;
 
 use registry::{
-    Annotations, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, McpSettings, RunBounds,
-    TaskSupport, ToolName,
+    Annotations, ApiName, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, McpSettings,
+    RunBounds, TaskSupport, ToolName,
 };
 
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::lock::name;
-use crate::toolchain::convention::{Convention, EntryPoint};
+use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
+pub use apis::Api;
 use fields::{Fields, Located, STAGE};
 pub use intervention::check_arguments;
 pub use mcp::check_mcp;
@@ -36,6 +38,7 @@ const DAY_MS: u64 = 86_400_000;
 pub struct Manifest {
     pub language: Language,
     pub name: String,
+    /// The code to call. With APIs, the default module of their functions.
     pub entry_point: String,
     /// The file with the schema of inputs. `None` to derive the schema from the entry point's types.
     pub input_schema: Option<String>,
@@ -59,6 +62,8 @@ pub struct Manifest {
     pub task_support: TaskSupport,
     /// What MCP clients see besides a tool.
     pub mcp: McpSettings,
+    /// The functions that agents call by names of their own. Empty for a tool of one function.
+    pub apis: BTreeMap<ApiName, Api>,
     /// The tools that its runs may call, with the versions that it accepts.
     pub calls: BTreeMap<ToolName, Constraint>,
     /// The names of the packages that the project declares, which require a lock file.
@@ -88,13 +93,16 @@ struct Project<'f> {
 
 fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Result<Manifest, Error> {
     let tape = lathe.flag("tape")?.map(|found| found.value);
+    let has_apis = apis::are_declared(&lathe);
     let task_support = annotations::task_support(&mut lathe)?;
     let required_secret_envvars = variables(&mut lathe, "required_secret_envvars")?;
+    let entry_point = entry_point(&mut lathe, convention, project.files)?;
     let manifest = Manifest {
         language: convention.language,
         name: project.name,
         dependencies: project.dependencies,
-        entry_point: entry_point(&mut lathe, &convention.entry_point, project.files)?,
+        apis: apis::read(&mut lathe, convention, &entry_point)?,
+        entry_point,
         input_schema: file(&mut lathe, "input_schema")?,
         output_schema: file(&mut lathe, "output_schema")?,
         required_envvars: variables(&mut lathe, "required_envvars")?,
@@ -110,7 +118,7 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         intervention: intervention::read(&mut lathe)?,
         intervention_rules: intervention::rules(&mut lathe)?,
         task_support,
-        mcp: mcp::read(lathe.table("mcp")?, task_support)?,
+        mcp: mcp::read(lathe.table("mcp")?, task_support, has_apis)?,
         calls: calls::read(&mut lathe)?,
     };
     lathe.finish().map(|()| manifest)
@@ -172,7 +180,21 @@ fn recorded_answers(lathe: &mut Fields, tape: Option<bool>) -> Result<bool, Erro
     }
 }
 
-fn entry_point(lathe: &mut Fields, rules: &EntryPoint, files: &BTreeMap<String, Vec<u8>>) -> Result<String, Error> {
+fn entry_point(
+    lathe: &mut Fields,
+    convention: &Convention,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<String, Error> {
+    if let ApiFunctions::OfModules { default, is_valid, rule } = convention.api_functions
+        && apis::are_declared(lathe)
+    {
+        return match lathe.text("entry_point")? {
+            None => Ok(default.into()),
+            Some(found) if is_valid(&found.value) => Ok(found.value),
+            Some(found) => Err(lathe.refuse("entry_point", found.line, rule)),
+        };
+    }
+    let rules = &convention.entry_point;
     match lathe.text("entry_point")? {
         None => Ok(default(rules, files).into()),
         Some(found) if (rules.is_valid)(&found.value) => Ok(found.value),

@@ -1,5 +1,6 @@
 //! The steps of a build, one file each. No step uses the store.
 
+pub mod apis;
 pub mod archive;
 pub mod bundle;
 pub mod child;

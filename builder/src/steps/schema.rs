@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::OrganizationId;
+use registry::{ApiName, OrganizationId};
 use runner::{InputSchema, SchemaMatcher};
 use serde_json::Value;
 
@@ -31,6 +31,33 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str, check: &'static str) 
 /// When the text is not the schema of an object.
 pub fn derived(text: &str) -> Result<Value, Error> {
     parse(text.as_bytes(), Location::default(), INPUT)
+}
+
+/// Reads the derived schema of the arguments of an API.
+///
+/// # Errors
+/// When it is not the schema of an object.
+pub fn of_api(name: &ApiName, schema: Value) -> Result<Value, Error> {
+    checked(schema).map_err(|problem| Error::failed(STAGE, INPUT, format!("{name}: {problem}")))
+}
+
+/// Checks the input schema that the schemas of all APIs make together.
+///
+/// # Errors
+/// When it is too large or costs too much.
+pub fn combined(schema: Value) -> Result<Value, Error> {
+    let problem = |problem| Error::failed(STAGE, INPUT, format!("the schemas of all APIs together: {problem}"));
+    checked(schema).map_err(problem)
+}
+
+fn checked(schema: Value) -> Result<Value, String> {
+    if schema.to_string().len() > SCHEMA_BYTES_MAX {
+        return Err(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes"));
+    }
+    if !schema.is_object() {
+        return Err("a schema is a JSON object".into());
+    }
+    InputSchema::compile(&schema).map(|_| schema)
 }
 
 /// A schema of a project, its file, and its name in errors.

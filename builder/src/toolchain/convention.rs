@@ -16,6 +16,7 @@ pub struct Convention {
     /// The path of the dependencies: a list of requirements, or a table of them.
     pub dependencies: &'static [&'static str],
     pub entry_point: EntryPoint,
+    pub api_functions: ApiFunctions,
     /// The interpreter that runs the language's bundles. `None` when tools are components of their own.
     pub image: Option<ShippedImage>,
 }
@@ -28,4 +29,15 @@ pub struct EntryPoint {
     pub is_valid: fn(&str) -> bool,
     /// The rule in words, for authors.
     pub rule: &'static str,
+}
+
+/// The functions that can be APIs of a tool.
+#[derive(Debug, Clone, Copy)]
+pub enum ApiFunctions {
+    /// Functions of modules. With APIs, the entry point of the tool is a module.
+    OfModules { default: &'static str, is_valid: fn(&str) -> bool, rule: &'static str },
+    /// Functions that the entry file exports.
+    OfEntryFile,
+    /// A tool is one function.
+    None,
 }

@@ -252,6 +252,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             task_support: Default::default(),
             mcp: Default::default(),
             calls: Default::default(),
+            apis: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

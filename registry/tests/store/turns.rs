@@ -23,6 +23,7 @@ pub fn presented(tool: &ToolId) -> PresentedTool {
         description: "finds things".to_owned(),
         input_schema: json!({"type": "object"}),
         output_schema: None,
+        api: None,
         spec: assignment(tool, ">=1"),
     }
 }

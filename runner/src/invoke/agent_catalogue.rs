@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{Assignment, BuiltInTools, Permission, Principal, RunningAgent};
+use registry::{Assignment, BuiltInTools, Callable, Permission, Principal, RunningAgent};
 
 use super::catalogue::{Catalogue, ListedSource};
 use super::catalogue_cache::MadeFrom;
@@ -60,12 +60,19 @@ impl Invoker {
             let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
             let callable = self.services.store.callable(&principal.organization, tool, constraint).await?;
             let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
-            sources.extend(callable.map(|callable| {
-                let assignment = Arc::new(assignment.clone());
-                ListedSource::Published { callable, assignment }
-            }));
+            sources.extend(callable.into_iter().flat_map(|callable| listed(&callable, assignment)));
         }
         Ok(sources)
+    }
+}
+
+/// The version of a tool as agents list it: once, or once for each API.
+fn listed(callable: &Arc<Callable>, assignment: &Assignment) -> Vec<ListedSource> {
+    let assignment = Arc::new(assignment.clone());
+    let source = |api| ListedSource::Published { callable: callable.clone(), assignment: assignment.clone(), api };
+    match callable.version.settings.apis.keys() {
+        names if names.len() == 0 => vec![source(None)],
+        names => names.map(|name| source(Some(name.clone()))).collect(),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The tools that a user may call through an agent.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use registry::{Assignment, Callable, Digest, RunningAgent};
+use registry::{ApiName, Assignment, Callable, Digest, RunningAgent, ToolApi};
 use serde_json::{Map, Value};
 
 use crate::native::NativeTool;
@@ -41,6 +42,8 @@ pub enum ListedSource {
     Published {
         callable: Arc<Callable>,
         assignment: Arc<Assignment>,
+        /// The API of the version. `None` for a tool of one function.
+        api: Option<ApiName>,
     },
 }
 
@@ -90,9 +93,13 @@ impl ListedTool {
         Self { name, source, input: OnceLock::new() }
     }
 
+    /// The family of the tool. The APIs of a tool are a family of their own.
     #[must_use]
     pub fn family(&self) -> &str {
-        self.source.family_and_name().0
+        match &self.source {
+            ListedSource::Published { callable, api: Some(_), .. } => callable.tool.name.as_str(),
+            source => source.family_and_name().0,
+        }
     }
 
     /// Whether the result is an object that tells success from failure, also for a failure.
@@ -101,13 +108,24 @@ impl ListedTool {
         matches!(&self.source, ListedSource::Native(tool) if tool.has_envelope())
     }
 
-    /// The description for models: that of the tool, with the instruction of the assignment.
+    /// The name and the declarations of the API that the name stands for.
+    #[must_use]
+    pub fn api(&self) -> Option<(&ApiName, &ToolApi)> {
+        match &self.source {
+            ListedSource::Published { callable, api: Some(api), .. } => {
+                callable.version.settings.apis.get_key_value(api)
+            }
+            _ => None,
+        }
+    }
+
+    /// The description for models: that of the tool or the API, with the instruction of the assignment.
     #[must_use]
     pub fn description(&self) -> String {
         match &self.source {
             ListedSource::Native(tool) => tool.description.to_owned(),
-            ListedSource::Published { callable, assignment } => {
-                let description = callable.tool.description.as_str();
+            ListedSource::Published { callable, assignment, .. } => {
+                let description = self.api().map_or(&callable.tool.description, |(_, api)| &api.description).as_str();
                 let instruction = assignment.additional_instruction.as_str();
                 let has_instruction = !instruction.trim().is_empty();
                 if has_instruction { format!("{description}\n\n{instruction}") } else { description.to_owned() }
@@ -119,7 +137,9 @@ impl ListedTool {
     pub fn input_schema(&self) -> &Value {
         match &self.source {
             ListedSource::Native(tool) => &tool.input_schema,
-            ListedSource::Published { callable, .. } => &callable.version.input_schema,
+            ListedSource::Published { callable, .. } => {
+                self.api().map_or(&callable.version.input_schema, |(_, api)| &api.input_schema)
+            }
         }
     }
 
@@ -134,33 +154,48 @@ impl ListedTool {
     pub fn output_schema(&self) -> Option<&Value> {
         match &self.source {
             ListedSource::Native(tool) => Some(&tool.output_schema),
-            ListedSource::Published { callable, .. } => callable.version.settings.output_schema.as_ref(),
+            ListedSource::Published { callable, .. } => match self.api() {
+                Some((_, api)) => api.output_schema.as_ref(),
+                None => callable.version.settings.output_schema.as_ref(),
+            },
         }
     }
 }
 
 impl ListedSource {
-    fn family_and_name(&self) -> (&str, &str) {
+    /// The family, which becomes a prefix where two names are equal, and the name.
+    fn family_and_name(&self) -> (&str, Cow<'_, str>) {
         match self {
-            Self::Native(tool) => (tool.family, &tool.name),
-            Self::Published { callable, .. } => (PUBLISHED, callable.tool.name.as_str()),
+            Self::Native(tool) => (tool.family, tool.name.as_str().into()),
+            Self::Published { callable, api: None, .. } => (PUBLISHED, callable.tool.name.as_str().into()),
+            Self::Published { callable, api: Some(api), .. } => {
+                (PUBLISHED, format!("{}_{api}", callable.tool.name).into())
+            }
         }
     }
 }
 
 /// Gives each tool a name of its own that is not taken, in the order of families and names.
 pub(super) fn named(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) -> Vec<ListedTool> {
-    sources.sort_by(|a, b| a.family_and_name().cmp(&b.family_and_name()));
+    sources.sort_by_cached_key(|source| {
+        let (family, name) = source.family_and_name();
+        (family.to_owned(), name.into_owned())
+    });
     let named = sources.into_iter().map(|source| {
         let (family, name) = source.family_and_name();
-        let own = match taken.contains(name) {
-            true => bounded(format!("{family}_{name}")),
-            false => bounded(name.to_owned()),
-        };
+        let own = free(&taken, family, &name);
         taken.insert(own.clone());
         ListedTool::new(own, source)
     });
     named.collect()
+}
+
+/// The first of a tool's names that is not taken: its own, that with its family, and those with a number.
+fn free(taken: &HashSet<String>, family: &str, name: &str) -> String {
+    let with_family = format!("{family}_{name}");
+    let numbered = (2_usize..).map(|number| format!("{with_family}_{number}"));
+    let mut names = [name.to_owned(), with_family.clone()].into_iter().chain(numbered).map(bounded);
+    names.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
 /// Replaces the end of a name that is too long by the beginning of its digest.
@@ -175,6 +210,15 @@ fn bounded(name: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_taken_gets_its_family_and_then_a_number() {
+        let mut taken = HashSet::new();
+        for expected in ["a_b_c", "tools_a_b_c", "tools_a_b_c_2", "tools_a_b_c_3"] {
+            assert_eq!(free(&taken, "tools", "a_b_c"), expected);
+            taken.insert(expected.to_owned());
+        }
+    }
 
     #[test]
     fn a_long_name_ends_with_its_digest() {

@@ -21,6 +21,7 @@ use crate::redact::RedactedEnd;
 impl Run<'_> {
     pub async fn execute_and_record(&self, pending: PendingRun) -> Result<RunResult, Error> {
         let id = pending.id.clone();
+        let output_schema = self.target.output_schema(&pending.documents.tool_input);
         let status_events = Arc::<Mutex<Vec<Value>>>::default();
         let finished = self.execute(pending, status_events.clone()).await.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed because of a fault of the host");
@@ -42,7 +43,7 @@ impl Run<'_> {
         if is_called {
             ledger.hand_over();
         }
-        let Shaped { outcome, persisted } = self.shape(outcome).await;
+        let Shaped { outcome, persisted } = self.shape(outcome, output_schema).await;
         let trust = verdict(self.target.trust_class());
         metrics::ended(&outcome, self.target.language());
         let status_events = std::mem::take(&mut *status_events.lock());

@@ -24,7 +24,7 @@ impl Services {
         let scope = scope(&call.principal, &call.caller_names);
         let rules = self.rules_of(&scope).await?;
         let arguments: Vec<_> = call.inputs.iter().map(|input| json_text(&input.input_parameters)).collect();
-        let Some(forbidden) = rules.forbids(target.name(), &arguments) else { return Ok(()) };
+        let Some(forbidden) = rules.forbids(&names(target.name(), call), &arguments) else { return Ok(()) };
         if let Err(error) = self.library(scope).count(LibraryFamily::Rules, &forbidden.rule).await {
             tracing::warn!(%error, "a violation of a rule was not counted");
         }
@@ -52,6 +52,12 @@ impl Services {
 pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope {
     let (organization, user, app) = (principal.organization.clone(), principal.user.clone(), names.app.clone());
     LibraryScope { organization, user, app }
+}
+
+/// The name of a tool, and the names by which agents call its APIs.
+fn names(tool: &str, call: &Call) -> Vec<String> {
+    let apis = call.inputs.iter().filter_map(|input| input.input_parameters.get("api")?.as_str());
+    std::iter::once(tool.to_owned()).chain(apis.map(|api| format!("{tool}_{api}"))).collect()
 }
 
 fn json_text(arguments: &Map<String, Value>) -> String {

@@ -17,6 +17,7 @@ use crate::execution::{Execution, RunDocuments, group_of};
 use crate::interaction::{Asked, Interaction};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
+use crate::output::OutputCheck;
 use crate::ports::Ports;
 use crate::redact::{Redaction, Redactor};
 use crate::tape::{Difference, DifferenceKind, End, TapeMode, TapeResult, changes, first_difference};
@@ -89,7 +90,8 @@ impl Invoker {
         let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let execution = Execution { group: group_of(organization), ..prepared.execution(&recording)? };
         let mut executed = self.services.executor.run(Box::new(execution), Ports::closed()).await?;
-        let check = prepared.resolved.output_check(&self.services.schemas, organization);
+        let schema = prepared.resolved.loaded.outputs.of_input(&prepared.documents.tool_input);
+        let check = OutputCheck { schemas: &self.services.schemas, organization, schema };
         executed.outcome = check.apply(executed.outcome).await;
         compared(executed, &prepared, recording)
     }

@@ -16,6 +16,7 @@ use crate::error::{DamagedArtifact, DeprecatedVersion, Error};
 use crate::execution::{Code, CodeBundle};
 use crate::intervention_rules::InterventionRules;
 use crate::limits::Limits;
+use crate::output_schemas::OutputSchemas;
 use crate::schema;
 use crate::versions::{LoadedVersion, VersionCache};
 
@@ -37,6 +38,9 @@ impl Resolver {
                 Ok(Target::Component(Box::new(Box::pin(self.candidate((**candidate).clone())).await?)))
             }
             Subject::Version { tool, constraint } => self.published(&principal.organization, tool, constraint).await,
+            Subject::Api { tool, version, .. } => {
+                self.published(&principal.organization, tool, &Constraint::exactly(*version)).await
+            }
             Subject::Presented { turn, tool } => {
                 let presented = turn.find(tool).ok_or_else(|| not_presented(turn, tool))?;
                 let constraint = Constraint::exactly(presented.version);
@@ -80,7 +84,7 @@ impl Resolver {
     pub async fn candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
         let Candidate { tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
         self.compile(&code.component, !code.bundle.bytes().is_empty()).await?;
-        let output = schema::compile(settings.output_schema.as_ref()).await?;
+        let outputs = OutputSchemas::compile(&settings).await?;
         Ok(Resolved {
             callable: None,
             // Unpublished code belongs to no tool, also when a tool has its name.
@@ -91,7 +95,7 @@ impl Resolver {
             loaded: Arc::new(LoadedVersion {
                 code: Ok(code),
                 schema,
-                output,
+                outputs,
                 rules: InterventionRules::default(),
                 mocks,
             }),
@@ -140,7 +144,7 @@ impl Resolver {
 
     async fn load_first(&self, version: &ToolVersion) -> Result<Arc<LoadedVersion>, Error> {
         let schema = schema::compile(Some(&version.input_schema)).await?;
-        let output = schema::compile(version.settings.output_schema.as_ref()).await?;
+        let outputs = OutputSchemas::compile(&version.settings).await?;
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
         let (code, mocks) = match self.stored(version).await {
             // Not cached, since the artifact may be restored.
@@ -148,7 +152,7 @@ impl Resolver {
                 return Ok(Arc::new(LoadedVersion {
                     code: Err(damage),
                     schema,
-                    output,
+                    outputs,
                     rules: InterventionRules::default(),
                     mocks: Arc::default(),
                 }));
@@ -156,7 +160,7 @@ impl Resolver {
             stored => stored?,
         };
         let rules = InterventionRules::compile(version.settings.intervention_rules.clone()).await?;
-        let loaded = Arc::new(LoadedVersion { code: Ok(code), schema, output, rules, mocks: mocks.into() });
+        let loaded = Arc::new(LoadedVersion { code: Ok(code), schema, outputs, rules, mocks: mocks.into() });
         self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }

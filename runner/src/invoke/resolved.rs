@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::{Callable, Constraint, Digest, Language, OrganizationId, ToolId, ToolName, Variables, Version};
+use registry::{Callable, Constraint, Digest, Language, ToolId, ToolName, Variables, Version};
 
 use crate::egress::EgressPolicy;
 use crate::limits::Limits;
-use crate::output::OutputCheck;
-use crate::schema::SchemaMatcher;
 use crate::versions::LoadedVersion;
 
 /// The subject of a call with everything that its runs need.
@@ -31,11 +29,4 @@ pub(super) struct Resolved {
     pub is_recorded: bool,
     /// The tool whose recorded responses simulations use and regular runs extend, when the tool allows it.
     pub responses_of: Option<ToolId>,
-}
-
-impl Resolved {
-    /// Checks outputs against the version's output schema.
-    pub fn output_check<'a>(&'a self, schemas: &'a SchemaMatcher, organization: &'a OrganizationId) -> OutputCheck<'a> {
-        OutputCheck { schemas, organization, schema: self.loaded.output.as_ref() }
-    }
 }

@@ -2,7 +2,8 @@
 
 use super::run::Run;
 use crate::outcome::Outcome;
-use crate::output;
+use crate::output::{self, OutputCheck};
+use crate::schema::InputSchema;
 
 /// An outcome within its limits.
 pub(super) struct Shaped {
@@ -12,9 +13,10 @@ pub(super) struct Shaped {
 }
 
 impl Run<'_> {
-    /// Checks the output against the output schema, then applies its limit and the persistence of the call.
-    pub async fn shape(&self, outcome: Outcome) -> Shaped {
-        let check = self.target.output_check(&self.services.schemas, &self.caller.principal.organization);
+    /// Checks the output against a schema, then applies its limit and the persistence of the call.
+    pub async fn shape(&self, outcome: Outcome, schema: Option<&InputSchema>) -> Shaped {
+        let organization = &self.caller.principal.organization;
+        let check = OutputCheck { schemas: &self.services.schemas, organization, schema };
         let outcome = check.apply(outcome).await;
         let (outcome, persisted) = output::apply_limits(outcome, self.persistence, self.target.output_characters());
         Shaped { outcome, persisted }

@@ -50,6 +50,7 @@ pub(super) struct Steps<'a> {
 impl Steps<'_> {
     /// Takes a call through all steps.
     pub async fn run(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Refusal> {
+        let call = with_api(call);
         let target = match self.resolve(&call).await {
             Ok(target) => target,
             Err(refused) => return Err(self.refuse(call, None, refused).await),
@@ -106,6 +107,14 @@ impl Steps<'_> {
             Err(failed) => Refusal::unrecorded(Record, failed),
         }
     }
+}
+
+/// Makes inputs of the tool of the arguments of an API.
+fn with_api(call: Call) -> Call {
+    let Some(api) = call.subject.api() else { return call };
+    let of_tool = |input: Input| Input { input_parameters: api.input(input.input_parameters), ..input };
+    let inputs = call.inputs.into_iter().map(of_tool).collect();
+    Call { inputs, ..call }
 }
 
 /// An admitted call.

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use registry::{Digest, Granted, Intervention, Language, NativeToolName, OrganizationId, SecretValue, ToolId, Version};
+use registry::{Digest, Granted, Intervention, Language, NativeToolName, SecretValue, ToolId, Version};
 
 use super::resolved::Resolved;
 use crate::call::Input;
 use crate::native::NativeTool;
-use crate::output::OutputCheck;
-use crate::schema::{InputSchema, SchemaMatcher};
+use crate::schema::InputSchema;
 
 /// Characters of the longest output of a native tool.
 const NATIVE_OUTPUT_CHARACTERS: usize = 1024 * 1024;
@@ -81,8 +80,9 @@ impl Target {
     pub fn intervention(&self, inputs: &[Input]) -> Intervention {
         let Self::Component(resolved) = self else { return Intervention::Never };
         let Some(callable) = &resolved.callable else { return Intervention::Never };
-        let of_all = callable.version.settings.intervention;
-        of_all.max(resolved.loaded.rules.strictest(inputs.iter().map(|input| &input.input_parameters)))
+        let (settings, inputs) = (&callable.version.settings, inputs.iter().map(|input| &input.input_parameters));
+        let declared = inputs.clone().map(|input| settings.intervention_of(input)).max().unwrap_or_default();
+        declared.max(resolved.loaded.rules.strictest(inputs))
     }
 
     pub const fn trust_class(&self) -> TrustClass {
@@ -115,10 +115,11 @@ impl Target {
         }
     }
 
-    pub fn output_check<'a>(&'a self, schemas: &'a SchemaMatcher, organization: &'a OrganizationId) -> OutputCheck<'a> {
+    /// The schema of the output for an input, which is the text of a JSON object.
+    pub fn output_schema(&self, tool_input: &str) -> Option<&InputSchema> {
         match self {
-            Self::Component(resolved) => resolved.output_check(schemas, organization),
-            Self::Native(tool) => OutputCheck { schemas, organization, schema: Some(&tool.output) },
+            Self::Component(resolved) => resolved.loaded.outputs.of_input(tool_input),
+            Self::Native(tool) => Some(&tool.output),
         }
     }
 

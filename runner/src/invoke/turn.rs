@@ -117,7 +117,7 @@ impl Run<'_> {
 }
 
 fn presented(listed: &ListedTool) -> Option<PresentedTool> {
-    let ListedSource::Published { callable, assignment } = &listed.source else { return None };
+    let ListedSource::Published { callable, assignment, api } = &listed.source else { return None };
     Some(PresentedTool {
         name: listed.name.clone(),
         version: callable.version.version,
@@ -125,6 +125,7 @@ fn presented(listed: &ListedTool) -> Option<PresentedTool> {
         description: listed.description(),
         input_schema: listed.input_schema().clone(),
         output_schema: listed.output_schema().cloned(),
+        api: api.clone(),
         spec: (**assignment).clone(),
     })
 }

@@ -1,8 +1,10 @@
 //! Step 3 of a call: its inputs match the input schema of the tool.
 
+use registry::ApiName;
+
 use super::target::Target;
 use crate::call::{Call, INPUTS_MAX};
-use crate::error::Error;
+use crate::error::{Error, SchemaViolation};
 use crate::schema::SchemaMatcher;
 
 /// Refuses a call without inputs or with too many, and inputs that violate the schema.
@@ -12,5 +14,17 @@ pub(super) async fn validate(schemas: &SchemaMatcher, target: &Target, call: &Ca
         return Err(Error::InputCount { count: inputs.len() });
     }
     let inputs = inputs.iter().map(|input| input.input_parameters.clone()).collect();
-    schemas.validate(&call.principal.organization, target.input_schema(), inputs).await
+    let validated = schemas.validate(&call.principal.organization, target.input_schema(), inputs).await;
+    if call.subject.api().is_some() { validated.map_err(of_arguments) } else { validated }
+}
+
+/// Violations with their places in the arguments of the API, since the caller knows nothing else of the input.
+fn of_arguments(error: Error) -> Error {
+    let Error::InvalidInput { violations } = error else { return error };
+    let prefix = format!("/{}", ApiName::ARGUMENTS_MEMBER);
+    let place = |violation: SchemaViolation| SchemaViolation {
+        pointer: violation.pointer.strip_prefix(&prefix).unwrap_or(&violation.pointer).to_owned(),
+        ..violation
+    };
+    Error::InvalidInput { violations: violations.into_iter().map(place).collect() }
 }

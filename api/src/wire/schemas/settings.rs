@@ -75,6 +75,32 @@ pub(crate) struct VersionSettings {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
     calls: BTreeMap<registry::ToolName, registry::Constraint>,
+    /// The APIs of the tool. Absent for a tool of one function.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, ToolApi>")]
+    apis: BTreeMap<registry::ApiName, registry::ToolApi>,
+}
+
+/// An API of a version, which agents list by a name of its own.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::ToolApi")]
+pub(crate) struct ToolApi {
+    /// The text by which a model chooses the API.
+    #[schemars(with = "String")]
+    description: registry::Description,
+    /// JSON Schema of the arguments.
+    input_schema: Value,
+    /// JSON Schema of the output, if the author declares one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Value>,
+    /// The author's hints for models and clients. Absent if nothing is declared.
+    #[serde(default, skip_serializing_if = "registry::Annotations::is_empty")]
+    #[schemars(with = "Annotations")]
+    annotations: registry::Annotations,
+    /// Whether a person confirms each call of the API. Absent for `never`.
+    #[serde(default, skip_serializing_if = "registry::Intervention::is_never")]
+    #[schemars(with = "Intervention")]
+    intervention: registry::Intervention,
 }
 
 /// Hints of an author about a version, for models and clients. The server does not enforce them. Undeclared hints are absent.

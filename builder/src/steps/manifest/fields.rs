@@ -57,6 +57,16 @@ impl Fields {
         Ok(Self { file: self.file, root, prefix, table, known: Vec::new() })
     }
 
+    /// The keys that have not been read yet.
+    pub fn keys(&self) -> Vec<Located<String>> {
+        self.table.iter().map(|(key, entry)| Located { line: entry.key_line, value: key.clone() }).collect()
+    }
+
+    /// The line of a key that has not been read yet.
+    pub fn line_of(&self, key: &str) -> Option<u32> {
+        self.table.get(key).map(|entry| entry.key_line)
+    }
+
     /// The tables of a list, each with the line of its beginning.
     ///
     /// # Errors

@@ -7,7 +7,13 @@ use super::fields::{Fields, Located, STAGE};
 use crate::error::Error;
 use crate::text::shown;
 
-pub fn read(mut mcp: Fields, task_support: TaskSupport) -> Result<McpSettings, Error> {
+/// Reads what MCP clients see. A tool with APIs is neither a prompt nor a resource: which of them would it be?
+pub fn read(mut mcp: Fields, task_support: TaskSupport, has_apis: bool) -> Result<McpSettings, Error> {
+    if let Some((key, line)) =
+        ["prompt", "resource"].iter().find_map(|key| Some((key, mcp.line_of(key)?))).filter(|_| has_apis)
+    {
+        return Err(mcp.refuse(key, line, "must not be beside `apis`: it is for tools of one function"));
+    }
     let prompt = mcp.flag("prompt")?.is_some_and(|found| found.value);
     let resource = match mcp.text("resource")? {
         Some(Located { line, value }) => {
@@ -86,6 +92,9 @@ mod tests {
         assert_eq!(parsed(&lathe("")).unwrap().mcp, McpSettings::default());
         let both = parsed(&lathe("prompt = true\nresource = 'test://{id}'")).unwrap();
         assert_eq!(both.mcp, forms(true, Some("test://{id}")));
+        let with_apis =
+            "[project]\nname = 'w'\n[tool.lathe.apis.a]\ndescription = 'A.'\n[tool.lathe.mcp]\nprompt = true\n";
+        refused(with_apis, "pyproject.toml:6: tool.lathe.mcp.prompt must not be beside `apis`");
         refused(&lathe("ask_first = true"), "pyproject.toml:4: tool.lathe.mcp.ask_first has no effect");
         let asks = "[project]\nname = 'w'\n[tool.lathe]\ntasks = 'optional'\n[tool.lathe.mcp]\nask_first = true\n";
         assert!(parsed(asks).unwrap().mcp.ask_first);

@@ -3,7 +3,7 @@
 use registry::Language;
 
 use crate::component::ShippedImage;
-use crate::toolchain::convention::{Convention, EntryPoint};
+use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
 
 pub const JAVASCRIPT: Convention = Convention {
     language: Language::JavaScript,
@@ -16,6 +16,7 @@ pub const JAVASCRIPT: Convention = Convention {
         is_valid: is_script,
         rule: "must be a file of the project that exports runTool, such as `src/index.ts`",
     },
+    api_functions: ApiFunctions::OfEntryFile,
     image: Some(IMAGE),
 };
 

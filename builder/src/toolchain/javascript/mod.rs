@@ -1,5 +1,6 @@
 //! JavaScript and TypeScript: one script for the language's image, or for a snapshot of it with the project's packages.
 
+mod apis;
 pub mod convention;
 
 use std::sync::Arc;
@@ -80,15 +81,16 @@ impl JavaScript {
         let ready = progress.step("image", self.images.ready(Language::JavaScript)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
         let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
-        let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
-        let sources = esbuild::Sources { entry_point: &manifest.entry_point, files, packages: dependencies };
+        let mut files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
+        let entry_point = apis::entry_point(manifest, &mut files)?;
+        let sources = esbuild::Sources { entry_point: &entry_point, files, packages: dependencies };
         let bundling = async {
             let (esbuild, identity) = self.allowed_esbuild(progress).await?;
             packages.push(identity);
             self.bundled(&esbuild, sources, (&ready, progress)).await
         };
         let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
-        let project = Sources { entry_point: manifest.entry_point.clone(), files: script, dependencies: Vec::new() };
+        let project = Sources { entry_point, files: script, dependencies: Vec::new() };
         let code = snapshot.as_ref().map_or(&ready.code, |snapshot| &snapshot.code);
         let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
         let made = progress.step("compile", made).await?;

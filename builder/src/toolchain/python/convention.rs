@@ -3,7 +3,7 @@
 use registry::Language;
 
 use crate::component::ShippedImage;
-use crate::toolchain::convention::{Convention, EntryPoint};
+use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
 
 pub const PYTHON: Convention = Convention {
     language: Language::Python,
@@ -16,14 +16,22 @@ pub const PYTHON: Convention = Convention {
         is_valid: is_python_object,
         rule: "must be `package.module:function`, such as `tool:run_tool`",
     },
+    api_functions: ApiFunctions::OfModules {
+        default: "tool",
+        is_valid: is_dotted,
+        rule: "must be a module, such as `orders`, when the tool has `apis`: its functions are the APIs",
+    },
     image: Some(IMAGE),
 };
 
 pub const IMAGE: ShippedImage = ShippedImage { name: python_image::NAME, unpack: python_image::component };
 
 fn is_python_object(text: &str) -> bool {
-    let dotted = |text: &str| text.split('.').all(is_identifier);
-    text.split_once(':').is_some_and(|(module, function)| dotted(module) && dotted(function))
+    text.split_once(':').is_some_and(|(module, function)| is_dotted(module) && is_dotted(function))
+}
+
+fn is_dotted(text: &str) -> bool {
+    text.split('.').all(is_identifier)
 }
 
 fn is_identifier(part: &str) -> bool {

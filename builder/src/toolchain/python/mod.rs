@@ -1,12 +1,13 @@
 //! Python: a bundle of code objects for the language's image, or for a snapshot of it with the project's packages.
 
+mod apis;
 pub mod convention;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use registry::Language;
-use runner::{Project as Sources, SourceFile};
+use runner::{Bundle, NativeCode, Project as Sources, SourceFile};
 
 use super::project::{Project, ToolchainOutput};
 use super::shared::Shared;
@@ -19,6 +20,7 @@ use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::{PYTHON_MODULES, Packages};
 use crate::steps::bundle::{self, Source};
 use crate::steps::dependencies::{Fetched, Packages as PythonPackages};
+use crate::steps::manifest::Manifest;
 
 /// The directory of a project's modules, beside its root.
 const SOURCE_ROOT: &str = "src/";
@@ -60,7 +62,7 @@ impl Python {
         let dependencies = if snapshot.is_some() { Vec::new() } else { fetched.files };
         let project = Sources { entry_point: manifest.entry_point.clone(), files, dependencies };
         let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
-        let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+        let made = self.bundled(code, manifest, Source { project, derive_schema });
         let made = async { made.await.map_err(|error| explained(error, &fetched.without_native)) };
         let made = progress.step("compile", made).await?;
         let artifact = match &snapshot {
@@ -68,6 +70,22 @@ impl Python {
             None => BuiltArtifact::of_image(&image, made.bytes),
         };
         Ok(ToolchainOutput { artifact, packages: fetched.packages, input_schema: made.input_schema })
+    }
+}
+
+impl Python {
+    /// Compiles a project. With APIs, the schema is a report about them, which another bundle makes.
+    async fn bundled(&self, code: &NativeCode, manifest: &Manifest, source: Source) -> Result<Bundle, Error> {
+        let Source { project, derive_schema } = source;
+        let bundle = |project, derive_schema| bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+        match apis::reporting(manifest, &project)? {
+            None => bundle(project, derive_schema).await,
+            Some(reporting) => {
+                let input_schema = bundle(reporting, true).await?.input_schema;
+                let dispatching = bundle(apis::dispatching(manifest, project)?, false).await?;
+                Ok(Bundle { input_schema: apis::report(input_schema)?, ..dispatching })
+            }
+        }
     }
 }
 

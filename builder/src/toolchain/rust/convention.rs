@@ -2,7 +2,7 @@
 
 use registry::Language;
 
-use crate::toolchain::convention::{Convention, EntryPoint};
+use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
 
 pub const RUST: Convention = Convention {
     language: Language::Rust,
@@ -16,5 +16,6 @@ pub const RUST: Convention = Convention {
         is_valid: |_| false,
         rule: "is not set in Rust: `lathe::tool!(…)` in src/lib.rs names the function",
     },
+    api_functions: ApiFunctions::None,
     image: None,
 };

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Constraint, InvocationId, InvocationSource,
-    Principal,
+    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, InvocationId, InvocationSource, Principal,
 };
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -99,10 +98,8 @@ pub(super) fn call(
     let running = &catalogue.running;
     let (subject, pinned, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), None, ResultPersistence::default()),
-        ListedSource::Published { callable, assignment } => {
-            let constraint = Constraint::exactly(callable.version.version);
-            let subject = Subject::Version { tool: callable.tool.id.clone(), constraint };
-            (subject, assignment.component_digest, assignment.result_persistence)
+        ListedSource::Published { callable, assignment, api } => {
+            (Subject::of(callable, api.as_ref()), assignment.component_digest, assignment.result_persistence)
         }
     };
     Call {

@@ -75,8 +75,11 @@ impl WorkflowRequest {
 
     fn is_for(&self, workflow: &Workflow<'_>) -> bool {
         let Workflow { listed, tool } = workflow;
-        let has_name = |name: &str| listed.name == name || tool.name.as_str() == name;
-        self.workflow_id.as_deref().is_none_or(|id| tool.id.as_str() == id)
+        let is_whole = listed.api().is_none();
+        let has_name = |name: &str| listed.name == name || is_whole && tool.name.as_str() == name;
+        // The id of a tool names none of its APIs.
+        (is_whole || self.workflow_name.is_some())
+            && self.workflow_id.as_deref().is_none_or(|id| tool.id.as_str() == id)
             && self.workflow_name.as_deref().is_none_or(has_name)
     }
 

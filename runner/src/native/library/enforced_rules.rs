@@ -58,10 +58,10 @@ impl EnforcedRules {
         (prompt.len() > TITLE.len()).then_some(prompt)
     }
 
-    /// Returns the rule that forbids a call of a tool with these arguments.
-    pub fn forbids(&self, tool: &str, arguments: &[String]) -> Option<Forbidden> {
+    /// Returns the rule that forbids a call of a tool, which may have several names, with these arguments.
+    pub fn forbids(&self, names: &[String], arguments: &[String]) -> Option<Forbidden> {
         let arguments: Vec<_> = arguments.iter().map(|text| text.to_lowercase()).collect();
-        let found = self.0.iter().find(|enforced| enforced.rule.forbids(tool, &arguments))?;
+        let found = self.0.iter().find(|enforced| enforced.rule.forbids(names, &arguments))?;
         Some(Forbidden { rule: found.id.clone(), description: found.rule.description.clone() })
     }
 }
@@ -97,9 +97,9 @@ impl Rule {
     }
 
     /// Whether the rule bans a call. It has to name the tool, or words of the arguments; of both, both have to fit.
-    fn forbids(&self, tool: &str, arguments: &[String]) -> bool {
+    fn forbids(&self, names: &[String], arguments: &[String]) -> bool {
         let Some(triggers) = self.triggers.as_ref().filter(|_| self.gates()) else { return false };
-        let fits_tool = triggers.tool_name.as_deref().is_none_or(|name| name == tool);
+        let fits_tool = triggers.tool_name.as_ref().is_none_or(|name| names.contains(name));
         let has_keyword =
             |text: &String| triggers.keywords.iter().any(|keyword| text.contains(&keyword.to_lowercase()));
         let fits_words = triggers.keywords.is_empty() || arguments.iter().any(has_keyword);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn forbidden(rule: Value, tool: &str, arguments: &str) -> bool {
-        rules(&[(rule, false)]).forbids(tool, &[arguments.to_owned()]).is_some()
+        rules(&[(rule, false)]).forbids(&[tool.to_owned()], &[arguments.to_owned()]).is_some()
     }
 
     #[test]

@@ -113,6 +113,10 @@ fn settings() {
             "intervention": "required", "tasks": "optional",
             "intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
             "calls": {"weather": ">=1.2, <2"},
+            "apis": {"create": {
+                "description": "Creates an order.", "input_schema": {"type": "object"}, "output_schema": {"type": "object"},
+                "annotations": {"idempotent": true}, "intervention": "always",
+            }},
         }));
     }
 }

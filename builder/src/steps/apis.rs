@@ -1,0 +1,173 @@
+//! The APIs of a tool: the declared ones are compared with the functions that the code exports, and their schemas become the
+//! input schema of the tool.
+
+mod combined;
+mod report;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use registry::{ApiName, Intervention, ToolApi};
+use serde_json::Value;
+
+use crate::error::{Error, Location};
+use crate::steps::manifest::{Api, Manifest};
+use crate::steps::schema;
+use crate::text::shown;
+
+pub use combined::input_schema;
+pub use report::Report;
+
+const STAGE: &str = "compile";
+
+/// The schema files of an API.
+#[derive(Debug, Default)]
+pub struct ApiSchemas {
+    pub input: Option<Value>,
+    pub output: Option<Value>,
+}
+
+/// Reads the schema files of all APIs.
+///
+/// # Errors
+/// When a file is missing, is not JSON, or is not the schema of an object.
+pub fn schemas(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<ApiName, ApiSchemas>, Error> {
+    let read = |path: &Option<String>, check| path.as_deref().map(|path| schema::read(files, path, check)).transpose();
+    let of = |(name, api): (&ApiName, &Api)| {
+        let input = read(&api.input_schema, schema::INPUT)?;
+        Ok((name.clone(), ApiSchemas { input, output: read(&api.output_schema, schema::OUTPUT)? }))
+    };
+    manifest.apis.iter().map(of).collect()
+}
+
+/// Joins the declarations with what the code reported.
+///
+/// # Errors
+/// When the code exports other functions than the declared ones, or a derived schema is refused.
+pub fn settings(
+    manifest: &Manifest,
+    (mut files, mut report): (BTreeMap<ApiName, ApiSchemas>, Report),
+) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
+    compare(&manifest.apis, &report)?;
+    report.check()?;
+    let of = |(name, api): (&ApiName, &Api)| {
+        let ApiSchemas { input, output } = files.remove(name).unwrap_or_default();
+        let input_schema = match input {
+            Some(schema) => schema,
+            None => schema::of_api(name, report.schemas.remove(name).unwrap_or_default())?,
+        };
+        let made = ToolApi {
+            description: api.description.clone(),
+            input_schema,
+            output_schema: output,
+            annotations: api.annotations.clone(),
+            intervention: effective(api, manifest.intervention),
+        };
+        Ok((name.clone(), made))
+    };
+    manifest.apis.iter().map(of).collect()
+}
+
+fn effective(api: &Api, of_tool: Intervention) -> Intervention {
+    api.intervention.unwrap_or(of_tool)
+}
+
+/// Refuses a module whose exported functions are not those of its APIs.
+fn compare(apis: &BTreeMap<ApiName, Api>, report: &Report) -> Result<(), Error> {
+    let mut declared = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for api in apis.values() {
+        declared.entry(&api.function.module).or_default().insert(&api.function.name);
+    }
+    for (module, functions) in declared {
+        let found = report.modules.get(module);
+        let exported: BTreeSet<_> = found.iter().flat_map(|found| &found.functions).map(String::as_str).collect();
+        if functions != exported {
+            let message = format!(
+                "the declared APIs are not the exported functions: declared {}, exported {}; declare each exported function \
+                 in `apis`, and export no others",
+                listed(&functions),
+                listed(&exported)
+            );
+            let location = found.map_or_else(Location::default, |found| Location::file(&found.file));
+            return Err(Error::failed(STAGE, "apis", message).at(location));
+        }
+    }
+    Ok(())
+}
+
+fn listed(names: &BTreeSet<&str>) -> String {
+    let names: Vec<_> = names.iter().map(|name| shown(name)).collect();
+    if names.is_empty() { "nothing".to_owned() } else { format!("`{}`", names.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::steps::documents::Documents;
+
+    fn manifest(apis: &str) -> Manifest {
+        let text = format!("[project]\nname = 'orders'\n[tool.lathe]\nintervention = 'required'\n{apis}");
+        let files = BTreeMap::from([("pyproject.toml".to_owned(), text.into())]);
+        Manifest::read(&Documents::parsed_here(&files).unwrap(), &files).unwrap()
+    }
+
+    fn api(name: &str, more: &str) -> String {
+        format!("[tool.lathe.apis.{name}]\ndescription = 'An API.'\n{more}\n")
+    }
+
+    fn made(manifest: &Manifest, report: &Value) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
+        settings(manifest, (BTreeMap::new(), Report::read(&report.to_string())?))
+    }
+
+    fn orders(functions: &[&str]) -> Value {
+        json!({"modules": {"tool": {"file": "tool.py", "functions": functions}}, "schemas": {"create": {"type": "object"}}})
+    }
+
+    #[test]
+    fn other_functions_than_the_declared_ones_are_refused_with_both_lists() {
+        let two = manifest(&(api("create", "") + &api("list", "")));
+        let refusal = |functions: &[&str]| made(&two, &orders(functions)).unwrap_err().to_string();
+        let drift = refusal(&["create", "remove"]);
+        let expected = "compile failed (apis): tool.py: the declared APIs are not the exported functions: declared \
+                        `create, list`, exported `create, remove`; declare";
+        assert!(drift.starts_with(expected), "{drift}");
+        assert!(refusal(&["create"]).contains("declared `create, list`, exported `create`;"));
+        assert!(refusal(&["create", "list", "more"]).contains("exported `create, list, more`;"));
+        assert!(refusal(&[]).contains("exported nothing;"));
+        let none = made(&two, &json!({"modules": {}, "schemas": {}})).unwrap_err().to_string();
+        assert!(none.contains("exported nothing;"), "{none}");
+    }
+
+    #[test]
+    fn each_module_is_compared_with_the_functions_of_its_apis() {
+        let two = manifest(&(api("create", "entry_point = 'new:make'") + &api("list", "")));
+        let report = |made: &str| {
+            json!({"modules": {
+                "new": {"file": "new.py", "functions": [made]}, "tool": {"file": "tool.py", "functions": ["list"]},
+            }, "schemas": {"create": {"type": "object"}, "list": {"type": "object"}}})
+        };
+        assert!(made(&two, &report("make")).is_ok());
+        let drift = made(&two, &report("create")).unwrap_err().to_string();
+        assert!(drift.contains("new.py: ") && drift.contains("declared `make`, exported `create`"), "{drift}");
+    }
+
+    #[test]
+    fn the_declaration_of_an_api_counts_over_that_of_the_tool() {
+        let declared = manifest(&(api("create", "") + &api("list", "intervention = 'never'")));
+        let mut report = orders(&["create", "list"]);
+        report["schemas"]["list"] = json!({"type": "object"});
+        let made: Vec<_> = made(&declared, &report).unwrap().into_values().map(|api| api.intervention).collect();
+        assert_eq!(made, [Intervention::Required, Intervention::Never]);
+    }
+
+    #[test]
+    fn the_schema_of_an_api_is_one_of_an_object() {
+        let refused = made(&manifest(&api("list", "")), &orders(&["list"])).unwrap_err().to_string();
+        assert!(refused.contains("list"), "{refused}");
+        let mut report = orders(&["create"]);
+        report["schemas"]["create"] = json!({"type": "objekt"});
+        let refused = made(&manifest(&api("create", "")), &report).unwrap_err().to_string();
+        assert!(refused.contains("create: /type: \"objekt\" is no type"), "{refused}");
+    }
+}

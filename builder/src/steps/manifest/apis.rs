@@ -1,0 +1,197 @@
+//! The table `apis`: the functions of a tool that agents call by names of their own.
+
+use std::collections::BTreeMap;
+
+use registry::{Annotations, ApiName, Description, Intervention};
+
+use super::fields::{Fields, Located};
+use super::{annotations, file, intervention};
+use crate::error::Error;
+use crate::toolchain::convention::{ApiFunctions, Convention};
+
+const KEY: &str = "apis";
+/// APIs of one tool. A model reads all of them.
+const APIS_MAX: usize = 32;
+/// Keys of the tool that each API has instead.
+const KEYS_OF_ONE_FUNCTION: [&str; 3] = ["input_schema", "output_schema", "annotations"];
+
+/// A declared API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Api {
+    pub description: Description,
+    pub function: ApiFunction,
+    /// The file with the schema of the arguments. `None` to derive the schema from the function.
+    pub input_schema: Option<String>,
+    /// The file with the schema of outputs.
+    pub output_schema: Option<String>,
+    pub annotations: Annotations,
+    /// `None` where the declaration of the tool counts.
+    pub intervention: Option<Intervention>,
+}
+
+/// The function of an API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiFunction {
+    /// A module in Python, the entry file in JavaScript.
+    pub module: String,
+    pub name: String,
+}
+
+/// Reads the APIs, whose functions are in the `entry_point` of the tool by default. Empty for a tool of one function.
+pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> Result<BTreeMap<ApiName, Api>, Error> {
+    let Some(line) = lathe.line_of(KEY) else { return Ok(BTreeMap::new()) };
+    if matches!(convention.api_functions, ApiFunctions::None) {
+        return Err(lathe.refuse(KEY, line, "is for tools in Python and JavaScript; a Rust tool is one function"));
+    }
+    if let Some((key, line)) = KEYS_OF_ONE_FUNCTION.iter().find_map(|key| Some((key, lathe.line_of(key)?))) {
+        return Err(lathe.refuse(key, line, "must not be beside `apis`: each API has its own"));
+    }
+    let mut table = lathe.table(KEY)?;
+    let names = table.keys();
+    if names.is_empty() {
+        return Err(lathe.refuse(KEY, line, "must have a table for each API, or be left out"));
+    }
+    lathe.bound(KEY, &names, APIS_MAX)?;
+    names.into_iter().map(|name| api(&mut table, name, (convention, entry_point))).collect()
+}
+
+/// Whether a project declares APIs.
+pub fn are_declared(lathe: &Fields) -> bool {
+    lathe.line_of(KEY).is_some()
+}
+
+fn api(
+    table: &mut Fields,
+    Located { line, value: text }: Located<String>,
+    (convention, entry_point): (&Convention, &str),
+) -> Result<(ApiName, Api), Error> {
+    let name = ApiName::parse(&text).map_err(|error| table.refuse(&text, line, &error.to_string()))?;
+    let mut fields = table.table(&text)?;
+    let Some(description) = fields.text("description")? else {
+        return Err(table.refuse(&text, line, "must have a `description`, by which models choose it"));
+    };
+    let wrong = |error: registry::InvalidValue| fields.refuse("description", description.line, error.reason);
+    let description = Description::parse(&description.value).map_err(wrong)?;
+    let default = ApiFunction { module: entry_point.to_owned(), name: text };
+    let api = Api {
+        description,
+        function: match convention.api_functions {
+            ApiFunctions::OfModules { .. } => function(&mut fields, convention)?.unwrap_or(default),
+            ApiFunctions::OfEntryFile | ApiFunctions::None => default,
+        },
+        input_schema: file(&mut fields, "input_schema")?,
+        output_schema: file(&mut fields, "output_schema")?,
+        annotations: annotations::read(fields.table("annotations")?)?,
+        intervention: intervention::declared(&mut fields)?,
+    };
+    fields.finish().map(|()| (name, api))
+}
+
+fn function(fields: &mut Fields, convention: &Convention) -> Result<Option<ApiFunction>, Error> {
+    let Some(Located { line, value }) = fields.text("entry_point")? else { return Ok(None) };
+    let rules = &convention.entry_point;
+    match value.split_once(':').filter(|(_, name)| (rules.is_valid)(&value) && !name.contains('.')) {
+        Some((module, name)) => Ok(Some(ApiFunction { module: module.into(), name: name.into() })),
+        None => Err(fields.refuse("entry_point", line, rules.rule)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{parsed, refused};
+    use super::*;
+    use crate::steps::documents::Documents;
+    use crate::steps::manifest::Manifest;
+
+    fn lathe(lines: &str) -> String {
+        format!("[project]\nname = 'orders'\n[tool.lathe]\n{lines}\n")
+    }
+
+    fn in_file(file: &str, text: &str) -> Result<Manifest, Error> {
+        let files = BTreeMap::from([(file.to_owned(), text.into())]);
+        Manifest::read(&Documents::parsed_here(&files)?, &files)
+    }
+
+    fn name(text: &str) -> ApiName {
+        ApiName::parse(text).unwrap()
+    }
+
+    #[test]
+    fn every_key_of_an_api_is_read() {
+        let manifest = parsed(&lathe(
+            "entry_point = 'orders.main'\nintervention = 'always'\n\
+             [tool.lathe.apis.create]\ndescription = ' Creates an order. '\nentry_point = 'orders.new:create_order'\n\
+             input_schema = 'in.json'\noutput_schema = 'out.json'\nintervention = 'never'\n\
+             [tool.lathe.apis.create.annotations]\nidempotent = true\n\
+             [tool.lathe.apis.listAll]\ndescription = 'Lists orders.'\n",
+        ))
+        .unwrap();
+        assert_eq!(manifest.entry_point, "orders.main");
+        let create = &manifest.apis[&name("create")];
+        let function = |module: &str, name: &str| ApiFunction { module: module.into(), name: name.into() };
+        assert_eq!(create.description.as_str(), "Creates an order.");
+        assert_eq!(create.function, function("orders.new", "create_order"));
+        assert_eq!(
+            (create.input_schema.as_deref(), create.output_schema.as_deref()),
+            (Some("in.json"), Some("out.json"))
+        );
+        assert_eq!((create.intervention, create.annotations.idempotent), (Some(Intervention::Never), Some(true)));
+        let list = &manifest.apis[&name("listAll")];
+        assert_eq!((&list.function, list.intervention), (&function("orders.main", "listAll"), None));
+        let default = parsed(&lathe("[tool.lathe.apis.create]\ndescription = 'Creates.'")).unwrap();
+        assert_eq!(default.apis[&name("create")].function, function("tool", "create"));
+        assert!(parsed(&lathe("")).unwrap().apis.is_empty());
+    }
+
+    #[test]
+    fn refusals_name_file_line_and_key() {
+        let create = "[tool.lathe.apis.create]\ndescription = 'Creates.'\n";
+        let with = |lines: &str| lathe(&format!("{create}{lines}"));
+        let before = |lines: &str| lathe(&format!("{lines}\n{create}"));
+        refused(&lathe("apis = 1"), "pyproject.toml:4: tool.lathe.apis must be a table");
+        refused(&lathe("[tool.lathe.apis]"), "tool.lathe.apis must have a table for each API");
+        refused(
+            &lathe("[tool.lathe.apis.create]"),
+            "pyproject.toml:4: tool.lathe.apis.create must have a `description`",
+        );
+        refused(
+            &lathe("[tool.lathe.apis.create]\ndescription = ' '"),
+            "tool.lathe.apis.create.description must have 1",
+        );
+        refused(&lathe("[tool.lathe.apis.Create]\ndescription = 'a'"), "tool.lathe.apis.Create ");
+        refused(
+            &lathe("[tool.lathe.apis.create-it]\ndescription = 'a'"),
+            "must be 1 to 40 characters of a-z A-Z 0-9 _",
+        );
+        refused(&with("entrypoint = 'a:b'"), "pyproject.toml:6: tool.lathe.apis.create.entrypoint is an unknown key");
+        refused(&with("entry_point = 'a'"), "pyproject.toml:6: tool.lathe.apis.create.entry_point must be");
+        refused(&with("entry_point = 'a:B.c'"), "tool.lathe.apis.create.entry_point must be");
+        refused(&with("input_schema = '../x'"), "tool.lathe.apis.create.input_schema must be a file of the project");
+        refused(&with("intervention = 'maybe'"), "tool.lathe.apis.create.intervention must be \"never\"");
+        for key in ["input_schema = 'a.json'", "output_schema = 'a.json'", "annotations = { read_only = true }"] {
+            refused(&before(key), "must not be beside `apis`: each API has its own");
+        }
+        refused(&before("entry_point = 'orders:create'"), "pyproject.toml:4: tool.lathe.entry_point must be a module");
+        let many: String = (0..33).map(|n| format!("[tool.lathe.apis.a{n}]\ndescription = 'a'\n")).collect();
+        refused(&lathe(&many), "has more than 32 entries");
+    }
+
+    #[test]
+    fn the_functions_of_a_javascript_tool_are_those_of_its_entry_file() {
+        let project = |more: &str| {
+            let api = format!(r#"{{"description": "Creates."{more}}}"#);
+            in_file("package.json", &format!(r#"{{"name": "orders", "lathe": {{"apis": {{"create": {api}}}}}}}"#))
+        };
+        let function = ApiFunction { module: "index.ts".into(), name: "create".into() };
+        assert_eq!(project("").unwrap().apis[&name("create")].function, function);
+        let refused = project(r#", "entry_point": "a.js""#).unwrap_err().to_string();
+        assert!(refused.contains("lathe.apis.create.entry_point is an unknown key"), "{refused}");
+    }
+
+    #[test]
+    fn a_rust_tool_has_no_apis() {
+        let text = "[package]\nname = 'orders'\n[package.metadata.lathe.apis.create]\ndescription = 'Creates.'\n";
+        let refused = in_file("Cargo.toml", text).unwrap_err().to_string();
+        assert!(refused.contains("package.metadata.lathe.apis is for tools in Python and JavaScript"), "{refused}");
+    }
+}

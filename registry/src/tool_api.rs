@@ -1,0 +1,83 @@
+//! The APIs of a version: functions of one tool that agents call by names of their own.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::annotations::Annotations;
+use crate::intervention::Intervention;
+use crate::names::Description;
+use crate::text_type::{made_of, text_type};
+
+text_type! {
+    /// The name of an API, unique in its version.
+    ApiName = "API name", "must be 1 to 40 characters of a-z A-Z 0-9 _, the first of a-z", |text| {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        made_of(text, ApiName::BYTES_MAX, allowed).filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+}
+
+impl ApiName {
+    /// Length of a name. With the name of the tool, it becomes a function name for models.
+    pub const BYTES_MAX: usize = 40;
+    /// The member of an input that names the API.
+    pub const MEMBER: &'static str = "api";
+    /// The member of an input with the arguments of the API.
+    pub const ARGUMENTS_MEMBER: &'static str = "arguments";
+
+    /// Makes the input of a call of the API.
+    pub fn input(&self, arguments: Map<String, Value>) -> Map<String, Value> {
+        let members = [(Self::MEMBER, self.as_str().into()), (Self::ARGUMENTS_MEMBER, Value::Object(arguments))];
+        members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The name in an input. `None` when the input has no member with the name of an API.
+    pub fn of_input(input: &Map<String, Value>) -> Option<Self> {
+        Self::parse(input.get(Self::MEMBER)?.as_str()?).ok()
+    }
+}
+
+/// One API of a version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolApi {
+    /// The text by which a model chooses the API.
+    pub description: Description,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema of the output, if the author declares one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// The author's hints for models and clients.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    pub annotations: Annotations,
+    /// Whether a person confirms each call of the API.
+    #[serde(default, skip_serializing_if = "Intervention::is_never")]
+    pub intervention: Intervention,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_is_an_identifier() {
+        for name in ["create", "listOrders", "list_orders", "a", &"a".repeat(40)] {
+            assert!(ApiName::parse(name).is_ok(), "{name}");
+        }
+        for name in ["", "Create", "_create", "1st", "list-orders", "é", &"a".repeat(41)] {
+            assert!(ApiName::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_input_names_its_api() {
+        let create = ApiName::parse("create").unwrap();
+        let input = create.input(json!({"item": "pen"}).as_object().unwrap().clone());
+        assert_eq!(json!(input), json!({"api": "create", "arguments": {"item": "pen"}}));
+        assert_eq!(ApiName::of_input(&input), Some(create));
+        for other in [json!({}), json!({"api": 1}), json!({"api": "Create"})] {
+            assert_eq!(ApiName::of_input(other.as_object().unwrap()), None, "{other}");
+        }
+    }
+}
