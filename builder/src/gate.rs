@@ -126,6 +126,8 @@ mod tests {
     use serde::Deserialize;
     use serde_json::json;
 
+    use super::schemas::Comparison;
+    use super::values::{input, output};
     use super::*;
 
     #[derive(Deserialize)]

@@ -55,11 +55,11 @@ impl Annotations {
         self.read_only == Some(true) && self.destructive == Some(true)
     }
 
-    /// Adds the default of the tool's name: a name that begins with a verb such as `list` is read-only, with one such as
+    /// Adds the default of the name of the tool or the API: a name that begins with a verb such as `list` is read-only, with one such as
     /// `delete` destructive, with one such as `set` idempotent. Declared flags stay, and no default contradicts them.
     #[must_use]
     pub fn with_defaults_of(&self, tool_name: &str) -> Self {
-        let verb = tool_name.split('_').next().unwrap_or_default();
+        let verb = tool_name.split(|c: char| c == '_' || c.is_ascii_uppercase()).next().unwrap_or_default();
         let default = |verbs: &[&str]| verbs.contains(&verb).then_some(true);
         let unless = |other: Option<bool>| other != Some(true);
         Self {
@@ -142,6 +142,7 @@ mod tests {
             for verb in verbs {
                 assert_eq!(defaults(verb), expected);
                 assert_eq!(defaults(&format!("{verb}_order")), expected);
+                assert_eq!(defaults(&format!("{verb}Order")), expected, "an API");
             }
         }
         for name in ["getaway_car", "send_list", "order", "_get", "", "ending"] {

@@ -85,7 +85,7 @@ pub(super) fn named(at: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::input;
+    use super::super::values::input;
     use super::*;
 
     #[test]
