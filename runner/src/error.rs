@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use registry::{Digest, Permission, Timestamp, UserId, Version};
+use registry::{Digest, LibraryItemId, Permission, Timestamp, UserId, Version};
 
 use crate::admission::QueueFull;
 use crate::interaction::{INPUT_REQUIRED, Question};
@@ -105,8 +105,8 @@ pub enum Error {
     ConfirmationMissing { tool_name: String },
     #[error("the person behind this call did not confirm that {tool_name} runs")]
     ConfirmationRefused { tool_name: String },
-    #[error("a rule of the user forbids this call of {tool_name}: {rule}")]
-    RuleForbids { tool_name: String, rule: String },
+    #[error("the rule {rule} of the user forbids calls of {tool_name}; rule_get shows it")]
+    RuleForbids { tool_name: String, rule: LibraryItemId },
     /// The client asks its person, and calls again.
     #[error("a person is asked to confirm the call")]
     ConfirmationAsked(Box<Question>),

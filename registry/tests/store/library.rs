@@ -322,12 +322,12 @@ async fn a_use_is_counted_and_is_no_change() {
     let library = library(&world, &acme);
     let skill = library.create(SKILLS, content("x")).await.unwrap();
     for uses in 1..=3 {
-        library.count(SKILLS, &skill.id).await.unwrap();
+        library.count_use(SKILLS, &skill.id).await.unwrap();
         let found = library.get(SKILLS, &skill.id).await.unwrap().unwrap();
         assert_eq!((&found.body["usage_count"], &found.body["content"]), (&json!(uses), &json!("x")));
         assert_eq!((found.revision, found.updated_at), (1, skill.updated_at));
     }
-    of_app(&world, &acme, Some("shop")).count(SKILLS, &skill.id).await.unwrap();
+    of_app(&world, &acme, Some("shop")).count_use(SKILLS, &skill.id).await.unwrap();
     let found = library.get(SKILLS, &skill.id).await.unwrap().unwrap();
     assert_eq!(found.body["usage_count"], 3, "of another application");
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{CallerNames, Library, LibraryFamily, LibraryScope, Principal, Provenance};
-use serde_json::{Map, Value};
+use registry::{CallerNames, LibraryScope, Principal, Provenance};
 
 use super::rule_cache::RuleEntry;
 use super::services::Services;
@@ -13,7 +12,7 @@ use crate::error::Error;
 use crate::native::EnforcedRules;
 
 impl Services {
-    /// Refuses a call of an agent that a rule of its user forbids. The server's own tools stay allowed: with them, the rule is changed.
+    /// Refuses a call of an agent that a rule of its user forbids. The server's own tools stay allowed.
     ///
     /// # Errors
     /// When a rule forbids the call, or the store cannot be read.
@@ -21,14 +20,11 @@ impl Services {
         if call.agent_call.is_none() || target.trust_class() == TrustClass::Platform {
             return Ok(());
         }
-        let scope = scope(&call.principal, &call.caller_names);
-        let rules = self.rules_of(&scope).await?;
-        let arguments: Vec<_> = call.inputs.iter().map(|input| json_text(&input.input_parameters)).collect();
-        let Some(forbidden) = rules.forbids(&names(target.name(), call), &arguments) else { return Ok(()) };
-        if let Err(error) = self.library(scope).count(LibraryFamily::Rules, &forbidden.rule).await {
-            tracing::warn!(%error, "a violation of a rule was not counted");
+        let rules = self.rules_of(&scope(&call.principal, &call.caller_names)).await?;
+        match rules.forbids(&names(target.name(), call)) {
+            Some(rule) => Err(Error::RuleForbids { tool_name: target.name().to_owned(), rule: rule.clone() }),
+            None => Ok(()),
         }
-        Err(Error::RuleForbids { tool_name: target.name().to_owned(), rule: forbidden.description })
     }
 
     /// The rules that are enforced for a user.
@@ -37,14 +33,11 @@ impl Services {
         if let Some(rules) = self.rules.get(scope, (generation, now)) {
             return Ok(rules);
         }
-        let rules = Arc::new(EnforcedRules::of(&self.library(scope.clone()), &scope.user).await?);
+        // Only what is written has a provenance.
+        let library = self.store.library(scope.clone(), Provenance::default());
+        let rules = Arc::new(EnforcedRules::of(&library).await?);
         self.rules.keep(scope, RuleEntry { generation, read_at: now, rules: rules.clone() });
         Ok(rules)
-    }
-
-    fn library(&self, scope: LibraryScope) -> Library {
-        // Only what is written has a provenance.
-        self.store.library(scope, Provenance::default())
     }
 }
 
@@ -58,8 +51,4 @@ pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope 
 fn names(tool: &str, call: &Call) -> Vec<String> {
     let apis = call.inputs.iter().filter_map(|input| input.input_parameters.get("api")?.as_str());
     std::iter::once(tool.to_owned()).chain(apis.map(|api| format!("{tool}_{api}"))).collect()
-}
-
-fn json_text(arguments: &Map<String, Value>) -> String {
-    serde_json::to_string(arguments).unwrap_or_default()
 }

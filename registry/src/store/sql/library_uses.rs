@@ -1,4 +1,4 @@
-//! Counting the uses of skills and the violations of rules.
+//! Counting the uses of items of the Library.
 
 use serde_json::{Map, Value, json};
 
@@ -16,17 +16,12 @@ const BODY: &str = "SELECT body FROM library_items
 const COUNT: &str = "UPDATE library_items SET body = $6
     WHERE organization = $1 AND family = $2 AND owner = $3 AND app = $4 AND item = $5 AND body = $7";
 
-/// The field that counts.
-const fn field(family: LibraryFamily) -> &'static str {
-    match family {
-        LibraryFamily::Rules => "violation_count",
-        _ => "usage_count",
-    }
-}
+/// The field with the number of uses.
+const FIELD: &str = "usage_count";
 
 impl Library {
-    /// Counts a use of an item of the user, or a violation of a rule. One at the moment of a change or of another one may not be counted.
-    pub async fn count(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
+    /// Counts a use of an item of the user. A use at the moment of a change or of another use may not be counted.
+    pub async fn count_use(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
         let shelf = self.shelf(family);
         let item = item.clone();
         self.store
@@ -34,7 +29,7 @@ impl Library {
                 Box::pin(async move {
                     let query = of(BODY, &shelf).bind(item.as_str());
                     let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(()) };
-                    let counted = of(COUNT, &shelf).bind(item.as_str()).bind(counted(&row, field(family))?);
+                    let counted = of(COUNT, &shelf).bind(item.as_str()).bind(counted(&row)?);
                     let counted = counted.bind(get::<&str>(&row, "body")?);
                     counted.execute(connection).await?;
                     Ok(())
@@ -45,9 +40,9 @@ impl Library {
 }
 
 /// The body of a row after one more use.
-fn counted(row: &Row, field: &str) -> Result<String> {
+fn counted(row: &Row) -> Result<String> {
     let mut body: Map<String, Value> = read_json(row, "body")?;
-    let uses = body.get(field).and_then(Value::as_u64).unwrap_or_default();
-    body.insert(field.to_owned(), json!(uses.saturating_add(1)));
+    let uses = body.get(FIELD).and_then(Value::as_u64).unwrap_or_default();
+    body.insert(FIELD.to_owned(), json!(uses.saturating_add(1)));
     to_json(&body)
 }

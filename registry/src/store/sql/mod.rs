@@ -70,6 +70,7 @@ pub(super) mod library_due;
 mod library_expiry;
 mod library_index;
 mod library_list;
+mod library_rules;
 mod library_search;
 mod library_uses;
 pub(super) mod library_vectors;

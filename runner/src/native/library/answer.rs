@@ -44,6 +44,10 @@ pub(super) fn not_found(what: &str) -> Failure {
     Failure { code: "not_found", message: format!("{what} not found") }
 }
 
+pub(super) fn forbidden(message: &str) -> Failure {
+    Failure { code: "permission_missing", message: message.to_owned() }
+}
+
 pub(super) fn conflict(message: &str) -> Failure {
     Failure { code: "conflict", message: message.to_owned() }
 }

@@ -1,12 +1,12 @@
 //! The fields of the items of a family.
 
-use registry::{LibraryContent, LibraryFamily};
+use registry::{AgentCall, LibraryContent, LibraryFamily, LibraryItem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::answer::{Failure, invalid};
+use super::answer::{Failure, forbidden, invalid};
 
 /// An item of a family, as its callers write it.
 pub(super) trait Record: Serialize + DeserializeOwned + JsonSchema {
@@ -26,8 +26,22 @@ pub(super) trait Record: Serialize + DeserializeOwned + JsonSchema {
     /// Fields that the server sets. Callers cannot write them.
     const SERVER_FIELDS: &'static [&'static str] = &[];
 
+    /// Whether agents can neither change nor delete an item that a user wrote.
+    fn is_fixed(&self) -> bool {
+        false
+    }
+
     /// Derives fields from others.
     fn complete(&mut self) {}
+}
+
+/// Refuses a change by an agent of what a user has fixed.
+pub(super) fn require_not_fixed<R: Record>(item: &LibraryItem, agent_call: Option<&AgentCall>) -> Result<(), Failure> {
+    let is_fixed = || serde_json::from_value::<R>(Value::Object(item.body.clone())).is_ok_and(|record| record.is_fixed());
+    if agent_call.is_some() && item.provenance.is_trusted && is_fixed() {
+        return Err(forbidden("only the user, without an agent, changes a rule of the user that forbids calls"));
+    }
+    Ok(())
 }
 
 /// Reads and completes the fields of an item.

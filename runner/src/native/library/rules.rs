@@ -21,7 +21,7 @@ pub(super) struct Rule {
     pub(super) category: Category,
     pub(super) severity: Severity,
     /// How the rule is enforced: `inject` it into the instructions of models, `gate` calls of tools, or `both`. A gate is a `must-not`
-    /// with a `tool_name` or `keywords` of arguments.
+    /// with a `tool_name`.
     #[serde(default)]
     pub(super) enforcement_mode: EnforcementMode,
     #[serde(default = "enabled")]
@@ -32,7 +32,7 @@ pub(super) struct Rule {
     /// `system` before `org`, `user` and `agent`.
     #[serde(default)]
     pub(super) level: Level,
-    /// Calls that the rule has forbidden, about, and violations that the application has counted.
+    /// Violations that the application has counted.
     #[serde(default)]
     violation_count: u64,
 }
@@ -110,6 +110,10 @@ impl Record for Rule {
     const LABEL: Option<&'static str> = Some("category");
     const HAS_TAGS: bool = false;
     const SWITCH: Option<(&'static str, &'static str)> = Some(("enabled_only", "enabled"));
+
+    fn is_fixed(&self) -> bool {
+        self.is_gate()
+    }
 }
 
 pub(super) const TOOLS: &[NativeToolSpec] = &[

@@ -88,7 +88,7 @@ async fn used(NativeCall { library, agent_call, mut arguments, .. }: NativeCall)
     let id = take_id::<Skill>(&mut arguments)?;
     let found = library.get(Skill::FAMILY, &id).await?.ok_or_else(|| not_found(Skill::FAMILY.as_str()))?;
     if agent_call.is_some()
-        && let Err(error) = library.count(Skill::FAMILY, &id).await
+        && let Err(error) = library.count_use(Skill::FAMILY, &id).await
     {
         tracing::warn!(%error, "a use of a skill is not counted");
     }
