@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{declared, function, orders};
-use crate::harness::Team;
+use crate::agent_runs::runs::{AGENT, Runs, options};
+use crate::calls::calling;
+use crate::harness::{ModelEndpoint, Reply, Server, Team};
 use crate::mcp::client::Gateway;
 use crate::turns::talk::{Agent, decision, names};
 
@@ -78,6 +80,30 @@ fn a_turn_presents_the_apis_and_calls_them() {
     }
     let refused = talk.call(&turn, "orders_create", json!({"item": 1}));
     assert!(refused.detail().contains("input_parameters/item: "), "{refused}");
+}
+
+#[test]
+fn a_run_of_an_agent_calls_an_api() {
+    let model = ModelEndpoint::serve();
+    let team = Team::on(&Server::private(&options(&model)));
+    orders(&team).published();
+    Gateway::of_type(&team, AGENT, "agent").with(&["orders"]);
+    let runs = Runs { team, model };
+    let replies = vec![Reply::call("orders_create", json!({"item": "pen"})), Reply::complete("ok")];
+    let run = runs.execute("order", &["orders_create"], replies);
+    assert_eq!(run["status"], "completed", "{run}");
+    assert_eq!(runs.last_observation("order"), r#"{"created":"pen","count":1}"#);
+}
+
+#[test]
+fn another_tool_calls_an_api_with_its_name() {
+    let team = Team::new();
+    orders(&team).published();
+    let tool = calling(&team, "asks", "orders = '>=1'").published();
+    let call = json!({"api": "create", "arguments": {"item": "pen"}});
+    let run = tool.invoke(json!({"calls": [["orders", call], ["orders_create", {"item": "pen"}]]}));
+    assert_eq!(run.json()[0], json!({"created": "pen", "count": 1}), "{run}");
+    assert_eq!(run.json()[1]["code"], "denied", "{run}");
 }
 
 #[test]

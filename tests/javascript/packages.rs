@@ -74,6 +74,20 @@ fn packages_of_the_lock_file_are_part_of_the_tool() {
     Attested::of(&team, "greets", "1.0.1").others_verify();
 }
 
+#[test]
+fn the_apis_of_a_tool_import_packages() {
+    let Some(server) = server(with_registry(&registry().url)) else { return };
+    let team = Team::on(&server);
+    let dependencies = json!({"greetings": "^1.0.0"});
+    let package = json!({"dependencies": dependencies, "lathe": {"apis": {"hail": {"description": "Greets."}}}});
+    let code = format!("{BEFORE}\nexport const hail = ({{ toolInput }}: any) => greet(toolInput.name);\n");
+    let tool = empty(&team, "greets", &package).with_file("index.ts", &code);
+    let tool = tool.with_file("package-lock.json", &npm_lock(&dependencies, &locked())).published();
+    assert_eq!(tool.invoke(json!({"api": "hail", "arguments": {"name": "ada"}})).output(), "salve ada");
+    let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
+    assert_eq!(verified["identical"], true, "{verified}");
+}
+
 /// A verification downloads all packages again.
 #[test]
 fn a_version_with_packages_is_verified_without_leftovers_of_earlier_builds() {

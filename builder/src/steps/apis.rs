@@ -16,8 +16,7 @@ use crate::text::shown;
 
 pub use combined::input_schema;
 pub use report::Report;
-
-const STAGE: &str = "compile";
+use report::STAGE;
 
 /// The schema files of an API.
 #[derive(Debug, Default)]

@@ -103,8 +103,8 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         dependencies: project.dependencies,
         apis: apis::read(&mut lathe, convention, &entry_point)?,
         entry_point,
-        input_schema: file(&mut lathe, "input_schema")?,
-        output_schema: file(&mut lathe, "output_schema")?,
+        input_schema: lathe.file("input_schema")?,
+        output_schema: lathe.file("output_schema")?,
         required_envvars: variables(&mut lathe, "required_envvars")?,
         allowed_hosts: allowed_hosts(&mut lathe)?,
         secret_hosts: secret_hosts(&mut lathe, &required_secret_envvars)?,
@@ -205,14 +205,6 @@ fn entry_point(
 fn default(rules: &EntryPoint, files: &BTreeMap<String, Vec<u8>>) -> &'static str {
     let found = rules.defaults.iter().find(|file| files.contains_key(**file));
     found.or(rules.defaults.first()).copied().unwrap_or_default()
-}
-
-/// A file of the project.
-fn file(lathe: &mut Fields, key: &str) -> Result<Option<String>, Error> {
-    let Some(found) = lathe.text(key)? else { return Ok(None) };
-    let path = &found.value;
-    let inside = !path.starts_with('/') && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
-    if inside { Ok(Some(found.value)) } else { Err(lathe.refuse(key, found.line, "must be a file of the project")) }
 }
 
 fn variables(lathe: &mut Fields, key: &str) -> Result<Vec<EnvvarName>, Error> {

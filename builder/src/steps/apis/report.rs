@@ -7,10 +7,10 @@ use registry::ApiName;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::STAGE;
 use crate::error::{Error, Location};
 use crate::text::cut;
 
+pub const STAGE: &str = "compile";
 /// Bytes of a report. The schemas in it may have 256 KiB together.
 const REPORT_BYTES_MAX: usize = 1 << 20;
 

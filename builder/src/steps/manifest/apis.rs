@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use registry::{Annotations, ApiName, Description, Intervention};
 
 use super::fields::{Fields, Located};
-use super::{annotations, file, intervention};
+use super::{annotations, intervention};
 use crate::error::Error;
 use crate::toolchain::convention::{ApiFunctions, Convention};
 
@@ -79,8 +79,8 @@ fn api(
             ApiFunctions::OfModules { .. } => function(&mut fields, convention)?.unwrap_or(default),
             ApiFunctions::OfEntryFile | ApiFunctions::None => default,
         },
-        input_schema: file(&mut fields, "input_schema")?,
-        output_schema: file(&mut fields, "output_schema")?,
+        input_schema: fields.file("input_schema")?,
+        output_schema: fields.file("output_schema")?,
         annotations: annotations::read(fields.table("annotations")?)?,
         intervention: intervention::declared(&mut fields)?,
     };

@@ -93,6 +93,13 @@ impl Fields {
         self.value(key, "must be a string", text)
     }
 
+    /// The path of a file of the project.
+    pub fn file(&mut self, key: &str) -> Result<Option<String>, Error> {
+        let Some(Located { line, value: path }) = self.text(key)? else { return Ok(None) };
+        let is_inside = !path.starts_with('/') && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        if is_inside { Ok(Some(path)) } else { Err(self.refuse(key, line, "must be a file of the project")) }
+    }
+
     pub fn flag(&mut self, key: &str) -> Result<Option<Located<bool>>, Error> {
         let flag = |value| if let Value::Flag(flag) = value { Some(flag) } else { None };
         self.value(key, "must be a boolean, true or false", flag)

@@ -10,6 +10,8 @@ use serde_json::json;
 use crate::error::{Error, Location};
 use crate::steps::manifest::Manifest;
 
+/// The directory of a project's modules, beside its root.
+pub const SOURCE_ROOT: &str = "src/";
 /// The module that dispatches calls. It is part of the bundle.
 const DISPATCH: &str = "lathe_apis";
 /// The module that reports. It is part of no version.
@@ -64,7 +66,7 @@ fn with_functions(text: &str, manifest: &Manifest) -> String {
 
 fn with(mut project: Project, module: &str, text: &str) -> Result<Project, Error> {
     let path = format!("{module}.py");
-    let is_same = |file: &&SourceFile| file.path.strip_prefix(super::SOURCE_ROOT).unwrap_or(&file.path) == path;
+    let is_same = |file: &&SourceFile| file.path.strip_prefix(SOURCE_ROOT).unwrap_or(&file.path) == path;
     if let Some(file) = project.files.iter().find(is_same) {
         let message = format!("the builder adds a module {module} to a tool with APIs; choose another name");
         return Err(Error::failed("compile", "module-name", message).at(Location::file(&file.path)));

@@ -22,9 +22,6 @@ use crate::steps::bundle::{self, Source};
 use crate::steps::dependencies::{Fetched, Packages as PythonPackages};
 use crate::steps::manifest::Manifest;
 
-/// The directory of a project's modules, beside its root.
-const SOURCE_ROOT: &str = "src/";
-
 /// The toolchain of Python.
 #[derive(Clone)]
 pub struct Python {
@@ -118,7 +115,7 @@ fn shadows(files: &BTreeMap<String, Vec<u8>>, packages: &[SourceFile]) -> bool {
     let first = |path: &str| path.split('/').next().unwrap_or_default().trim_end_matches(".py").to_owned();
     let mut taken: BTreeSet<_> = packages.iter().map(|file| first(&file.path)).collect();
     taken.extend(PYTHON_MODULES.map(String::from));
-    files.keys().any(|path| taken.contains(&first(path.strip_prefix(SOURCE_ROOT).unwrap_or(path))))
+    files.keys().any(|path| taken.contains(&first(path.strip_prefix(apis::SOURCE_ROOT).unwrap_or(path))))
 }
 
 #[cfg(test)]
