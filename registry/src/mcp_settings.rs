@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::invalid_value::InvalidValue;
 use crate::uri_parts::{UriPart, parts};
 
+/// Bytes of the URI of a resource.
+const URI_BYTES_MAX: usize = 2_048;
+
 /// What MCP clients see of a version besides a tool, and when its tasks begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpSettings {
@@ -62,6 +65,9 @@ impl ResourceUri {
     /// Returns the values of the variables, if `uri` is one of this template. A value has no `/`; its end is where the text after the
     /// variable begins first.
     pub fn values(&self, uri: &str) -> Option<BTreeMap<&str, String>> {
+        if uri.len() > URI_BYTES_MAX {
+            return None;
+        }
         let (mut values, mut rest) = (BTreeMap::new(), uri);
         for (index, part) in self.parts.iter().enumerate() {
             match (part, self.parts.get(index + 1)) {
@@ -124,9 +130,15 @@ mod tests {
         assert_eq!(values("test://{id}/data", "test://12/data"), some(&[("id", "12")]));
         assert_eq!(values("test://{a}-{b}", "test://1-2-3"), some(&[("a", "1"), ("b", "2-3")]));
         assert_eq!(values("test://{a}", "test://S%C3%A4le%2FMay"), some(&[("a", "Säle/May")]));
-        for other in
-            ["test://12", "test:///data", "test://1/2/data", "test://12/data/", "Test://12/data", "test://%ff/data"]
-        {
+        for other in [
+            "test://12",
+            "test:///data",
+            "test://1/2/data",
+            "test://12/data/",
+            "Test://12/data",
+            "test://%ff/data",
+            &format!("test://{}/data", "1".repeat(URI_BYTES_MAX)),
+        ] {
             assert_eq!(values("test://{id}/data", other), None, "{other}");
         }
     }

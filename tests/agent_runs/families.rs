@@ -6,7 +6,7 @@ use super::runs::Runs;
 use crate::harness::Reply;
 use crate::mcp::client::Gateway;
 
-const AGENT: &str = "reader";
+const AGENT: &str = "librarian";
 
 #[test]
 fn s0_016_a_run_has_other_families_than_its_agent() {

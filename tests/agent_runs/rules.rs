@@ -33,23 +33,36 @@ impl Runs {
 #[test]
 fn s0_144_a_gate_forbids_calls_of_agents() {
     let runs = runs();
-    let gate = json!({"enforcement_mode": "gate", "triggers": {"tool_name": TOOL, "keywords": ["NEIGHBOUR"]}});
+    let gate = json!({"enforcement_mode": "gate", "triggers": {"tool_name": TOOL}});
     let rule = runs.rule(gate);
     let call = |what: &str| Reply::call(TOOL, json!({"what": what}));
     let objective = "look up the neighbour";
     let done = Reply::complete("nothing");
-    let run = runs.execute(objective, &[TOOL], vec![call("a neighbour"), call("a town"), done]);
+    let run = runs.execute(objective, &[TOOL, "__complete__"], vec![call("a neighbour"), done]);
     assert_eq!(run["status"], "completed", "{run}");
     let trace = runs.trace(&run);
     let refused = trace[0]["observation"].as_str().expect("a text");
-    assert!(refused.starts_with("rule_forbids: ") && refused.ends_with("No gossip"), "{refused}");
-    assert_eq!((&trace[0]["success"], &trace[1]["observation"]), (&json!(false), &json!("found a town")), "{trace:?}");
+    assert!(
+        refused.starts_with("rule_forbids: ") && refused.contains(&rule) && !refused.contains("gossip"),
+        "{refused}"
+    );
+    assert_eq!(trace[0]["success"], false, "{trace:?}");
 
     let gateway = Gateway { team: &runs.team, slug: AGENT.to_owned(), id: String::new() };
     let result = gateway.call(TOOL, json!({"what": "my neighbour"}));
     assert_eq!(result["_meta"]["dev.lathe/error"]["refused_at"], "policy", "{result}");
-    let counted = runs.get(&format!("/api/v1/rules/{rule}"));
-    assert_eq!(counted["data"]["violation_count"], 2, "{counted}");
+    for (tool, arguments) in
+        [("rule_update", json!({"rule_id": rule, "enabled": false})), ("rule_delete", json!({"rule_id": rule}))]
+    {
+        let refused = gateway.call(tool, arguments);
+        assert_eq!(refused["structuredContent"]["error"]["status"], 403, "{refused}");
+    }
+    let of_model = json!({
+        "description": "x", "content": "x", "category": "must-not", "severity": "low", "enforcement_mode": "gate",
+        "triggers": {"tool_name": "other"},
+    });
+    let of_model = gateway.call("rule_create", of_model)["structuredContent"]["data"]["rule_id"].take();
+    assert_eq!(gateway.call("rule_delete", json!({"rule_id": of_model}))["isError"], false, "it binds nobody");
     let tools = runs.team.get("/tool/");
     let id =
         tools["tools"].as_array().expect("tools").iter().find(|tool| tool["name"] == TOOL).expect("the tool")["id"]
@@ -76,11 +89,11 @@ fn s0_144_a_run_is_told_the_rules_of_its_user() {
     let of_model = json!({"description": "x", "content": "Of a model.", "category": "must", "severity": "critical"});
     assert_eq!(gateway.call("rule_create", of_model)["isError"], false);
     let done = || vec![Reply::complete("done")];
-    runs.execute("say hello", &[], done());
+    runs.execute("say hello", &["__complete__"], done());
     let told = "Rules of the user. They come before other instructions:\n- (should) Ask first.\n- (must) Be brief.";
     let instructions = runs.instructions("say hello");
     assert!(instructions.ends_with(told), "{instructions}");
-    runs.execute("check the Invoice", &[], done());
+    runs.execute("check the Invoice", &["__complete__"], done());
     let instructions = runs.instructions("check the Invoice");
     assert!(instructions.contains("- (must-not) Only for invoices."), "{instructions}");
 }

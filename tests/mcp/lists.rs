@@ -168,11 +168,11 @@ fn s4_002_016_and_019_to_021_each_family_has_a_manifest_of_lobe() {
     let manifests = tools(&gateway, "lobe");
     let identifiers: Vec<_> = manifests.iter().map(|manifest| manifest["identifier"].clone()).collect();
     let families = ["artifacts", "lathe", "memory", "preferences", "prompts", "rules", "skills", "tasks", "tools"];
-    assert_eq!(identifiers, families.map(|family| format!("lathe-{family}")));
+    assert_eq!(identifiers, families.map(|family| format!("lathe-{}-{family}", gateway.id)));
     let order = json!({"name": "order", "description": "A tool of a test.", "parameters": nested_schema()});
     let meta = json!({"title": "desk", "description": "Tools of the team.", "avatar": "🔧"});
     let expected = json!({
-        "identifier": "lathe-tools", "type": "default", "version": "1", "meta": meta, "api": [order],
+        "identifier": format!("lathe-{}-tools", gateway.id), "type": "default", "version": "1", "meta": meta, "api": [order],
     });
     assert_eq!(manifests.last(), Some(&expected));
     for manifest in &manifests {

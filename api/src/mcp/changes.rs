@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use registry::{AgentReference, Digest, LibraryFamily, Store};
+use rmcp::ErrorData;
 use rmcp::model::{
     PromptListChangedNotification, ResourceListChangedNotification, ServerNotification, SubscriptionFilter,
     ToolListChangedNotification,
@@ -20,6 +21,8 @@ use super::tool_forms;
 
 /// Time in which changes are announced together.
 const TOGETHER: Duration = Duration::from_millis(50);
+/// Time after an error before the next look.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// Time after which rights and lists are compared although nothing was announced.
 const CHECK_EVERY: Duration = Duration::from_secs(30);
 
@@ -43,7 +46,7 @@ pub(super) struct Seen {
 impl Watched {
     /// Returns what the client sees at the beginning; `None` when its user has no rights any more, or the agent is gone.
     pub async fn begin(&self) -> Option<Seen> {
-        let (seen, catalogue) = self.seen().await?;
+        let (seen, catalogue) = self.seen().await.ok()??;
         let resources = self.lists.resource_subscriptions.as_deref().unwrap_or_default();
         self.resources.add_all(resources, &self.visible(&catalogue)).await.ok()?;
         Some(seen)
@@ -53,20 +56,22 @@ impl Watched {
         VisibleResources { store: &self.store, scope: &self.scope, catalogue }
     }
 
-    async fn seen(&self) -> Option<(Seen, Arc<Catalogue>)> {
-        let principal = self.scope.rights.check().await.ok()?;
+    /// Returns what the client sees now. An error passes: the database does not answer, for example.
+    async fn seen(&self) -> Result<Option<(Seen, Arc<Catalogue>)>, ErrorData> {
+        let Ok(principal) = self.scope.rights.check().await else { return Ok(None) };
         let reference = AgentReference::from(&self.scope.running.agent.id);
-        let running = self.store.running_agent(&principal, &reference).await.ok()??;
-        let catalogue = self.invoker.catalogue(&principal, running).await.ok()?;
+        let found = self.store.running_agent(&principal, &reference).await.map_err(failed)?;
+        let Some(running) = found else { return Ok(None) };
+        let catalogue = self.invoker.catalogue(&principal, running).await.map_err(failed)?;
         let SubscriptionFilter { prompts_list_changed, resources_list_changed, .. } = self.lists;
         let prompts = (LibraryFamily::Prompts, tool_forms::prompts(&catalogue));
         let resources = (LibraryFamily::Artifacts, tool_forms::resources(&catalogue));
         let seen = Seen {
             tools: catalogue.digest(),
-            prompts: self.digest(&catalogue, prompts, prompts_list_changed).await.ok()?,
-            resources: self.digest(&catalogue, resources, resources_list_changed).await.ok()?,
+            prompts: self.digest(&catalogue, prompts, prompts_list_changed).await.map_err(failed)?,
+            resources: self.digest(&catalogue, resources, resources_list_changed).await.map_err(failed)?,
         };
-        Some((seen, catalogue))
+        Ok(Some((seen, catalogue)))
     }
 
     /// Returns a digest of a list that is watched.
@@ -92,16 +97,25 @@ impl Watched {
     pub async fn changed(&self, last: Seen) -> Option<(Seen, Vec<ServerNotification>)> {
         let mut generation = self.store.generation();
         loop {
-            let (now, catalogue) = self.seen().await?;
-            let mut notifications = self.notifications(last, now);
-            notifications.extend(self.resources.changed(&self.visible(&catalogue)).await.ok()?);
-            if now != last || !notifications.is_empty() {
-                return Some((now, notifications));
+            match self.look(last).await {
+                Ok(None) => return None,
+                Ok(Some((now, notifications))) if now != last || !notifications.is_empty() => {
+                    return Some((now, notifications));
+                }
+                Ok(_) => {}
+                Err(_) => sleep(TRIED_AGAIN_AFTER).await,
             }
             // An error means that the server ends.
             let _ = timeout(CHECK_EVERY, generation.changed()).await;
             sleep(TOGETHER).await;
         }
+    }
+
+    async fn look(&self, last: Seen) -> Result<Option<(Seen, Vec<ServerNotification>)>, ErrorData> {
+        let Some((now, catalogue)) = self.seen().await? else { return Ok(None) };
+        let mut notifications = self.notifications(last, now);
+        notifications.extend(self.resources.changed(&self.visible(&catalogue)).await?);
+        Ok(Some((now, notifications)))
     }
 
     fn notifications(&self, last: Seen, now: Seen) -> Vec<ServerNotification> {
@@ -116,4 +130,9 @@ impl Watched {
         let told = changes.into_iter().filter(|(is_watched, has_changed, _)| *is_watched == Some(true) && *has_changed);
         told.map(|(_, _, notification)| notification).collect()
     }
+}
+
+fn failed(error: impl std::fmt::Display) -> ErrorData {
+    tracing::warn!(%error, "changes for an MCP client are looked for again");
+    ErrorData::internal_error("The server failed.", None)
 }

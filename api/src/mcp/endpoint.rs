@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::accepting;
+use super::offers::Offers;
 use super::plain_call::PlainCalls;
 use super::resource_watch::WatchedResources;
 use super::scope::Scope;
@@ -36,6 +37,8 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 const CALLS_END_WITHIN: Duration = Duration::from_secs(5);
 /// The header with the method of a request.
 const METHOD: &str = "mcp-method";
+/// The method of a subscription, whose request lasts as long as it.
+const LISTEN: &str = "subscriptions/listen";
 
 /// The MCP clients of a server. Clones share the sessions.
 #[derive(Clone)]
@@ -93,8 +96,7 @@ impl McpEndpoint {
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
         let CallDepth(depth) = CallDepth::of(request.headers());
         let names = caller_names::read(request.headers())?;
-        let catalogue = self.calling.invoker.catalogue(&principal, running.clone()).await?;
-        let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue });
+        let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue: None });
         if !self.sessions.admits(request.headers(), &scope) {
             return Err(Error::NotFound);
         }
@@ -103,7 +105,10 @@ impl McpEndpoint {
             return Err(Error::TooManyConnections);
         }
         let ending = (request.method() == Method::DELETE).then(|| request.headers().clone());
-        let gateway = self.gateway(&scope);
+        let lives_long = may_begin || request.headers().get(METHOD).is_some_and(|method| method == LISTEN);
+        let with_tools = self.with_catalogue(&scope).await?;
+        let gateway = self.gateway(&with_tools, request.headers());
+        let scope = if lives_long { scope } else { with_tools };
         let (mut parts, body) = request.into_parts();
         accept::complete(&mut parts.headers);
         expect_length(&parts.headers)?;
@@ -129,12 +134,20 @@ impl McpEndpoint {
         Ok(transport_refusal::in_json_rpc(response).await)
     }
 
-    fn gateway(&self, scope: &Scope) -> Gateway {
+    async fn with_catalogue(&self, scope: &Scope) -> Result<Arc<Scope>, Error> {
+        let catalogue = self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await?;
+        Ok(Arc::new(Scope { catalogue: Some(catalogue), ..scope.clone() }))
+    }
+
+    fn gateway(&self, scope: &Scope, headers: &HeaderMap) -> Gateway {
+        // The other headers of a call are compared with the tool's schema.
+        let is_call = headers.get(METHOD).is_some_and(|method| method == "tools/call");
         Gateway {
             store: self.store.clone(),
             calling: self.calling.clone(),
             running: scope.running.clone(),
-            catalogue: scope.catalogue.clone(),
+            catalogue: scope.catalogue.clone().filter(|_| is_call),
+            offers: scope.catalogue.as_deref().map(Offers::of).unwrap_or_default(),
             level: Arc::default(),
             watched_resources: WatchedResources::default(),
             stopping: self.stopping.clone(),

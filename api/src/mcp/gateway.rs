@@ -27,8 +27,9 @@ use super::calling::{Asked, Calling};
 use super::changes::Watched;
 use super::exposure::{Called, Exposed};
 use super::mixed_list::MixedList;
+use super::offers::Offers;
 use super::pages::page;
-use super::resource_watch::{VisibleResources, WATCHED_MAX, WatchedResources};
+use super::resource_watch::{URI_BYTES_MAX, VisibleResources, WATCHED_MAX, WatchedResources};
 use super::scope::Scope;
 use super::tasks::Tasks;
 use super::turns::{call_in_turn, turn_of};
@@ -44,8 +45,10 @@ pub(super) struct Gateway {
     pub calling: Calling,
     /// The agent of the request, or of the first request of the session.
     pub running: Arc<RunningAgent>,
-    /// The catalogue of the request, or of the first request of the session.
-    pub catalogue: Arc<Catalogue>,
+    /// The catalogue of a call, whose headers are compared with it.
+    pub catalogue: Option<Arc<Catalogue>>,
+    /// What the agent has besides tools.
+    pub offers: Offers,
     /// The level of log messages that the session set.
     pub level: Arc<Mutex<Option<LoggingLevel>>>,
     /// The resources that the session watches.
@@ -65,7 +68,7 @@ impl Gateway {
             let (call, form) = call_in_turn(&self.calling.invoker, turn, (request, &context))?;
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
-        let (listed, request) = match Exposed(&scope.catalogue).called(request)? {
+        let (listed, request) = match Exposed(scope.catalogue()?).called(request)? {
             Called::Tool(listed, request) => (listed, request),
             Called::Failed(result) => return Ok(result.into()),
         };
@@ -121,7 +124,7 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListToolsResult, ErrorData>> + Send {
-        Box::pin(async move { page(&Scope::of(&context.extensions)?.catalogue, request) })
+        Box::pin(async move { page(Scope::of(&context.extensions)?.catalogue()?, request) })
     }
 
     fn call_tool(
@@ -189,7 +192,7 @@ impl ServerHandler for Gateway {
         Box::pin(async move {
             let scope = Scope::of(&context.extensions)?;
             self.resources::<SubscribeRequestMethod>(scope)?;
-            let visible = VisibleResources { store: &self.store, scope, catalogue: &scope.catalogue };
+            let visible = VisibleResources { store: &self.store, scope, catalogue: scope.catalogue()? };
             self.watched_resources.add(request.uri, &visible).await
         })
     }
@@ -275,7 +278,7 @@ impl ServerHandler for Gateway {
 
     /// The definition with which the headers of a call are compared.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Exposed(&self.catalogue).headed(name)
+        Exposed(self.catalogue.as_ref()?).headed(name)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -285,7 +288,9 @@ impl ServerHandler for Gateway {
         accepted.prompts_list_changed = requested.prompts_list_changed;
         accepted.resources_list_changed = requested.resources_list_changed;
         let resources = requested.resource_subscriptions.as_ref();
-        accepted.resource_subscriptions = resources.map(|uris| uris.iter().take(WATCHED_MAX).cloned().collect());
+        let is_short = |uri: &&String| uri.len() <= URI_BYTES_MAX;
+        accepted.resource_subscriptions =
+            resources.map(|uris| uris.iter().filter(is_short).take(WATCHED_MAX).cloned().collect());
         Some(accepted)
     }
 
@@ -295,6 +300,7 @@ impl ServerHandler for Gateway {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(scope) = Scope::of(&context.extensions) else { return };
+        let scope = &Arc::new(Scope { catalogue: None, ..Scope::clone(scope) });
         let lists = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
         let lists = lists.build().supported_by(&self.capabilities());
         let watched = self.watched(scope, lists, self.watched_resources.clone());

@@ -59,9 +59,9 @@ impl LibraryItems {
         self.library.get(self.family, id).await.map_err(failed)
     }
 
-    /// Returns a digest that changes with an item.
-    pub async fn state(&self, id: &LibraryItemId) -> Result<Option<Digest>, ErrorData> {
-        Ok(self.item(id).await?.map(|item| Digest::of(item.revision.to_string().as_bytes())))
+    /// Returns the revision of an item and its key; `None` for one that the user does not see.
+    pub async fn revision(&self, id: &LibraryItemId) -> Result<Option<(u64, String)>, ErrorData> {
+        self.library.revision_and_key(self.family, id).await.map_err(failed)
     }
 
     /// Finds the item with a name.

@@ -15,6 +15,7 @@ pub(super) struct MixedList<'c> {
     pub items: Option<LibraryItems>,
 }
 
+/// A page of it.
 pub(super) struct MixedPage<'c> {
     pub tools: Vec<&'c ListedTool>,
     pub items: Vec<LibraryItem>,

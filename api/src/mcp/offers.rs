@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use runner::ListedTool;
+use runner::{Catalogue, ListedTool};
 
 use super::calling::Asked;
 use super::gateway::Gateway;
@@ -20,6 +20,20 @@ use super::mixed_list::MixedList;
 use super::scope::Scope;
 use super::{completion, prompts, resources, skills, tool_forms, tool_prompts, tool_resources};
 
+/// Whether some of the tools of an agent are prompts, and whether some read resources.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Offers {
+    pub prompts: bool,
+    pub resources: bool,
+}
+
+impl Offers {
+    pub fn of(catalogue: &Catalogue) -> Self {
+        let (prompts, resources) = (tool_forms::prompts(catalogue), tool_forms::resources(catalogue));
+        Self { prompts: !prompts.is_empty(), resources: !resources.is_empty() }
+    }
+}
+
 impl Gateway {
     /// The capabilities of the agent: prompts and resources by its tools and families.
     pub(super) fn capabilities(&self) -> ServerCapabilities {
@@ -27,10 +41,9 @@ impl Gateway {
         let all = all.enable_prompts().enable_prompts_list_changed();
         let all = all.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
         let mut capabilities = all.enable_completions().enable_tasks().enable_skills().build();
-        let has = |family, tools: Vec<_>| self.running.has_family(family) || !tools.is_empty();
-        let has_prompts = has(LibraryFamily::Prompts, tool_forms::prompts(&self.catalogue));
+        let has_prompts = self.offers.prompts || self.running.has_family(LibraryFamily::Prompts);
         let has_skills = self.running.has_family(LibraryFamily::Skills);
-        let has_resources = has_skills || has(LibraryFamily::Artifacts, tool_forms::resources(&self.catalogue));
+        let has_resources = has_skills || self.offers.resources || self.running.has_family(LibraryFamily::Artifacts);
         if let Some(extensions) = capabilities.extensions.as_mut().filter(|_| !has_skills) {
             extensions.remove(SKILLS_EXTENSION_ID);
         }
@@ -56,11 +69,11 @@ impl Gateway {
     }
 
     pub(super) fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, (LibraryFamily::Prompts, tool_forms::prompts(&scope.catalogue)))
+        self.list::<M>(scope, (LibraryFamily::Prompts, tool_forms::prompts(scope.catalogue()?)))
     }
 
     pub(super) fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(&scope.catalogue)))
+        self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(scope.catalogue()?)))
     }
 
     pub(super) fn skills<M: ConstString>(&self, scope: &Scope) -> Result<LibraryItems, ErrorData> {
@@ -81,7 +94,12 @@ impl Gateway {
     ) -> Result<GetPromptResponse, ErrorData> {
         let scope = Scope::of(&context.extensions)?.clone();
         let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
-        if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name) {
+        let own = match &list.items {
+            Some(items) => items.named(&request.name).await?,
+            None => None,
+        };
+        // A prompt of the user comes before a tool with its name.
+        if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name).filter(|_| own.is_none()) {
             return tool_prompts::get(&self.calling, (tool, request), self.asked(context)).await;
         }
         let items = list.items.ok_or_else(|| prompts::unknown(&request.name))?;
@@ -96,7 +114,7 @@ impl Gateway {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let scope = Scope::of(&context.extensions)?.clone();
         let list = self.resources::<ReadResourceRequestMethod>(&scope)?;
-        if let Some(found) = tool_resources::find(&scope.catalogue, &request.uri) {
+        if let Some(found) = tool_resources::find(scope.catalogue()?, &request.uri) {
             return tool_resources::read(&self.calling, (found, request), self.asked(context)).await;
         }
         let reader = ItemReader { calling: &self.calling, context: &context };

@@ -13,11 +13,13 @@ use super::library_items::LibraryItems;
 use super::mixed_list::digest_of;
 use super::resources::{artifact_id, unknown};
 use super::scope::Scope;
-use super::skills::skill_id;
+use super::skills::{skill_id, uri_of};
 use super::tool_resources;
 
 /// Resources of one client. Each is looked at after every change of anything.
 pub(super) const WATCHED_MAX: usize = 100;
+/// Bytes of a URI that is watched.
+pub(super) const URI_BYTES_MAX: usize = 2_048;
 
 /// What a client saw last of each resource; `None` for one that was not there.
 #[derive(Clone, Default)]
@@ -36,13 +38,17 @@ impl VisibleResources<'_> {
         if let Some(found) = tool_resources::find(self.catalogue, uri) {
             return Ok(Some(digest_of(&[found.listed])));
         }
-        let (artifact, skill) = (artifact_id(uri), skill_id(uri));
-        let items = [(LibraryFamily::Artifacts, artifact), (LibraryFamily::Skills, skill)];
-        let found = items.into_iter().find_map(|(family, id)| Some((family, id?)));
-        match found.filter(|(family, _)| self.catalogue.running.has_family(*family)) {
-            Some((family, id)) => LibraryItems::of(self.store, self.scope, family).state(&id).await,
-            None => Ok(None),
-        }
+        let items = |family| LibraryItems::of(self.store, self.scope, family);
+        let has = |family| self.catalogue.running.has_family(family);
+        let revision = match (artifact_id(uri), skill_id(uri)) {
+            (Some(id), _) if has(LibraryFamily::Artifacts) => items(LibraryFamily::Artifacts).revision(&id).await?,
+            (_, Some(id)) if has(LibraryFamily::Skills) => {
+                let found = items(LibraryFamily::Skills).revision(&id).await?;
+                found.filter(|(_, name)| uri_of(&id, name) == uri)
+            }
+            _ => None,
+        };
+        Ok(revision.map(|(revision, _)| Digest::of(revision.to_string().as_bytes())))
     }
 }
 
@@ -52,6 +58,9 @@ impl WatchedResources {
     /// # Errors
     /// When there is no such resource, or the client watches too many.
     pub async fn add(&self, uri: String, visible: &VisibleResources<'_>) -> Result<(), ErrorData> {
+        if uri.len() > URI_BYTES_MAX {
+            return Err(ErrorData::invalid_params(format!("A URI has at most {URI_BYTES_MAX} bytes."), None));
+        }
         let state = visible.state(&uri).await?.ok_or_else(|| unknown(&uri))?;
         let mut watched = self.0.lock();
         if watched.len() >= WATCHED_MAX && !watched.contains_key(&uri) {

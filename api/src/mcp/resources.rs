@@ -18,7 +18,7 @@ use super::pages::{self, TTL_MS};
 use super::tool_resources;
 
 /// The beginning of the URI of an artifact, before its id.
-const SCHEME: &str = "artifact://";
+pub(super) const SCHEME: &str = "artifact://";
 /// The URIs of artifacts, and their variable.
 pub(super) const TEMPLATE: &str = "artifact://{id}";
 pub(super) const VARIABLE: &str = "id";

@@ -11,6 +11,7 @@ use runner::{Catalogue, Depth};
 use crate::auth::Rights;
 
 /// The user and the agent of a request, checked at its beginning. Each request of a session has a scope of its own.
+#[derive(Clone)]
 pub(super) struct Scope {
     pub principal: Principal,
     pub running: Arc<RunningAgent>,
@@ -18,11 +19,16 @@ pub(super) struct Scope {
     /// The number of tool runs that led to the request.
     pub depth: Depth,
     pub names: CallerNames,
-    /// The tools that the user sees.
-    pub catalogue: Arc<Catalogue>,
+    /// The tools that the user sees. `None` in what lives longer than a request: each catalogue has up to some megabytes.
+    pub catalogue: Option<Arc<Catalogue>>,
 }
 
 impl Scope {
+    /// The tools that the user sees.
+    pub fn catalogue(&self) -> Result<&Arc<Catalogue>, ErrorData> {
+        self.catalogue.as_ref().ok_or_else(|| ErrorData::internal_error("the request has no tools", None))
+    }
+
     /// Finds the scope that the endpoint added to the request, or to a plain call.
     pub fn of(extensions: &Extensions) -> Result<&Arc<Self>, ErrorData> {
         let of_request = || extensions.get::<Parts>()?.extensions.get::<Arc<Self>>();

@@ -18,7 +18,7 @@ use super::pages::TTL_MS;
 use super::resources::unknown;
 
 /// The beginning of the URI of a skill, before its id.
-const SCHEME: &str = "skill://";
+pub(super) const SCHEME: &str = "skill://";
 /// The file of a skill.
 const FILE: &str = "SKILL.md";
 const MEDIA_TYPE: &str = "text/markdown";
@@ -79,7 +79,7 @@ pub(super) fn skill_id(uri: &str) -> Option<LibraryItemId> {
     LibraryItemId::parse(id).ok().filter(|_| is_file)
 }
 
-fn uri_of(id: &LibraryItemId, name: &str) -> String {
+pub(super) fn uri_of(id: &LibraryItemId, name: &str) -> String {
     format!("{SCHEME}{id}/{name}/{FILE}")
 }
 

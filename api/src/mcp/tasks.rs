@@ -52,8 +52,9 @@ impl Tasks<'_> {
             (TaskSupport::Optional | TaskSupport::Required, true) => {}
         }
         let interaction = match (asks_first(listed), &request.request_state) {
-            (false, _) => Interaction::default(),
-            (true, None) => return Ok(None),
+            (true, None) if !kinds(context).is_empty() => return Ok(None),
+            // A client that shows no questions answers none: a person finds them in the queue.
+            (false, _) | (true, None) => Interaction::default(),
             (true, Some(_)) => self.answered(listed, request, context).await?,
         };
         let call = SingleCall {
@@ -152,7 +153,7 @@ impl Tasks<'_> {
 
     /// The form of the output of a tool, as the agent has the tool now.
     fn form(&self, tool: &str) -> OutputForm {
-        self.scope.catalogue.find(tool).map_or(OutputForm::Free, output_form)
+        self.scope.catalogue.as_ref().and_then(|catalogue| catalogue.find(tool)).map_or(OutputForm::Free, output_form)
     }
 
     /// Answers questions of a task. Keys that are not open are ignored.

@@ -6,12 +6,13 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use runner::{Catalogue, ListedTool};
+use runner::{Catalogue, EMPTY_OUTPUT, ListedTool};
 use serde_json::Value;
 
 use super::calling::{Asked, Calling};
 use super::listing::title;
-use super::tool_forms::{Read, resource, resources};
+use super::tool_forms::{Read, resource};
+use super::{resources, skills, tool_forms};
 
 /// The tool that reads a resource, with its arguments.
 pub(super) struct Found<'c> {
@@ -21,7 +22,7 @@ pub(super) struct Found<'c> {
 
 /// Finds the tool whose resource has this URI. URIs come before templates, and the order of the catalogue counts.
 pub(super) fn find<'c>(catalogue: &'c Catalogue, uri: &str) -> Option<Found<'c>> {
-    let tools = resources(catalogue);
+    let tools = tool_forms::resources(catalogue);
     let found = |listed: &&'c ListedTool| {
         let values = resource(listed)?.values(uri)?;
         let arguments = values.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
@@ -71,14 +72,30 @@ pub(super) async fn read(
     }
 }
 
-/// The content of a result. A resource that the tool added keeps its own URI, and links are left out.
+/// Whether a resource has a URI that only the server gives.
+fn is_of_server(resource: &ResourceContents) -> bool {
+    let (ResourceContents::TextResourceContents { uri, .. } | ResourceContents::BlobResourceContents { uri, .. }) =
+        resource
+    else {
+        return false;
+    };
+    uri.starts_with(resources::SCHEME) || uri.starts_with(skills::SCHEME)
+}
+
+/// The content of a result. A resource that the tool added keeps its own URI; links are left out, and so is what claims to be an
+/// artifact or a skill.
 fn contents(result: CallToolResult, uri: &str) -> Vec<ResourceContents> {
-    let text_type = if result.structured_content.is_some() { "application/json" } else { "text/plain" };
+    // The first text is the output, and stands for an empty one.
+    let mut output_type = result.structured_content.is_some().then_some("application/json");
     let content = result.content.into_iter().filter_map(|block| match block {
-        ContentBlock::Text(text) => Some(ResourceContents::text(text.text, uri).with_mime_type(text_type)),
+        ContentBlock::Text(text) if text.text == EMPTY_OUTPUT => Some(ResourceContents::text("", uri)),
+        ContentBlock::Text(text) => {
+            let media_type = output_type.take().unwrap_or("text/plain");
+            Some(ResourceContents::text(text.text, uri).with_mime_type(media_type))
+        }
         ContentBlock::Image(image) => Some(ResourceContents::blob(image.data, uri).with_mime_type(image.mime_type)),
         ContentBlock::Audio(audio) => Some(ResourceContents::blob(audio.data, uri).with_mime_type(audio.mime_type)),
-        ContentBlock::Resource(embedded) => Some(embedded.resource),
+        ContentBlock::Resource(embedded) => Some(embedded.resource).filter(|resource| !is_of_server(resource)),
         _ => None,
     });
     content.collect()

@@ -8,16 +8,15 @@ use serde_json::{Value, json};
 
 /// Returns one manifest for each family.
 pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
-    let mut families = BTreeMap::<&str, Vec<&ListedTool>>::new();
-    for tool in &catalogue.tools {
-        families.entry(tool.family()).or_default().push(tool);
-    }
     let agent = &catalogue.running.agent;
-    let manifest = |(family, tools): (&str, Vec<&ListedTool>)| {
+    let mut families = BTreeMap::<(&str, String), Vec<&ListedTool>>::new();
+    for tool in &catalogue.tools {
+        families.entry((tool.family(), identifier(tool, agent))).or_default().push(tool);
+    }
+    let manifest = |((family, identifier), tools): ((&str, String), Vec<&ListedTool>)| {
         let instructions = library_instructions(family, |name| tools.iter().any(|tool| tool.name == name));
         let mut manifest = json!({
-            // It stays in the history of conversations, so that nothing is in it that can change.
-            "identifier": format!("lathe-{family}"),
+            "identifier": identifier,
             "type": "default",
             "version": "1",
             "meta": meta(tools.first().copied(), agent),
@@ -29,6 +28,14 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
         manifest
     };
     families.into_iter().map(manifest).collect()
+}
+
+/// The identifier of the family of a tool. It stays in the history of conversations, so that it has ids, which never change.
+fn identifier(tool: &ListedTool, agent: &Agent) -> String {
+    match &tool.source {
+        ListedSource::Published { callable, api: Some(_), .. } => format!("lathe-{}", callable.tool.id),
+        _ => format!("lathe-{}-{}", agent.id, tool.family()),
+    }
 }
 
 /// The texts of a family for people: those of the tool whose APIs it has, or of the agent.

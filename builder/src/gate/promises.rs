@@ -18,15 +18,24 @@ pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
         format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
     });
     let ended = writes.into_iter().chain(calls).chain(rules(old, new)).chain(only_as_task);
-    ended.chain(forms(&old.mcp, &new.mcp)).map(breaking).collect()
+    ended.chain(forms_gone(&old.mcp, &new.mcp)).map(breaking).chain(new_forms(&old.mcp, &new.mcp)).collect()
 }
 
 /// Returns the forms in which MCP clients do not find the tool any more.
-fn forms(old: &McpSettings, new: &McpSettings) -> Vec<String> {
+fn forms_gone(old: &McpSettings, new: &McpSettings) -> Vec<String> {
     let prompt = (old.prompt && !new.prompt).then(|| "the tool is no prompt any more".to_owned());
     let gone = old.resource.as_ref().filter(|_| old.resource != new.resource);
     let resource = gone.map(|uri| format!("the resource {} is gone", uri.as_str()));
     prompt.into_iter().chain(resource).collect()
+}
+
+/// Returns the forms in which MCP clients find the tool for the first time: what they read there, another tool may have been before.
+fn new_forms(old: &McpSettings, new: &McpSettings) -> Vec<Change> {
+    let prompt = (new.prompt && !old.prompt).then(|| "the tool is a prompt, too".to_owned());
+    let added = new.resource.as_ref().filter(|_| old.resource.is_none());
+    let resource = added.map(|uri| format!("the tool reads the resource {}", uri.as_str()));
+    let minor = |reason| Change { bump: BumpKind::Minor, reason };
+    prompt.into_iter().chain(resource).map(minor).collect()
 }
 
 /// Compares the declarations of an API.
@@ -117,12 +126,12 @@ mod tests {
             (json!({}), tasks("optional"), BumpKind::Patch),
             (tasks("optional"), tasks("never"), BumpKind::Patch),
             (prompt.clone(), json!({}), BumpKind::Major),
-            (json!({}), prompt.clone(), BumpKind::Patch),
+            (json!({}), prompt.clone(), BumpKind::Minor),
             (prompt.clone(), prompt, BumpKind::Patch),
             (resource("t:a"), json!({}), BumpKind::Major),
             (resource("t:a"), resource("t:b"), BumpKind::Major),
             (resource("t:a"), resource("t:a"), BumpKind::Patch),
-            (json!({}), resource("t:a"), BumpKind::Patch),
+            (json!({}), resource("t:a"), BumpKind::Minor),
             (title("Old"), title("New"), BumpKind::Patch),
             (title("Old"), json!({}), BumpKind::Patch),
         ] {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// Fields whose contents are chosen by authors or callers.
-const FREE: [&str; 11] = [
+const FREE: [&str; 12] = [
     "inputs",
     "status_events",
     "input_schema",
@@ -12,6 +12,7 @@ const FREE: [&str; 11] = [
     "inputSchema",
     "outputSchema",
     "parameters",
+    "parametersJsonSchema",
     "nonsensitive_user_variables",
     "sensitive_user_variables",
     "settings",

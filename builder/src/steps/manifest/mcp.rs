@@ -9,9 +9,8 @@ use crate::text::shown;
 
 /// Reads what MCP clients see. A tool with APIs is neither a prompt nor a resource: which of them would it be?
 pub fn read(mut mcp: Fields, task_support: TaskSupport, has_apis: bool) -> Result<McpSettings, Error> {
-    if let Some((key, line)) =
-        ["prompt", "resource"].iter().find_map(|key| Some((key, mcp.line_of(key)?))).filter(|_| has_apis)
-    {
+    let form = ["prompt", "resource"].iter().find_map(|key| Some((key, mcp.line_of(key)?)));
+    if let Some((key, line)) = form.filter(|_| has_apis) {
         return Err(mcp.refuse(key, line, "must not be beside `apis`: it is for tools of one function"));
     }
     let prompt = mcp.flag("prompt")?.is_some_and(|found| found.value);
@@ -22,6 +21,13 @@ pub fn read(mut mcp: Fields, task_support: TaskSupport, has_apis: bool) -> Resul
         }
         None => None,
     };
+    if let Some((key, line)) = form.filter(|_| task_support == TaskSupport::Required) {
+        return Err(mcp.refuse(
+            key,
+            line,
+            "must not be beside `tasks = \"required\"`: prompts and resources are read without a task",
+        ));
+    }
     let ask_first = mcp.flag("ask_first")?;
     match ask_first.as_ref().filter(|found| found.value && task_support.is_never()) {
         Some(Located { line, .. }) => Err(mcp.refuse("ask_first", *line, "has no effect without `tasks`")),

@@ -18,9 +18,18 @@ macro_rules! is_of_shelf {
     };
 }
 
-const GET: &str = "SELECT * FROM library_items i
-    WHERE organization = $1 AND family = $2 AND item = $5 AND deleted_at IS NULL AND (owner = $3 AND app = $4
-        OR EXISTS (SELECT 1 FROM library_shares s WHERE s.organization = $1 AND s.user_id = $3 AND s.item = i.item))";
+/// The condition that an item is of the scope, or shared with its user.
+macro_rules! is_visible {
+    () => {
+        " FROM library_items i
+        WHERE organization = $1 AND family = $2 AND item = $5 AND deleted_at IS NULL AND (owner = $3 AND app = $4
+            OR EXISTS (SELECT 1 FROM library_shares s WHERE s.organization = $1 AND s.user_id = $3 AND s.item = i.item))"
+    };
+}
+
+const GET: &str = concat!("SELECT *", is_visible!());
+
+const REVISION: &str = concat!("SELECT revision, key", is_visible!());
 
 const FIND: &str = concat!("SELECT * FROM library_items WHERE ", is_of_shelf!(), " AND key = $5");
 
@@ -112,6 +121,14 @@ impl Library {
     pub async fn get(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
         let query = of(GET, &self.shelf(family)).bind(item.as_str());
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Returns the revision of an item and its key, without its content. An item without a key has an empty one.
+    pub async fn revision_and_key(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<Option<(u64, String)>> {
+        let query = of(REVISION, &self.shelf(family)).bind(item.as_str());
+        let row = query.fetch_optional(self.store.readers()).await?;
+        row.map(|row| Ok((unsigned(&row, "revision")?, get::<Option<String>>(&row, "key")?.unwrap_or_default())))
+            .transpose()
     }
 
     /// Finds the item of the user with a key.

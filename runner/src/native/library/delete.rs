@@ -13,7 +13,9 @@ pub(super) fn delete<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
     Box::pin(async move { outcome(deleted::<R>(call).await) })
 }
 
-async fn deleted<R: Record>(NativeCall { library, agent_call, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn deleted<R: Record>(
+    NativeCall { library, agent_call, mut arguments, .. }: NativeCall,
+) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
     if let Some(present) = library.get(R::FAMILY, &id).await? {
         require_not_fixed::<R>(&present, agent_call.as_ref())?;

@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_ban_names_a_tool() {
-        let forbidden = |rule: &Value, tool: &str| rules(std::slice::from_ref(rule)).forbids(&[tool.to_owned()]).is_some();
+        let forbidden =
+            |rule: &Value, tool: &str| rules(std::slice::from_ref(rule)).forbids(&[tool.to_owned()]).is_some();
         for mode in ["gate", "both"] {
             let ban = json!({"enforcement_mode": mode, "triggers": {"tool_name": "pay"}});
             assert!(forbidden(&ban, "pay") && !forbidden(&ban, "paid"), "{mode}");

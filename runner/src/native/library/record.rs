@@ -37,7 +37,8 @@ pub(super) trait Record: Serialize + DeserializeOwned + JsonSchema {
 
 /// Refuses a change by an agent of what a user has fixed.
 pub(super) fn require_not_fixed<R: Record>(item: &LibraryItem, agent_call: Option<&AgentCall>) -> Result<(), Failure> {
-    let is_fixed = || serde_json::from_value::<R>(Value::Object(item.body.clone())).is_ok_and(|record| record.is_fixed());
+    let is_fixed =
+        || serde_json::from_value::<R>(Value::Object(item.body.clone())).is_ok_and(|record| record.is_fixed());
     if agent_call.is_some() && item.provenance.is_trusted && is_fixed() {
         return Err(forbidden("only the user, without an agent, changes a rule of the user that forbids calls"));
     }
