@@ -95,7 +95,7 @@ fn a_run_of_an_agent_calls_an_api() {
     Gateway::of_type(&team, AGENT, "agent").with(&["orders"]);
     let runs = Runs { team, model };
     let replies = vec![Reply::call("orders_create", json!({"item": "pen"})), Reply::complete("ok")];
-    let run = runs.execute("order", &["orders_create"], replies);
+    let run = runs.execute("order", &["__complete__", "orders_create"], replies);
     assert_eq!(run["status"], "completed", "{run}");
     assert_eq!(runs.last_observation("order"), r#"{"created":"pen","count":1}"#);
 }
