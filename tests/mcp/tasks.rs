@@ -185,6 +185,8 @@ fn a_task_is_cancelled_once() {
     team.tool("sleep").manifest(settings).body("import asyncio\nawait asyncio.sleep(200)").published();
     let gateway = Gateway::new(&team, "tools", &["sleep"]);
     let id = gateway.begin("sleep", json!({}));
+    let running = || team.get("/tool/invocation?state=running")["tool_invocations"][0].is_object();
+    eventually("the call", || running().then_some(()));
     for _ in 0..2 {
         let ended = gateway.send_with_tasks("tasks/cancel", json!({"taskId": id}));
         assert_eq!(ended["result"]["resultType"], "complete", "{ended}");
