@@ -19,6 +19,7 @@ mod headers;
 mod hosts;
 mod library_items;
 mod library_reads;
+mod library_uris;
 mod listing;
 mod metadata;
 mod mixed_list;

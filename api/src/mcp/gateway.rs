@@ -27,11 +27,11 @@ use super::calling::{Asked, Calling};
 use super::changes::Watched;
 use super::exposure::{Called, Exposed};
 use super::mixed_list::MixedList;
-use super::offers::Offers;
 use super::pages::page;
 use super::resource_watch::{URI_BYTES_MAX, VisibleResources, WATCHED_MAX, WatchedResources};
 use super::scope::Scope;
 use super::tasks::Tasks;
+use super::tool_forms::Offers;
 use super::turns::{call_in_turn, turn_of};
 use super::{prompts, resources, skills, tool_resources};
 

@@ -10,29 +10,16 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use runner::{Catalogue, ListedTool};
+use runner::ListedTool;
 
 use super::calling::Asked;
 use super::gateway::Gateway;
 use super::library_items::LibraryItems;
 use super::library_reads::ItemReader;
+use super::library_uris::{skill_id, unknown};
 use super::mixed_list::MixedList;
 use super::scope::Scope;
 use super::{completion, prompts, resources, skills, tool_forms, tool_prompts, tool_resources};
-
-/// Whether some of the tools of an agent are prompts, and whether some read resources.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Offers {
-    pub prompts: bool,
-    pub resources: bool,
-}
-
-impl Offers {
-    pub fn of(catalogue: &Catalogue) -> Self {
-        let (prompts, resources) = (tool_forms::prompts(catalogue), tool_forms::resources(catalogue));
-        Self { prompts: !prompts.is_empty(), resources: !resources.is_empty() }
-    }
-}
 
 impl Gateway {
     /// The capabilities of the agent: prompts and resources by its tools and families.
@@ -119,11 +106,11 @@ impl Gateway {
         }
         let reader = ItemReader { calling: &self.calling, context: &context };
         let has_skills = scope.running.has_family(LibraryFamily::Skills);
-        if let Some(id) = skills::skill_id(&request.uri).filter(|_| has_skills) {
+        if let Some(id) = skill_id(&request.uri).filter(|_| has_skills) {
             return skills::read(&reader, (id, request)).await.map(ReadResourceResponse::from);
         }
         if list.items.is_none() {
-            return Err(resources::unknown(&request.uri));
+            return Err(unknown(&request.uri));
         }
         resources::read(&reader, request).await.map(ReadResourceResponse::from)
     }

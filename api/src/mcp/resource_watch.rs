@@ -10,10 +10,9 @@ use rmcp::model::{ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
 use runner::Catalogue;
 
 use super::library_items::LibraryItems;
+use super::library_uris::{artifact_id, skill_id, skill_uri, unknown};
 use super::mixed_list::digest_of;
-use super::resources::{artifact_id, unknown};
 use super::scope::Scope;
-use super::skills::{skill_id, uri_of};
 use super::tool_resources;
 
 /// Resources of one client. Each is looked at after every change of anything.
@@ -44,7 +43,7 @@ impl VisibleResources<'_> {
             (Some(id), _) if has(LibraryFamily::Artifacts) => items(LibraryFamily::Artifacts).revision(&id).await?,
             (_, Some(id)) if has(LibraryFamily::Skills) => {
                 let found = items(LibraryFamily::Skills).revision(&id).await?;
-                found.filter(|(_, name)| uri_of(&id, name) == uri)
+                found.filter(|(_, name)| skill_uri(&id, name) == uri)
             }
             _ => None,
         };

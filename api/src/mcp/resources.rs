@@ -2,23 +2,22 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use registry::{Digest, LibraryItem, LibraryItemId};
+use registry::{Digest, LibraryItem};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::library_items::fields;
 use super::library_reads::{ItemReader, ReadTool};
+use super::library_uris::{ARTIFACTS, artifact_id, unknown};
 use super::mixed_list::MixedList;
 use super::pages::{self, TTL_MS};
 use super::tool_resources;
 
-/// The beginning of the URI of an artifact, before its id.
-pub(super) const SCHEME: &str = "artifact://";
 /// The URIs of artifacts, and their variable.
 pub(super) const TEMPLATE: &str = "artifact://{id}";
 pub(super) const VARIABLE: &str = "id";
@@ -74,16 +73,6 @@ pub(super) fn templates(
     Ok(result.with_cache_scope(CacheScope::Private))
 }
 
-/// The id in the URI of an artifact.
-pub(super) fn artifact_id(uri: &str) -> Option<LibraryItemId> {
-    LibraryItemId::parse(uri.strip_prefix(SCHEME)?).ok()
-}
-
-/// Refuses the URI of a resource that the user does not see.
-pub(super) fn unknown(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found("Resource not found", Some(json!({"uri": uri})))
-}
-
 /// Returns the content of an artifact.
 pub(super) async fn read(
     reader: &ItemReader<'_>,
@@ -103,7 +92,7 @@ pub(super) async fn read(
 }
 
 fn resource(item: LibraryItem) -> Result<Resource, ErrorData> {
-    let uri = format!("{SCHEME}{}", item.id);
+    let uri = format!("{ARTIFACTS}{}", item.id);
     let LibraryArtifact { title, content, content_type, summary } = fields(Value::Object(item.body))?;
     let mut resource = Resource::new(uri, title.as_str()).with_title(title).with_mime_type(content_type);
     resource.description = summary;

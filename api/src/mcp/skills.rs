@@ -13,14 +13,10 @@ use serde_json::{Value, json};
 
 use super::library_items::{LibraryItems, fields};
 use super::library_reads::{ItemReader, ReadTool};
+use super::library_uris::{skill_id, skill_uri, unknown};
 use super::mixed_list::MixedList;
 use super::pages::TTL_MS;
-use super::resources::unknown;
 
-/// The beginning of the URI of a skill, before its id.
-pub(super) const SCHEME: &str = "skill://";
-/// The file of a skill.
-const FILE: &str = "SKILL.md";
 const MEDIA_TYPE: &str = "text/markdown";
 
 const GET: ReadTool = ReadTool { name: "skill_get", id: "skill_id" };
@@ -63,7 +59,7 @@ pub(super) async fn read(
     let uri = request.uri;
     let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;
     let skill: LibrarySkill = fields(read.data)?;
-    if uri_of(&id, &skill.name) != uri {
+    if skill_uri(&id, &skill.name) != uri {
         return Err(unknown(&uri));
     }
     let contents = ResourceContents::text(skill.file(), uri).with_mime_type(MEDIA_TYPE);
@@ -72,20 +68,9 @@ pub(super) async fn read(
     Ok(result)
 }
 
-/// The id in the URI of a skill's file. The name in it is compared later.
-pub(super) fn skill_id(uri: &str) -> Option<LibraryItemId> {
-    let (id, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
-    let is_file = path.split_once('/').is_some_and(|(_, file)| file == FILE);
-    LibraryItemId::parse(id).ok().filter(|_| is_file)
-}
-
-pub(super) fn uri_of(id: &LibraryItemId, name: &str) -> String {
-    format!("{SCHEME}{id}/{name}/{FILE}")
-}
-
 fn shown(item: LibraryItem) -> Result<Skill, ErrorData> {
     let skill: LibrarySkill = fields(Value::Object(item.body))?;
-    let uri = uri_of(&item.id, &skill.name);
+    let uri = skill_uri(&item.id, &skill.name);
     let file = SkillResource::from_bytes(uri.as_str(), skill.file().as_bytes());
     let front = SkillFrontmatter::new(skill.name.as_str(), skill.description());
     Ok(Skill::new(uri, front, SkillResources::Files(vec![file])))
@@ -107,20 +92,6 @@ impl LibrarySkill {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_uri_of_a_skill_has_its_id_and_its_name() {
-        let id = LibraryItemId::parse("6b087fb88c8b71fedaf8732b").unwrap();
-        let uri = uri_of(&id, "refunds");
-        assert_eq!((uri.as_str(), skill_id(&uri)), ("skill://6b087fb88c8b71fedaf8732b/refunds/SKILL.md", Some(id)));
-        for other in [
-            "skill://refunds/SKILL.md",
-            "skill://6b087fb88c8b71fedaf8732b/refunds/a/SKILL.md",
-            "skill://6b087fb88c8b71fedaf8732b/refunds",
-        ] {
-            assert_eq!(skill_id(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn the_file_begins_with_name_and_description() {

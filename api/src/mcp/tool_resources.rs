@@ -10,9 +10,10 @@ use runner::{Catalogue, EMPTY_OUTPUT, ListedTool};
 use serde_json::Value;
 
 use super::calling::{Asked, Calling};
+use super::library_uris::is_of_library;
 use super::listing::title;
+use super::tool_forms;
 use super::tool_forms::{Read, resource};
-use super::{resources, skills, tool_forms};
 
 /// The tool that reads a resource, with its arguments.
 pub(super) struct Found<'c> {
@@ -79,7 +80,7 @@ fn is_of_server(resource: &ResourceContents) -> bool {
     else {
         return false;
     };
-    uri.starts_with(resources::SCHEME) || uri.starts_with(skills::SCHEME)
+    is_of_library(uri)
 }
 
 /// The content of a result. A resource that the tool added keeps its own URI; links are left out, and so is what claims to be an

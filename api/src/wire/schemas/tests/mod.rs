@@ -110,7 +110,7 @@ fn settings() {
             "annotations": {
                 "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
             },
-            "intervention": "required", "tasks": "optional",
+            "intervention": "required", "mcp": {"prompt": true, "resource": "test://{id}", "ask_first": true}, "tasks": "optional",
             "intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
             "calls": {"weather": ">=1.2, <2"},
             "apis": {"create": {
