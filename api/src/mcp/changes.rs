@@ -18,6 +18,7 @@ use super::mixed_list::digest_of;
 use super::resource_watch::{VisibleResources, WatchedResources};
 use super::scope::Scope;
 use super::tool_forms;
+use crate::error::Error;
 
 /// Time in which changes are announced together.
 const TOGETHER: Duration = Duration::from_millis(50);
@@ -58,7 +59,11 @@ impl Watched {
 
     /// Returns what the client sees now. An error passes: the database does not answer, for example.
     async fn seen(&self) -> Result<Option<(Seen, Arc<Catalogue>)>, ErrorData> {
-        let Ok(principal) = self.scope.rights.check().await else { return Ok(None) };
+        let principal = match self.scope.rights.check().await {
+            Ok(principal) => principal,
+            Err(Error::Unauthenticated | Error::Forbidden { .. } | Error::NotFound) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
         let reference = AgentReference::from(&self.scope.running.agent.id);
         let found = self.store.running_agent(&principal, &reference).await.map_err(failed)?;
         let Some(running) = found else { return Ok(None) };
@@ -103,7 +108,10 @@ impl Watched {
                     return Some((now, notifications));
                 }
                 Ok(_) => {}
-                Err(_) => sleep(TRIED_AGAIN_AFTER).await,
+                Err(_) => {
+                    sleep(TRIED_AGAIN_AFTER).await;
+                    continue;
+                }
             }
             // An error means that the server ends.
             let _ = timeout(CHECK_EVERY, generation.changed()).await;

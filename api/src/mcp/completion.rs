@@ -16,11 +16,15 @@ pub(super) async fn of_prompt(
     argument: &ArgumentInfo,
 ) -> Result<CompleteResult, ErrorData> {
     let missing = || ErrorData::invalid_params(format!("The prompt {name} has no argument {}.", argument.name), None);
-    if let Some(tool) = list.tools.iter().find(|tool| tool.name == name) {
+    let own = match &list.items {
+        Some(items) => items.named(name).await?,
+        None => None,
+    };
+    let Some(own) = own else {
+        let tool = list.tools.iter().find(|tool| tool.name == name).ok_or_else(|| unknown(name))?;
         return proposed(values(tool, &argument.name).ok_or_else(missing)?.into_iter(), argument);
-    }
-    let items = list.items.as_ref().ok_or_else(|| unknown(name))?;
-    let prompt = LibraryPrompt::of(items.named(name).await?.ok_or_else(|| unknown(name))?)?;
+    };
+    let prompt = LibraryPrompt::of(own)?;
     let variable = prompt.variables.into_iter().find(|variable| variable.name == argument.name);
     let variable = variable.ok_or_else(missing)?;
     proposed(variable.default_value.into_iter(), argument)

@@ -105,7 +105,8 @@ impl McpEndpoint {
             return Err(Error::TooManyConnections);
         }
         let ending = (request.method() == Method::DELETE).then(|| request.headers().clone());
-        let lives_long = may_begin || request.headers().get(METHOD).is_some_and(|method| method == LISTEN);
+        let listens = request.headers().get(METHOD).is_some_and(|method| method == LISTEN);
+        let lives_long = may_begin || listens && !request.headers().contains_key(SESSION);
         let with_tools = self.with_catalogue(&scope).await?;
         let gateway = self.gateway(&with_tools, request.headers());
         let scope = if lives_long { scope } else { with_tools };

@@ -86,14 +86,16 @@ impl WatchedResources {
     /// Returns a notification for each resource that has changed since it was looked at.
     pub async fn changed(&self, visible: &VisibleResources<'_>) -> Result<Vec<ServerNotification>, ErrorData> {
         let before: Vec<_> = self.0.lock().iter().map(|(uri, state)| (uri.clone(), *state)).collect();
-        let mut notifications = Vec::new();
+        let mut changed = Vec::new();
         for (uri, last) in before {
             let now = visible.state(&uri).await?;
-            if now == last {
-                continue;
-            }
+            changed.extend((now != last).then_some((uri, now)));
+        }
+        // After all of them: an error loses no change.
+        let mut watched = self.0.lock();
+        let mut notifications = Vec::new();
+        for (uri, now) in changed {
             // A subscription may have ended meanwhile.
-            let mut watched = self.0.lock();
             let Some(state) = watched.get_mut(&uri) else { continue };
             *state = now;
             let updated = ResourceUpdatedNotification::new(ResourceUpdatedNotificationParam::new(uri));

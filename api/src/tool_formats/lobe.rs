@@ -14,7 +14,10 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
         families.entry((tool.family(), identifier(tool, agent))).or_default().push(tool);
     }
     let manifest = |((family, identifier), tools): ((&str, String), Vec<&ListedTool>)| {
+        // A tool with APIs may have the name of a family of the Library.
+        let has_apis = tools.iter().any(|tool| tool.api().is_some());
         let instructions = library_instructions(family, |name| tools.iter().any(|tool| tool.name == name));
+        let instructions = instructions.filter(|_| !has_apis);
         let mut manifest = json!({
             "identifier": identifier,
             "type": "default",
@@ -33,7 +36,7 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
 /// The identifier of the family of a tool. It stays in the history of conversations, so that it has ids, which never change.
 fn identifier(tool: &ListedTool, agent: &Agent) -> String {
     match &tool.source {
-        ListedSource::Published { callable, api: Some(_), .. } => format!("lathe-{}", callable.tool.id),
+        ListedSource::Published { callable, api: Some(_), .. } => format!("lathe-{}-{}", agent.id, callable.tool.id),
         _ => format!("lathe-{}-{}", agent.id, tool.family()),
     }
 }

@@ -46,6 +46,7 @@ pub fn settings(
     manifest: &Manifest,
     (mut files, mut report): (BTreeMap<ApiName, ApiSchemas>, Report),
 ) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
+    schema::outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
     compare(&manifest.apis, &report)?;
     report.check()?;
     let of = |(name, api): (&ApiName, &Api)| {

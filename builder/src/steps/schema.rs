@@ -14,6 +14,8 @@ pub const INPUT: &str = "input-schema";
 pub const OUTPUT: &str = "output-schema";
 /// Bytes of a schema, which is sent to callers and compiled in memory for every version.
 const SCHEMA_BYTES_MAX: usize = 256 << 10;
+/// Levels of a schema. It is stored within other JSON, of which readers accept 127 levels.
+const LEVELS_MAX: usize = 100;
 
 /// Reads the author's schema file.
 ///
@@ -50,14 +52,44 @@ pub fn combined(schema: Value) -> Result<Value, Error> {
     checked(schema).map_err(problem)
 }
 
+/// Checks that the output schemas of all APIs are no larger than one schema may be.
+///
+/// # Errors
+/// When they are too large.
+pub fn outputs_together<'s>(schemas: impl Iterator<Item = &'s Value>) -> Result<(), Error> {
+    let bytes: usize = schemas.map(|schema| schema.to_string().len()).sum();
+    if bytes <= SCHEMA_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("the output schemas of all APIs have at most {SCHEMA_BYTES_MAX} bytes together");
+    Err(Error::failed(STAGE, OUTPUT, message))
+}
+
 fn checked(schema: Value) -> Result<Value, String> {
     if schema.to_string().len() > SCHEMA_BYTES_MAX {
         return Err(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes"));
     }
+    within_bounds(&schema)?;
+    InputSchema::compile(&schema).map(|_| schema)
+}
+
+fn within_bounds(schema: &Value) -> Result<(), String> {
     if !schema.is_object() {
         return Err("a schema is a JSON object".into());
     }
-    InputSchema::compile(&schema).map(|_| schema)
+    // The text was read with a bound of its own, so that this does not go deeper.
+    match levels(schema) {
+        deep if deep > LEVELS_MAX => Err(format!("a schema nests at most {LEVELS_MAX} levels")),
+        _ => Ok(()),
+    }
+}
+
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(levels).max().unwrap_or_default(),
+        _ => 0,
+    }
 }
 
 /// A schema of a project, its file, and its name in errors.
@@ -89,9 +121,23 @@ fn parse(bytes: &[u8], location: Location, check: &'static str) -> Result<Value,
         let line = u32::try_from(error.line()).ok();
         Error::failed(STAGE, check, error.to_string()).at(Location { line, ..location.clone() })
     })?;
-    if !schema.is_object() {
-        return Err(refuse("a schema is a JSON object".into()));
-    }
+    within_bounds(&schema).map_err(&refuse)?;
     InputSchema::compile(&schema).map_err(refuse)?;
     Ok(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(levels: usize) -> String {
+        format!("{{\"default\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1))
+    }
+
+    #[test]
+    fn a_schema_is_read_back_from_within_other_json() {
+        assert!(derived(&nested(LEVELS_MAX)).is_ok());
+        let refused = derived(&nested(LEVELS_MAX + 1)).unwrap_err().to_string();
+        assert!(refused.contains("at most 100 levels"), "{refused}");
+    }
 }

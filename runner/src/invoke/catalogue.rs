@@ -61,7 +61,9 @@ impl Catalogue {
     /// The families of the tools, each once.
     #[must_use]
     pub fn families(&self) -> Vec<&str> {
-        let mut families: Vec<_> = self.tools.iter().map(ListedTool::family).collect();
+        // A tool with APIs may have the name of a family of the Library.
+        let tools = self.tools.iter().filter(|tool| tool.api().is_none());
+        let mut families: Vec<_> = tools.map(ListedTool::family).collect();
         families.dedup();
         families
     }

@@ -21,7 +21,7 @@ impl Services {
             return Ok(());
         }
         let rules = self.rules_of(&scope(&call.principal, &call.caller_names)).await?;
-        match rules.forbids(&names(target.name(), call)) {
+        match rules.forbids(&names(target, call)) {
             Some(rule) => Err(Error::RuleForbids { tool_name: target.name().to_owned(), rule: rule.clone() }),
             None => Ok(()),
         }
@@ -47,8 +47,10 @@ pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope 
     LibraryScope { organization, user, app }
 }
 
-/// The name of a tool, and the names by which agents call its APIs.
-fn names(tool: &str, call: &Call) -> Vec<String> {
-    let apis = call.inputs.iter().filter_map(|input| input.input_parameters.get("api")?.as_str());
+/// The name of a tool, and those of the APIs that are called.
+fn names(target: &Target, call: &Call) -> Vec<String> {
+    let tool = target.name();
+    let inputs = call.inputs.iter().filter(|_| target.has_apis());
+    let apis = inputs.filter_map(|input| input.input_parameters.get("api")?.as_str());
     std::iter::once(tool.to_owned()).chain(apis.map(|api| format!("{tool}_{api}"))).collect()
 }

@@ -76,6 +76,12 @@ impl Target {
         }
     }
 
+    /// Whether the version has several APIs.
+    pub fn has_apis(&self) -> bool {
+        let Self::Component(resolved) = self else { return false };
+        resolved.callable.as_ref().is_some_and(|callable| !callable.version.settings.apis.is_empty())
+    }
+
     /// Whether a person confirms a call with these inputs.
     pub fn intervention(&self, inputs: &[Input]) -> Intervention {
         let Self::Component(resolved) = self else { return Intervention::Never };

@@ -30,7 +30,10 @@ pub fn entry_point(manifest: &Manifest, files: &mut Vec<SourceFile>) -> Result<S
         .replace("'./the entry file'", &json!(format!("./{own}")).to_string())
         .replace("[/* names */]", &json!(names).to_string())
         .replace("[/* described */]", &json!(described).to_string());
-    files.retain(|file| file.path != ENTRY);
+    if files.iter().any(|file| file.path == ENTRY) {
+        let message = "the builder adds this file to a tool with APIs; choose another name";
+        return Err(Error::failed("bundle", "entry-point", message).at(Location::file(ENTRY)));
+    }
     files.push(SourceFile { path: ENTRY.into(), contents: text.into_bytes() });
     Ok(ENTRY.to_owned())
 }

@@ -66,7 +66,10 @@ fn with_functions(text: &str, manifest: &Manifest) -> String {
 
 fn with(mut project: Project, module: &str, text: &str) -> Result<Project, Error> {
     let path = format!("{module}.py");
-    let is_same = |file: &&SourceFile| file.path.strip_prefix(SOURCE_ROOT).unwrap_or(&file.path) == path;
+    let is_same = |file: &&SourceFile| {
+        let own = file.path.strip_prefix(SOURCE_ROOT).unwrap_or(&file.path);
+        own == path || own.split('/').next() == Some(module)
+    };
     if let Some(file) = project.files.iter().find(is_same) {
         let message = format!("the builder adds a module {module} to a tool with APIs; choose another name");
         return Err(Error::failed("compile", "module-name", message).at(Location::file(&file.path)));

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
+
 use super::row::{get, json, parsed, parsed_option, unsigned};
 use crate::build::OldBuilds;
 use crate::clock::Timestamp;
@@ -9,7 +11,6 @@ use crate::digest::Digest;
 use crate::error::Result;
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
-use crate::tool_version::VersionSettings;
 
 /// Versions that are read at once. Their settings have some kilobytes each.
 const VERSIONS_READ_MAX: u32 = 1_000;
@@ -66,9 +67,16 @@ impl Store {
     }
 }
 
+/// The part of a version's settings that refers to an artifact. The rest is not read: it may be large, or damaged.
+#[derive(Deserialize)]
+struct StoredMocks {
+    #[serde(default)]
+    mocks_digest: Option<Digest>,
+}
+
 /// The digest of the component of a tool with a bundle is that of image and bundle together, which are stored apart.
 fn digests(row: &Row) -> Result<impl Iterator<Item = Digest>> {
-    let settings: VersionSettings = json(row, "settings")?;
+    let settings: StoredMocks = json(row, "settings")?;
     let bundle = parsed_option(row, "bundle_digest")?;
     let code = if bundle.is_some() { bundle } else { Some(parsed(row, "component_digest")?) };
     let image = Some(parsed(row, "image_digest")?);

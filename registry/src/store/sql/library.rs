@@ -95,6 +95,11 @@ impl Store {
 }
 
 impl Library {
+    /// Whether what is written counts as written by the user.
+    pub const fn is_trusted(&self) -> bool {
+        self.provenance.is_trusted
+    }
+
     /// Creates an item. [`Error::Exists`] when another live item of the family has the key.
     pub async fn create(&self, family: LibraryFamily, content: LibraryContent) -> Result<LibraryItem> {
         let Inner { clock, config, .. } = &*self.store.0;

@@ -13,12 +13,10 @@ pub(super) fn delete<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
     Box::pin(async move { outcome(deleted::<R>(call).await) })
 }
 
-async fn deleted<R: Record>(
-    NativeCall { library, agent_call, mut arguments, .. }: NativeCall,
-) -> Result<Value, Failure> {
+async fn deleted<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
     if let Some(present) = library.get(R::FAMILY, &id).await? {
-        require_not_fixed::<R>(&present, agent_call.as_ref())?;
+        require_not_fixed::<R>(&present, &library)?;
     }
     library.delete(R::FAMILY, &id).await?;
     Ok(json!({R::ID: id, "deleted": true}))

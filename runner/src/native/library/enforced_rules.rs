@@ -93,15 +93,11 @@ fn enabled(LibraryItem { id, body, .. }: LibraryItem) -> Option<(LibraryItemId, 
 }
 
 impl Rule {
-    /// Whether the rule is a ban of tools.
-    pub(super) const fn is_gate(&self) -> bool {
-        let gates = matches!(self.enforcement_mode, EnforcementMode::Gate | EnforcementMode::Both);
-        gates && matches!(self.category, Category::MustNot)
-    }
-
+    /// The ban that the rule is, if it is one and names a tool.
     fn gate(&self, rule: LibraryItemId) -> Option<Gate> {
+        let gates = matches!(self.enforcement_mode, EnforcementMode::Gate | EnforcementMode::Both);
         let tool = self.triggers.as_ref()?.tool_name.clone()?;
-        self.is_gate().then_some(Gate { rule, tool })
+        (gates && matches!(self.category, Category::MustNot)).then_some(Gate { rule, tool })
     }
 
     fn line(&self) -> Option<Line> {

@@ -1,6 +1,6 @@
 //! The fields of the items of a family.
 
-use registry::{AgentCall, LibraryContent, LibraryFamily, LibraryItem};
+use registry::{Library, LibraryContent, LibraryFamily, LibraryItem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,24 +23,19 @@ pub(super) trait Record: Serialize + DeserializeOwned + JsonSchema {
     const KEY: Option<&'static str> = None;
     /// A parameter of lists, and the field that must then be true.
     const SWITCH: Option<(&'static str, &'static str)> = None;
+    /// Whether agents and workflows can neither change nor delete what a user wrote.
+    const IS_FIXED_BY_USERS: bool = false;
     /// Fields that the server sets. Callers cannot write them.
     const SERVER_FIELDS: &'static [&'static str] = &[];
-
-    /// Whether agents can neither change nor delete an item that a user wrote.
-    fn is_fixed(&self) -> bool {
-        false
-    }
 
     /// Derives fields from others.
     fn complete(&mut self) {}
 }
 
-/// Refuses a change by an agent of what a user has fixed.
-pub(super) fn require_not_fixed<R: Record>(item: &LibraryItem, agent_call: Option<&AgentCall>) -> Result<(), Failure> {
-    let is_fixed =
-        || serde_json::from_value::<R>(Value::Object(item.body.clone())).is_ok_and(|record| record.is_fixed());
-    if agent_call.is_some() && item.provenance.is_trusted && is_fixed() {
-        return Err(forbidden("only the user, without an agent, changes a rule of the user that forbids calls"));
+/// Refuses a change of what only its user may change.
+pub(super) fn require_not_fixed<R: Record>(item: &LibraryItem, library: &Library) -> Result<(), Failure> {
+    if R::IS_FIXED_BY_USERS && item.provenance.is_trusted && !library.is_trusted() {
+        return Err(forbidden("the user wrote this item: only the user, without an agent or a workflow, changes it"));
     }
     Ok(())
 }

@@ -110,10 +110,7 @@ impl Record for Rule {
     const LABEL: Option<&'static str> = Some("category");
     const HAS_TAGS: bool = false;
     const SWITCH: Option<(&'static str, &'static str)> = Some(("enabled_only", "enabled"));
-
-    fn is_fixed(&self) -> bool {
-        self.is_gate()
-    }
+    const IS_FIXED_BY_USERS: bool = true;
 }
 
 pub(super) const TOOLS: &[NativeToolSpec] = &[

@@ -15,14 +15,12 @@ pub(super) fn update<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
 }
 
 /// Fields that are absent stay as they are. Of two changes to one revision, the second one is refused.
-async fn updated<R: Record>(
-    NativeCall { library, agent_call, mut arguments, .. }: NativeCall,
-) -> Result<Value, Failure> {
+async fn updated<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
     let expected = arguments.remove("revision").as_ref().and_then(Value::as_u64);
     let present = library.get(R::FAMILY, &id).await?;
     let present = present.ok_or_else(|| not_found(R::FAMILY.as_str()))?;
-    require_not_fixed::<R>(&present, agent_call.as_ref())?;
+    require_not_fixed::<R>(&present, &library)?;
     let mut fields = present.body;
     fields.extend(arguments);
     let revision = expected.unwrap_or(present.revision);

@@ -115,7 +115,10 @@ fn settings() {
             "calls": {"weather": ">=1.2, <2"},
             "apis": {"create": {
                 "description": "Creates an order.", "input_schema": {"type": "object"}, "output_schema": {"type": "object"},
-                "annotations": {"idempotent": true}, "intervention": "always",
+                "annotations": {
+                    "title": "Create", "read_only": false, "destructive": false, "idempotent": true, "open_world": false,
+                },
+                "intervention": "always",
             }},
         }));
     }
