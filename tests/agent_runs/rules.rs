@@ -57,6 +57,8 @@ fn s0_144_a_gate_forbids_calls_of_agents() {
         let refused = gateway.call(tool, arguments);
         assert_eq!(refused["structuredContent"]["error"]["status"], 403, "{refused}");
     }
+    let workflow = runs.team.server.request("PATCH", &format!("/api/v1/rules/{rule}")).bearer(&runs.team.token);
+    workflow.header("x-agent-workflow-id", "nightly").json(&json!({"enabled": false})).send().expect(403);
     let of_model = json!({
         "description": "x", "content": "x", "category": "must-not", "severity": "low", "enforcement_mode": "gate",
         "triggers": {"tool_name": "other"},

@@ -104,6 +104,8 @@ fn a_function_that_cannot_be_an_api_is_refused() {
     assert!(module.contains("there is no module 'bin' in the project"), "{module}");
     let taken = again().with_file("lathe_apis.py", "").pushed().publish(Bump::Minor).detail();
     assert!(taken.contains("compile failed (module-name): lathe_apis.py: "), "{taken}");
+    let package = again().with_file("src/lathe_api_report/__init__.py", "").pushed().publish(Bump::Minor).detail();
+    assert!(package.contains("compile failed (module-name): src/lathe_api_report/__init__.py: "), "{package}");
 }
 
 #[test]
