@@ -1,4 +1,4 @@
-//! What MCP clients see of a version besides a tool: a prompt, or a resource; and when its tasks begin.
+//! Settings of a version for MCP clients: whether they also find it as a prompt or as a resource, and when its tasks begin.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::uri_parts::{UriPart, parts};
 /// Bytes of the URI of a resource.
 const URI_BYTES_MAX: usize = 2_048;
 
-/// What MCP clients see of a version besides a tool, and when its tasks begin.
+/// The settings of a version for MCP clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpSettings {
     /// Whether the tool is a prompt, too.

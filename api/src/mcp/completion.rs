@@ -16,11 +16,7 @@ pub(super) async fn of_prompt(
     argument: &ArgumentInfo,
 ) -> Result<CompleteResult, ErrorData> {
     let missing = || ErrorData::invalid_params(format!("The prompt {name} has no argument {}.", argument.name), None);
-    let own = match &list.items {
-        Some(items) => items.named(name).await?,
-        None => None,
-    };
-    let Some(own) = own else {
+    let Some(own) = list.named(name).await? else {
         let tool = list.tools.iter().find(|tool| tool.name == name).ok_or_else(|| unknown(name))?;
         return proposed(values(tool, &argument.name).ok_or_else(missing)?.into_iter(), argument);
     };

@@ -23,6 +23,14 @@ pub(super) struct MixedPage<'c> {
 }
 
 impl<'c> MixedList<'c> {
+    /// Finds the item with a name. It comes before a tool of that name.
+    pub async fn named(&self, name: &str) -> Result<Option<LibraryItem>, ErrorData> {
+        match &self.items {
+            Some(items) => items.named(name).await,
+            None => Ok(None),
+        }
+    }
+
     /// Returns the page after the cursor of a request.
     pub async fn page(&self, request: Option<PaginatedRequestParams>) -> Result<MixedPage<'c>, ErrorData> {
         let revisions = match &self.items {

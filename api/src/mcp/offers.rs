@@ -81,11 +81,7 @@ impl Gateway {
     ) -> Result<GetPromptResponse, ErrorData> {
         let scope = Scope::of(&context.extensions)?.clone();
         let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
-        let own = match &list.items {
-            Some(items) => items.named(&request.name).await?,
-            None => None,
-        };
-        // A prompt of the user comes before a tool with its name.
+        let own = list.named(&request.name).await?;
         if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name).filter(|_| own.is_none()) {
             return tool_prompts::get(&self.calling, (tool, request), self.asked(context)).await;
         }
