@@ -79,7 +79,7 @@ fn within_bounds(schema: &Value) -> Result<(), String> {
     }
     // The text was read with a bound of its own, so that this does not go deeper.
     match levels(schema) {
-        deep if deep > LEVELS_MAX => Err(format!("a schema nests at most {LEVELS_MAX} levels")),
+        deep if deep > LEVELS_MAX => Err(format!("the schema is nested more than {LEVELS_MAX} levels deep")),
         _ => Ok(()),
     }
 }
