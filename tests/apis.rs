@@ -3,6 +3,7 @@
 mod agents;
 mod javascript;
 mod python;
+mod rust;
 mod versions;
 
 use crate::harness::{Team, Tool};

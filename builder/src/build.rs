@@ -171,7 +171,7 @@ impl Declarations {
     /// The APIs, if the manifest declares any.
     fn apis(&mut self, derived: &str) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
         if self.manifest.apis.is_empty() {
-            return Ok(BTreeMap::new());
+            return apis::check_undeclared(derived).map(|()| BTreeMap::new());
         }
         apis::settings(&self.manifest, (std::mem::take(&mut self.api_schemas), Report::read(derived)?))
     }

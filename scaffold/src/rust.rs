@@ -23,6 +23,7 @@ const TEMPLATE: &[(&str, &[u8])] =
 const PACKAGE: &[(&str, &[u8])] = embedded![
     "sdk",
     "Cargo.toml",
+    "src/apis.rs",
     "src/bindings.rs",
     "src/content.rs",
     "src/context.rs",

@@ -47,7 +47,7 @@ pub fn settings(
     (mut files, mut report): (BTreeMap<ApiName, ApiSchemas>, Report),
 ) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
     schema::outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
-    compare(&manifest.apis, &report)?;
+    compare(&report, declared(&manifest.apis))?;
     report.check()?;
     let of = |(name, api): (&ApiName, &Api)| {
         let ApiSchemas { input, output } = files.remove(name).unwrap_or_default();
@@ -67,16 +67,31 @@ pub fn settings(
     manifest.apis.iter().map(of).collect()
 }
 
+/// Refuses code that exports functions of APIs without a declaration of any. Only a tool in Rust can: the builder writes what other
+/// languages report.
+///
+/// # Errors
+/// When the derived schema is a report.
+pub fn check_undeclared(derived: &str) -> Result<(), Error> {
+    let Ok(report) = Report::read(derived) else { return Ok(()) };
+    compare(&report, BTreeMap::from_iter(report.modules.keys().map(|module| (&**module, BTreeSet::new()))))
+}
+
 fn effective(api: &Api, of_tool: Intervention) -> Intervention {
     api.intervention.unwrap_or(of_tool)
 }
 
-/// Refuses a module whose exported functions are not those of its APIs.
-fn compare(apis: &BTreeMap<ApiName, Api>, report: &Report) -> Result<(), Error> {
-    let mut declared = BTreeMap::<&str, BTreeSet<&str>>::new();
+/// The functions of the declared APIs by module.
+fn declared(apis: &BTreeMap<ApiName, Api>) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut declared = BTreeMap::<_, BTreeSet<_>>::new();
     for api in apis.values() {
-        declared.entry(&api.function.module).or_default().insert(&api.function.name);
+        declared.entry(&*api.function.module).or_default().insert(&*api.function.name);
     }
+    declared
+}
+
+/// Refuses a module whose exported functions are not those of its APIs.
+fn compare(report: &Report, declared: BTreeMap<&str, BTreeSet<&str>>) -> Result<(), Error> {
     for (module, functions) in declared {
         let found = report.modules.get(module);
         let exported: BTreeSet<_> = found.iter().flat_map(|found| &found.functions).map(String::as_str).collect();
@@ -137,6 +152,17 @@ mod tests {
         assert!(refusal(&[]).contains("exported nothing;"));
         let none = made(&two, &json!({"modules": {}, "schemas": {}})).unwrap_err().to_string();
         assert!(none.contains("exported nothing;"), "{none}");
+    }
+
+    #[test]
+    fn exported_apis_are_declared() {
+        let refused = check_undeclared(&orders(&["list", "create"]).to_string()).unwrap_err().to_string();
+        assert!(
+            refused.contains("tool.py: ") && refused.contains("declared nothing, exported `create, list`;"),
+            "{refused}"
+        );
+        assert!(check_undeclared(r#"{"type": "object", "properties": {"modules": {}}}"#).is_ok());
+        assert!(check_undeclared("").is_ok());
     }
 
     #[test]

@@ -38,6 +38,4 @@ pub enum ApiFunctions {
     OfModules { default: &'static str, is_valid: fn(&str) -> bool, rule: &'static str },
     /// Functions that the entry file exports.
     OfEntryFile,
-    /// A tool is one function.
-    None,
 }

@@ -50,7 +50,9 @@ impl Report {
         if text.len() > REPORT_BYTES_MAX {
             return Err(refuse(format!("the schemas of the APIs have more than {REPORT_BYTES_MAX} bytes")));
         }
-        serde_json::from_str(text).map_err(|error| refuse(format!("the code does not tell its functions: {error}")))
+        serde_json::from_str(text).map_err(|error| {
+            refuse(format!("the code does not name its functions, as `lathe::apis!` does in Rust: {error}"))
+        })
     }
 
     /// # Errors

@@ -32,7 +32,7 @@ pub struct Api {
 /// The function of an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiFunction {
-    /// A module in Python, the entry file in JavaScript.
+    /// A module in Python, the entry file in JavaScript, the exported function in Rust.
     pub module: String,
     pub name: String,
 }
@@ -40,9 +40,6 @@ pub struct ApiFunction {
 /// Reads the APIs, whose functions are in the `entry_point` of the tool by default. Empty for a tool of one function.
 pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> Result<BTreeMap<ApiName, Api>, Error> {
     let Some(line) = lathe.line_of(KEY) else { return Ok(BTreeMap::new()) };
-    if matches!(convention.api_functions, ApiFunctions::None) {
-        return Err(lathe.refuse(KEY, line, "is for tools in Python and JavaScript; a Rust tool is one function"));
-    }
     if let Some((key, line)) = KEYS_OF_ONE_FUNCTION.iter().find_map(|key| Some((key, lathe.line_of(key)?))) {
         return Err(lathe.refuse(key, line, "must not be beside `apis`: each API has its own"));
     }
@@ -77,7 +74,7 @@ fn api(
         description,
         function: match convention.api_functions {
             ApiFunctions::OfModules { .. } => function(&mut fields, convention)?.unwrap_or(default),
-            ApiFunctions::OfEntryFile | ApiFunctions::None => default,
+            ApiFunctions::OfEntryFile => default,
         },
         input_schema: fields.file("input_schema")?,
         output_schema: fields.file("output_schema")?,
@@ -189,9 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn a_rust_tool_has_no_apis() {
-        let text = "[package]\nname = 'orders'\n[package.metadata.lathe.apis.create]\ndescription = 'Creates.'\n";
-        let refused = in_file("Cargo.toml", text).unwrap_err().to_string();
-        assert!(refused.contains("package.metadata.lathe.apis is for tools in Python and JavaScript"), "{refused}");
+    fn the_functions_of_a_rust_tool_are_those_that_its_component_dispatches_to() {
+        let api = "[package]\nname = 'orders'\n[package.metadata.lathe.apis.create]\ndescription = 'Creates.'\n";
+        let function = ApiFunction { module: "run-tool".into(), name: "create".into() };
+        assert_eq!(in_file("Cargo.toml", api).unwrap().apis[&name("create")].function, function);
+        let refused = in_file("Cargo.toml", &format!("{api}entry_point = 'a:b'")).unwrap_err().to_string();
+        assert!(refused.contains("package.metadata.lathe.apis.create.entry_point is an unknown key"), "{refused}");
     }
 }

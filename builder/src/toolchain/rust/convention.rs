@@ -14,8 +14,8 @@ pub const RUST: Convention = Convention {
         // Every component exports this function.
         defaults: &["run-tool"],
         is_valid: |_| false,
-        rule: "is not set in Rust: `lathe::tool!(…)` in src/lib.rs names the function",
+        rule: "is not set in Rust: `lathe::tool!(…)` or `lathe::apis!(…)` in src/lib.rs names the functions",
     },
-    api_functions: ApiFunctions::None,
+    api_functions: ApiFunctions::OfEntryFile,
     image: None,
 };

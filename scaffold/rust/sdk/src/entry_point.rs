@@ -47,7 +47,11 @@ fn output(value: &impl Serialize) -> Result<String, Error> {
 
 /// Returns the JSON Schema of the function's first parameter.
 pub fn input_schema<Input: JsonSchema, Output>(_: impl FnOnce(Input, &Context) -> Result<Output, Error>) -> String {
-    schemars::schema_for!(Input).as_value().to_string()
+    schema::<Input>().to_string()
+}
+
+pub fn schema<Input: JsonSchema>() -> Value {
+    schemars::schema_for!(Input).to_value()
 }
 
 /// Prints a panic, which then ends the instance. The host reads the message and the position from the printed text.

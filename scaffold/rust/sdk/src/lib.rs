@@ -19,6 +19,7 @@
 //! }
 //! ```
 
+mod apis;
 #[doc(hidden)]
 #[rustfmt::skip]
 #[expect(clippy::too_many_arguments, reason = "the canonical ABI takes a record apart")]
@@ -71,9 +72,43 @@ macro_rules! tool {
     };
 }
 
-/// Items that only [`tool!`] uses.
+/// Declares the functions of a tool with several APIs: the name of each API, as in `apis` of `Cargo.toml`, and its function,
+/// which is one as for [`tool!`].
+///
+/// ```ignore
+/// lathe::apis!(create: create_order, list: orders::list);
+/// ```
+#[macro_export]
+macro_rules! apis {
+    ($($name:ident: $function:path),+ $(,)?) => {
+        const _: () = {
+            struct Tool;
+
+            impl $crate::__private::Guest for Tool {
+                fn run_tool(
+                    context: $crate::__private::Context,
+                ) -> ::core::result::Result<::std::string::String, $crate::__private::ToolError> {
+                    match $crate::__private::api_name(&context).as_str() {
+                        $(::core::stringify!($name) => $crate::__private::run_api(context, $function),)+
+                        other => ::core::result::Result::Err($crate::__private::unknown_api(other)),
+                    }
+                }
+
+                fn input_schema() -> ::std::string::String {
+                    let schemas = [$((::core::stringify!($name), $crate::__private::api_schema($function))),+];
+                    $crate::__private::report(::core::file!(), schemas)
+                }
+            }
+
+            $crate::bindings::export! { Tool with_types_in $crate::bindings }
+        };
+    };
+}
+
+/// Items that only [`tool!`] and [`apis!`] use.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::apis::{api_name, api_schema, report, run_api, unknown_api};
     pub use crate::bindings::{Context, Guest, ToolError};
     pub use crate::entry_point::{input_schema, run};
 }
