@@ -79,6 +79,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 36, "0036_due_items"),
         migration!("sqlite", 37, "0037_agent_runs"),
         migration!("sqlite", 38, "0038_outcome_words"),
+        migration!("sqlite", 39, "0039_item_revisions"),
     ],
 };
 
@@ -109,6 +110,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 36, "0036_due_items"),
         migration!("postgres", 37, "0037_agent_runs"),
         migration!("postgres", 38, "0038_outcome_words"),
+        migration!("postgres", 39, "0039_item_revisions"),
     ],
 };
 

@@ -189,8 +189,8 @@ pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
-    Advance, AdvancedItem, ComparedTable, CountedRequest, DatabaseLocation, DueRun, Library, RequestedCancellation,
-    Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep,
+    Advance, AdvancedItem, ComparedTable, CountedRequest, DatabaseLocation, DueRun, EndedRun, Library, Report,
+    RequestedCancellation, Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep,
 };
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

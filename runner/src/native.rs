@@ -20,7 +20,7 @@ mod whoami;
 pub use catalogue::NativeTools;
 pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
-pub(crate) use library::{EnforcedRules, creator, fire};
+pub(crate) use library::{EnforcedRules, RunEnd, creator, end_run, fire};
 pub use library::{fill_variables, library_failure, library_instructions, library_refusal};
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;

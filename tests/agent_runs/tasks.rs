@@ -8,7 +8,7 @@ use sqlx::{Connection, PgConnection};
 use tokio::runtime::Runtime;
 
 use super::runs::{AGENT, Runs, agent, now, options, time};
-use crate::harness::{ModelEndpoint, Nodes, Reply, Team, eventually};
+use crate::harness::{Latch, ModelEndpoint, Nodes, Reply, Server, Team, eventually};
 use crate::mcp::client::Gateway;
 
 /// Tasks of two servers.
@@ -84,6 +84,82 @@ fn s0_014_an_occurrence_of_a_cron_task_is_worked_on_and_completed() {
     let run = runs.becomes(&json!({"agent_run_id": occurrence["agent_run_id"]}), "completed");
     assert!(run["objective"].as_str().is_some_and(|text| text.contains("Look at the queue.")), "{run}");
     runs.post(&format!("/api/v1/tasks/{id}/end-recurrence"), &json!({})).expect(200);
+}
+
+/// The model refuses the first request of the run.
+#[test]
+fn s0_145_a_task_fails_with_its_run() {
+    let runs = Runs::shared();
+    let id = create(&runs.team, "Write what nobody can write.", 3);
+    runs.model.answers(&format!("The task {id}"), vec![Reply::Refuses(400)]);
+    let failed = eventually("the end of the task", || Some(task(&runs, &id)).filter(|task| task["status"] == "failed"));
+    let occurrence = &failed["fire_history"][0];
+    assert_eq!((&occurrence["status"], &occurrence["error_code"]), (&json!("failed"), &json!("model_refused")));
+    let run = runs.becomes(&json!({"agent_run_id": occurrence["agent_run_id"]}), "failed");
+    assert_eq!((&run["error"]["code"], &failed["last_run_id"]), (&occurrence["error_code"], &run["agent_run_id"]));
+    let listed = runs.get("/api/v1/tasks?status=failed&limit=200")["data"]["items"].clone();
+    let listed = listed.as_array().expect("items").iter().find(|task| task["task_id"] == id.as_str()).cloned();
+    let listed = listed.expect("the task");
+    assert_eq!(
+        (&listed["last_run_status"], &listed["last_run_error_code"]),
+        (&json!("failed"), &json!("model_refused"))
+    );
+    assert_eq!(listed["due_at"], Value::Null);
+    runs.post(&format!("/api/v1/tasks/{id}/complete"), &json!({})).expect(409);
+}
+
+/// The second time of the task comes while the test waits.
+#[test]
+fn s0_145_a_recurring_task_goes_on_after_a_failed_run() {
+    let runs = Runs::shared();
+    let start = now().before(Duration::from_hours(24)).after(Duration::from_secs(8)).to_string();
+    let daily = json!({"description": "Look at the mail.", "recurrence": "daily", "due_at": start});
+    let id = created(&runs.team, daily)["task_id"].as_str().expect("an id").to_owned();
+    let done = Reply::call("task_complete", json!({"task_id": id, "result": "looked"}));
+    runs.model.answers(&format!("The task {id}"), vec![Reply::Refuses(400), done, Reply::complete("done")]);
+    let failed =
+        eventually("the failure", || Some(task(&runs, &id)).filter(|task| task["last_run_status"] == "failed"));
+    assert_eq!((&failed["status"], failed["due_at"].is_string()), (&json!("open"), true), "{failed}");
+    let done = eventually("the next run", || Some(task(&runs, &id)).filter(|task| task["last_run_status"] == "done"));
+    let statuses: Vec<_> =
+        done["fire_history"].as_array().expect("a list").iter().map(|one| one["status"].clone()).collect();
+    assert_eq!((statuses, &done["status"]), (vec![json!("failed"), json!("done")], &json!("open")));
+    assert_eq!(done["last_run_error_code"], Value::Null);
+    runs.post(&format!("/api/v1/tasks/{id}/complete"), &json!({"status": "cancelled"})).expect(200);
+}
+
+#[test]
+fn s0_145_a_task_is_cancelled_with_its_run() {
+    let runs = Runs::shared();
+    let id = create(&runs.team, "Write for ever.", 3);
+    let latch = Latch::default();
+    let held = Reply::Held(latch.clone(), Box::new(Reply::complete("late")));
+    runs.model.answers(&format!("The task {id}"), vec![held]);
+    latch.is_reached_by(1);
+    let run = task(&runs, &id)["last_run_id"].as_str().expect("a run").to_owned();
+    assert_eq!(runs.post(&format!("/agents/{run}/cancel"), &json!({})).status, 204);
+    latch.open();
+    let cancelled = eventually("the task", || Some(task(&runs, &id)).filter(|task| task["status"] == "cancelled"));
+    assert_eq!(cancelled["fire_history"][0]["status"], "cancelled", "{cancelled}");
+}
+
+/// The server is killed while the model thinks. The run fails after the restart, and its task with it.
+#[test]
+fn s0_145_a_task_fails_although_its_server_dies() {
+    let model = ModelEndpoint::serve();
+    let server = Server::private(&options(&model));
+    let team = Team::on(&server);
+    agent(&team);
+    let latch = Latch::default();
+    let held = Reply::Held(latch.clone(), Box::new(Reply::complete("never heard")));
+    model.answers("The task", vec![held, Reply::Refuses(400)]);
+    let id = create(&team, "Write the report.", 1);
+    latch.is_reached_by(1);
+    server.kill();
+    let runs = Runs { team: team.moved_to(server.restarted(|_| {})), model };
+    let failed = eventually("the failure", || Some(task(&runs, &id)).filter(|task| task["status"] == "failed"));
+    assert_eq!((&failed["fire_count"], &failed["last_run_error_code"]), (&json!(1), &json!("model_refused")));
+    latch.open();
 }
 
 /// Two servers fire the tasks: each has one run, although one of the servers dies.

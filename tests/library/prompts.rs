@@ -83,6 +83,31 @@ rows! {
         let order = json!({"name": "order", "description": null, "default_value": null, "required": true});
         assert_eq!(update(json!({"content": "{{customer}}: {{order}}"}))["variables"], json!([name, order]));
     };
+    s0_149_every_version_of_a_prompt_is_read: |agent| {
+        let created = agent.data("prompt_create", prompt("s0_149 versions", json!({"tags": ["first"]})));
+        let id = &created["prompt_id"];
+        let mut versions = vec![created.clone()];
+        for (field, value) in [("content", json!("{{order}}")), ("tags", json!([])), ("type", json!("template")), ("content", json!("x"))] {
+            versions.push(agent.data("prompt_update", json!({"prompt_id": id, field: value})));
+        }
+        for (version, written) in (1..).zip(&versions) {
+            assert_eq!(&agent.data("prompt_get", json!({"prompt_id": id, "version": version})), written);
+        }
+        assert_eq!(&agent.data("prompt_get", json!({"prompt_id": id})), versions.last().expect("a version"));
+        assert_eq!(agent.refused("prompt_get", json!({"prompt_id": id, "version": 6})), ("not_found".into(), 404));
+        let late = json!({"prompt_id": id, "revision": 1, "content": "late"});
+        assert_eq!(agent.refused("prompt_update", late), ("conflict".into(), 409));
+        assert_eq!(agent.refused("prompt_get", json!({"prompt_id": id, "version": 6})), ("not_found".into(), 404));
+    };
+    s0_149_the_oldest_versions_of_a_prompt_are_deleted: |agent| {
+        let id = agent.data("prompt_create", prompt("s0_149 many", json!({})))["prompt_id"].clone();
+        for _ in 0..51 {
+            agent.data("prompt_update", json!({"prompt_id": id}));
+        }
+        let get = |version: u32| json!({"prompt_id": id, "version": version});
+        assert_eq!(agent.refused("prompt_get", get(1)), ("not_found".into(), 404));
+        assert_eq!(agent.data("prompt_get", get(2))["revision"], 2);
+    };
     s0_090_no_tool_deletes_prompts: |agent| {
         let names = agent.0.names();
         assert!(names.contains(&"prompt_get".to_owned()) && !names.contains(&"prompt_delete".to_owned()), "{names:?}");

@@ -59,6 +59,49 @@ rows! {
         let set = json!({"skill_id": created["skill_id"], "usage_count": 9});
         assert_eq!(agent.refused("skill_update", set), ("input_schema".into(), 400));
     };
+    s0_148_earlier_versions_of_a_skill_are_read: |agent| {
+        let created = agent.data("skill_create", skill("s0-148-versions"));
+        let id = &created["skill_id"];
+        let get = |version: Value| json!({"skill_id": id, "version": version});
+        let update = json!({"skill_id": id, "name": "s0-148-renamed", "content": "Ask {{manager}}."});
+        let changed = agent.data("skill_update", update);
+        let first = agent.data("skill_get", get(json!(1)));
+        for field in ["name", "content", "variables", "revision", "updated_at", "provenance", "owner", "created_at"] {
+            assert_eq!(first[field], created[field], "{field}");
+        }
+        assert_eq!((&first["revision"], &first["provenance"]["trusted"]), (&json!(1), &json!(false)), "an agent wrote it");
+        for present in [json!(2), json!(null)] {
+            assert_eq!(agent.data("skill_get", get(present))["content"], changed["content"]);
+        }
+        for unknown in [3, 1_000_000_000_000_000_i64] {
+            assert_eq!(agent.refused("skill_get", get(json!(unknown))), ("not_found".into(), 404), "{unknown}");
+        }
+        for wrong in [json!(0), json!("1"), json!(1.5)] {
+            assert_eq!(agent.refused("skill_get", get(wrong)), ("input_schema".into(), 400));
+        }
+        agent.data("skill_delete", json!({"skill_id": id}));
+        assert_eq!(agent.refused("skill_get", get(json!(1))), ("not_found".into(), 404));
+    };
+    s0_148_earlier_versions_are_read_over_rest: |agent| {
+        let team = agent.0.team;
+        let get = |path: &str| team.server.request("GET", &format!("/api/v1/{path}")).bearer(&team.token).send();
+        let created = agent.data("skill_create", skill("s0-148-rest"));
+        let path = format!("skills/{}", created["skill_id"].as_str().expect("an id"));
+        let patch = team.server.request("PATCH", &format!("/api/v1/{path}")).bearer(&team.token);
+        let changed = patch.json(&json!({"content": "Ask {{manager}}."})).send().expect(200);
+        let [first, second] = [1, 2].map(|version| get(&format!("{path}?version={version}")).expect(200)["data"].clone());
+        assert_eq!((&first["content"], &first["provenance"]), (&created["content"], &created["provenance"]));
+        assert_eq!(second, changed["data"]);
+        assert_eq!((&first["provenance"]["trusted"], &second["provenance"]["trusted"]), (&json!(false), &json!(true)));
+        let unknown = get(&format!("{path}?version=3"));
+        assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!("not_found")), "{unknown}");
+        let wrong = get(&format!("{path}?version=first"));
+        assert_eq!((wrong.status, &wrong.json()["error"]["code"]), (400, &json!("input_schema")), "{wrong}");
+        let others = get(&format!("{path}?version=1&limit=1"));
+        assert_eq!((others.status, &others.json()["error"]["code"]), (400, &json!("input_schema")), "{others}");
+        let of_app = team.server.request("GET", &format!("/api/v1/{path}?version=1")).bearer(&team.token);
+        assert_eq!(of_app.header("x-app-id", "shop").send().status, 404, "of another application");
+    };
     s0_065_skill_content_is_markdown: |agent| {
         let created = agent.data("skill_create", skill("s0-065"));
         assert_eq!(created["content"], "# Refunds\n\nAsk for the order of {{customer}}.");

@@ -208,6 +208,43 @@ rows! {
         let results: Vec<_> = second["fire_history"].as_array().expect("a list").iter().map(|one| one["result"].clone()).collect();
         assert_eq!((results, &second["fire_count"]), (vec![json!("first"), json!("second")], &json!(2)));
     };
+    s0_145_a_task_is_cancelled: |agent| {
+        let id = created(agent, json!({"due_at": in_future(Duration::from_secs(2))}))["task_id"].clone();
+        let cancel = |id: &Value| json!({"task_id": id, "status": "cancelled", "result": "Not wanted."});
+        let cancelled = agent.data("task_complete", cancel(&id));
+        assert_eq!((&cancelled["status"], &cancelled["due_at"]), (&json!("cancelled"), &json!(null)), "{cancelled}");
+        let occurrence = &cancelled["fire_history"][0];
+        assert_eq!((&occurrence["status"], &occurrence["result"]), (&json!("cancelled"), &json!("Not wanted.")));
+        assert!(cancelled["cancelled_at"].is_string() && cancelled["completed_at"].is_null(), "{cancelled}");
+        for (status, expected) in [("cancelled", true), ("open", false), ("failed", false), ("done", false)] {
+            let listed = agent.listed("task_list", json!({"status": status, "limit": 200}), "task_id");
+            assert_eq!(listed.contains(&id), expected, "{status}");
+        }
+        for again in [cancel(&id), json!({"task_id": id})] {
+            assert_eq!(agent.refused("task_complete", again), ("conflict".into(), 409));
+        }
+        let other = json!({"task_id": id, "status": "failed"});
+        assert_eq!(agent.refused("task_complete", other), ("input_schema".into(), 400), "only runs fail");
+        std::thread::sleep(Duration::from_secs(4));
+        assert_eq!(task(agent, &id), cancelled, "its time has passed");
+    };
+    s0_145_a_recurring_task_is_cancelled_as_a_whole: |agent| {
+        let start = yesterday(Duration::from_secs(3));
+        let id = created(agent, json!({"recurrence": "daily", "due_at": start.to_string()}))["task_id"].clone();
+        fired(agent, &id, 1);
+        let team = agent.0.team;
+        let path = format!("/api/v1/tasks/{}/complete", id.as_str().expect("an id"));
+        let request = team.server.request("POST", &path).bearer(&team.token);
+        let cancelled = request.json(&json!({"status": "cancelled"})).send().expect(200)["data"].clone();
+        assert_eq!((&cancelled["status"], &cancelled["due_at"]), (&json!("cancelled"), &json!(null)), "{cancelled}");
+        assert_eq!(cancelled["fire_history"][0]["status"], "cancelled");
+        std::thread::sleep(Duration::from_secs(5));
+        assert_eq!(task(agent, &id), cancelled, "the second time has passed");
+        for tool in ["task_skip_next", "task_end_recurrence"] {
+            assert_eq!(agent.refused(tool, json!({"task_id": id})), ("conflict".into(), 409), "{tool}");
+        }
+        changed(agent, "task_delete", &id);
+    };
     of_two_completions_at_once_one_is_told: |agent| {
         let id = created(agent, json!({}))["task_id"].clone();
         let complete = || agent.envelope("task_complete", json!({"task_id": id})).0["success"] == true;

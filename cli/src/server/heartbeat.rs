@@ -1,4 +1,4 @@
-//! Fires the tasks that are due.
+//! Fires the tasks that are due, and notes the ends of their runs.
 
 use std::time::Duration;
 
@@ -27,5 +27,6 @@ pub async fn fire_tasks(invoker: Invoker) {
 
 async fn fire_all(invoker: &Invoker) -> Result<(), runner::Error> {
     while invoker.fire_due_tasks().await? > 0 {}
+    while invoker.note_ended_run().await? {}
     Ok(())
 }

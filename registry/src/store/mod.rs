@@ -46,7 +46,7 @@ use postgres::Postgres;
 use retention::Retention;
 use sql::listing::ListPool;
 use sql::master_key::{require_master_key, require_master_key_of_copy};
-pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, Library, RequestedCancellation};
+pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, EndedRun, Library, Report, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;

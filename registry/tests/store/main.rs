@@ -35,6 +35,7 @@ mod insert_only;
 mod isolation;
 mod leases;
 mod library;
+mod library_revisions;
 mod lists;
 mod memory_search;
 #[path = "../../../tests/harness/need.rs"]
@@ -57,6 +58,7 @@ mod relay;
 mod repositories;
 mod retention;
 mod roles;
+mod run_ends;
 mod schemas;
 mod search;
 mod search_filters;

@@ -1,13 +1,20 @@
-//! The tasks of the Library that are due. If the operator wants it, a run of the agent that created a task does the work.
+//! The tasks of the Library that are due. If the operator wants it, a run of the agent that created a task does the work, and the task
+//! fails with the run.
 
 use metrics::counter;
-use registry::{AdvancedItem, AgentRunId, CallerNames, Clock, DueRun, LibraryItem, RunObjective, Timestamp};
+use registry::{
+    AdvancedItem, AgentRunId, AgentRunState, CallerNames, Clock, DueRun, EndedRun, LibraryContent, LibraryItem,
+    RunObjective, Timestamp,
+};
 
 use super::agent_runs::{AgentRunOptions, Progress};
 use super::invoker::Invoker;
 use crate::error::Error;
 use crate::metrics::TASKS_FIRED;
-use crate::native::{creator, fire};
+use crate::native::{RunEnd, creator, end_run, fire};
+
+/// The code of a run that failed without a checkpoint: no server went on with it.
+const ABANDONED: &str = "abandoned";
 
 impl Invoker {
     /// Fires some of the tasks that are due by the clock of the database. Returns the number of tasks that this call fired.
@@ -22,6 +29,27 @@ impl Invoker {
         counter!(TASKS_FIRED).increment(fired);
         Ok(fired)
     }
+
+    /// Notes the end of a run in its task, of the runs that failed or were cancelled. Returns whether there was one.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn note_ended_run(&self) -> Result<bool, Error> {
+        Ok(self.services.store.report_ended_run(&noted).await?)
+    }
+}
+
+fn noted(item: &LibraryItem, run: &EndedRun) -> Option<LibraryContent> {
+    let end = match run.state {
+        AgentRunState::Cancelled => RunEnd::Cancelled,
+        _ => RunEnd::Failed { error_code: error_code(run) },
+    };
+    end_run(item, &run.id, (end, run.ended_at))
+}
+
+fn error_code(run: &EndedRun) -> String {
+    let failure = Progress::read(&run.document).ok().and_then(|progress| progress.failure);
+    failure.map_or_else(|| ABANDONED.to_owned(), |failure| failure.code)
 }
 
 /// Fires a task. With a clock, for the id of the run, a run of the agent that created the task starts with it.

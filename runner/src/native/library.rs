@@ -30,7 +30,7 @@ mod variables;
 pub use answer::{library_failure, library_refusal};
 pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
-pub(crate) use tasks::{creator, fire};
+pub(crate) use tasks::{RunEnd, creator, end_run, fire};
 pub use variables::fill_variables;
 
 use super::spec::NativeToolSpec;

@@ -125,14 +125,21 @@ const ABANDON: &str = "UPDATE agent_runs SET state = 'failed', updated_at = $1, 
         AND (attempts >= $3 OR updated_at <= $4
             OR (updated_at <= $5 AND NOT EXISTS (SELECT 1 FROM nodes WHERE started_at <= {now} - $6)))";
 
-const DELETE_REQUESTS: &str = "DELETE FROM human_requests WHERE (organization, agent_run) IN
-    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
+/// Selects the runs that ended first, without those whose item does not have their end yet.
+macro_rules! of_expired_runs {
+    ($delete:literal) => {
+        concat!(
+            $delete,
+            " WHERE (organization, agent_run) IN (SELECT organization, agent_run FROM agent_runs
+                WHERE ended_at <= $1 AND (item IS NULL OR state = 'completed')
+                ORDER BY ended_at, organization, agent_run LIMIT $2)"
+        )
+    };
+}
 
-const DELETE_STEPS: &str = "DELETE FROM agent_run_steps WHERE (organization, agent_run) IN
-    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
-
-const DELETE_RUNS: &str = "DELETE FROM agent_runs WHERE (organization, agent_run) IN
-    (SELECT organization, agent_run FROM agent_runs WHERE ended_at <= $1 ORDER BY ended_at, organization, agent_run LIMIT $2)";
+const DELETE_REQUESTS: &str = of_expired_runs!("DELETE FROM human_requests");
+const DELETE_STEPS: &str = of_expired_runs!("DELETE FROM agent_run_steps");
+const DELETE_RUNS: &str = of_expired_runs!("DELETE FROM agent_runs");
 
 const TAKE_OVER_RUN: &str = concat!(
     "UPDATE agent_runs SET boot = $1, attempts = attempts + 1, revision = revision + 1 WHERE (organization, agent_run) = (",

@@ -2,6 +2,7 @@
 
 use super::counts::{require_changed, require_within};
 use super::library_index::{IndexEntry, remove_from_index};
+use super::library_revisions::keep_revision;
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, unsigned};
 use crate::account::UserId;
 use crate::clock::Timestamp;
@@ -68,6 +69,12 @@ const IS_MEMBER: &str = "SELECT 1 AS found FROM members WHERE organization = $1 
 pub(super) struct LibraryShelf {
     scope: LibraryScope,
     family: LibraryFamily,
+}
+
+impl LibraryShelf {
+    pub fn organization(&self) -> &str {
+        self.scope.organization.as_str()
+    }
 }
 
 /// A revision of an item that is to be written.
@@ -145,8 +152,8 @@ impl Library {
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
-    /// Writes the next revision of an item of the user. [`Error::Changed`] when `revision` is not the present one,
-    /// [`Error::Exists`] when another live item of the family has the key.
+    /// Writes the next revision of an item of the user, and keeps the present one of a skill or a prompt. [`Error::Changed`] when
+    /// `revision` is not the present one, [`Error::Exists`] when another live item of the family has the key.
     pub async fn update(
         &self,
         family: LibraryFamily,
@@ -159,6 +166,9 @@ impl Library {
                 Box::pin(async move {
                     require_own(connection, &write.shelf, &write.item).await?;
                     write.require_free_key(connection).await?;
+                    if keeps_revisions(family) {
+                        keep_revision(connection, &write.shelf, (&write.item, revision)).await?;
+                    }
                     let query = write.query(UPDATE)?.bind(signed(revision));
                     if query.execute(&mut *connection).await? == 0 {
                         return Err(Error::Changed { what: "item" });
@@ -260,6 +270,11 @@ const fn is_searched(family: LibraryFamily) -> bool {
     matches!(family, LibraryFamily::Memory)
 }
 
+/// Whether earlier revisions of items of a family can be read.
+const fn keeps_revisions(family: LibraryFamily) -> bool {
+    matches!(family, LibraryFamily::Skills | LibraryFamily::Prompts)
+}
+
 async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<()> {
     let found = of(IS_OWN, shelf).bind(item.as_str()).fetch_optional(connection).await?;
     found.map(drop).ok_or(Error::NotFound { what: "item" })
@@ -281,13 +296,18 @@ pub(super) fn read(row: &Row) -> Result<LibraryItem> {
         app: if app.is_empty() { None } else { Some(parsed(row, "app")?) },
         body: json(row, "body")?,
         revision: unsigned(row, "revision")?,
-        provenance: Provenance {
-            invocation: parsed_option(row, "invocation")?,
-            agent: parsed_option(row, "agent")?,
-            workflow: parsed_option(row, "workflow")?,
-            is_trusted: get(row, "is_trusted")?,
-        },
+        provenance: provenance(row)?,
         created_at: timestamp(row, "created_at")?,
         updated_at: timestamp(row, "updated_at")?,
+    })
+}
+
+/// Reads the origin of a revision.
+pub(super) fn provenance(row: &Row) -> Result<Provenance> {
+    Ok(Provenance {
+        invocation: parsed_option(row, "invocation")?,
+        agent: parsed_option(row, "agent")?,
+        workflow: parsed_option(row, "workflow")?,
+        is_trusted: get(row, "is_trusted")?,
     })
 }

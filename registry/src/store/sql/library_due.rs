@@ -23,19 +23,20 @@ const DUE_ITEMS: &str = "SELECT * FROM library_items WHERE due_at <= $1 ORDER BY
 
 const TIME: &str = "SELECT {now} AS now";
 
-/// Leaves out items that were changed since they were read, by another server or by a user. The provenance stays as it is.
+/// Leaves out items that were changed or deleted since they were read, by another server or by a user. The provenance stays as it is.
 pub const ADVANCE: &str =
     "UPDATE library_items SET label = made.label, body = made.body, due_at = made.due_at, updated_at = $1,
         revision = library_items.revision + 1
     FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, due_at INTEGER} made
     WHERE library_items.organization = made.organization AND library_items.item = made.item
-        AND library_items.revision = made.seen
+        AND library_items.revision = made.seen AND library_items.deleted_at IS NULL
     RETURNING library_items.organization, library_items.item";
 
 /// A run that no server has begun: one of them takes it over.
 const START: &str = "INSERT INTO agent_runs
-        (organization, agent_run, agent, user_id, kind, objective, state, iterations, document, boot, revision, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, 'agent', $7, 'running', 0, $5, '', 1, $6, $6)";
+        (organization, agent_run, agent, user_id, kind, objective, state, iterations, document, boot, revision, created_at, updated_at,
+        item)
+    VALUES ($1, $2, $3, $4, 'agent', $7, 'running', 0, $5, '', 1, $6, $6, $8)";
 
 /// Says what becomes of an item whose time has come.
 pub type Advance<'a> = &'a (dyn Fn(&LibraryItem, Timestamp) -> AdvancedItem + Sync);
@@ -121,7 +122,7 @@ fn advanced<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(A
     let start = run.map(|run| {
         let query = Query::new(START).bind(organization).bind(run.id.as_str()).bind(run.agent.as_str());
         let query = query.bind(found.owner.as_str()).bind(run.document).bind(now.as_milliseconds());
-        query.bind(run.objective.as_str())
+        query.bind(run.objective.as_str()).bind(item)
     });
     // An item that stays due would be changed again and again.
     let due_at = due_at.filter(|due_at| *due_at > now).map(Timestamp::as_milliseconds);

@@ -25,6 +25,7 @@ pub(super) mod text_search;
 pub use cancellations::RequestedCancellation;
 pub use library::Library;
 pub use library_due::{Advance, AdvancedItem, DueRun};
+pub use library_run_ends::{EndedRun, Report};
 pub use rate_limits::CountedRequest;
 
 mod administrators;
@@ -70,7 +71,9 @@ pub(super) mod library_due;
 mod library_expiry;
 mod library_index;
 mod library_list;
+mod library_revisions;
 mod library_rules;
+pub(super) mod library_run_ends;
 mod library_search;
 mod library_uses;
 pub(super) mod library_vectors;

@@ -11,7 +11,7 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 48] = [
+pub(super) const TABLES: [Table; 49] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
@@ -55,6 +55,7 @@ pub(super) const TABLES: [Table; 48] = [
     Table { name: "tape_body_uses", key: &["organization", "digest", "invocation"] },
     TEXT_INDEX,
     Table { name: "library_items", key: &["organization", "item"] },
+    Table { name: "library_revisions", key: &["organization", "item", "revision"] },
     Table { name: "library_shares", key: &["organization", "user_id", "item"] },
     Table { name: "library_counts", key: &["organization"] },
     Table { name: "library_index", key: &["organization", "item"] },

@@ -68,6 +68,8 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
 async fn items(world: &World, acme: &Principal) {
     let library = library(world, acme);
     library.create(LibraryFamily::Memory, content("the customer prefers e-mail")).await.unwrap();
+    let skill = library.create(LibraryFamily::Skills, content("first")).await.unwrap();
+    library.update(LibraryFamily::Skills, (&skill.id, 1), content("second")).await.unwrap();
     let item = library.create(LibraryFamily::Artifacts, content("report")).await.unwrap();
     library.share(LibraryFamily::Artifacts, &item.id, &UserId::parse("ben").unwrap()).await.unwrap();
 }

@@ -1,7 +1,8 @@
 //! Reading one item.
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use registry::{Library, LibraryItem};
+use serde_json::{Map, Value};
 
 use super::super::tool::NativeCall;
 use super::answer::{Failure, not_found, outcome};
@@ -14,8 +15,20 @@ pub(super) fn get<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(got::<R>(call).await) })
 }
 
-async fn got<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn got<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    found::<R>(&library, arguments).await.map(shown::<R>)
+}
+
+/// Finds the item of the arguments, as it is or as it was in the version that they name.
+pub(super) async fn found<R: Record>(
+    library: &Library,
+    mut arguments: Map<String, Value>,
+) -> Result<LibraryItem, Failure> {
     let id = take_id::<R>(&mut arguments)?;
-    let found = library.get(R::FAMILY, &id).await?;
-    found.map(shown::<R>).ok_or_else(|| not_found(R::FAMILY.as_str()))
+    let Some(version) = arguments.get("version").filter(|version| !version.is_null()) else {
+        return library.get(R::FAMILY, &id).await?.ok_or_else(|| not_found(R::FAMILY.as_str()));
+    };
+    // No item has a version that is no such number.
+    let version = version.as_u64().unwrap_or(u64::MAX);
+    library.get_revision(R::FAMILY, &id, version).await?.ok_or_else(|| not_found("version"))
 }

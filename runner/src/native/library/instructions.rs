@@ -49,9 +49,12 @@ const INSTRUCTIONS: [Instructions; 7] = [
         "Tasks are work that is due at a time, once or again and again.",
         &[
             ("task_create", "for work at a later time. Not for the steps of the present work"),
-            ("task_list", "to see what is open. Tasks with the status fired are due"),
+            ("task_list", "to see what is open, or what has failed. Tasks with the status fired are due"),
             ("task_get", "to read a task with its history"),
-            ("task_complete", "when the work of a task is finished"),
+            (
+                "task_complete",
+                "when the work of a task is finished, or with the status cancelled when it is not wanted any more",
+            ),
             ("task_skip_next", "when the user wants the next occurrence of a recurring task left out"),
             ("task_end_recurrence", "when a recurring task should not come again, and its history should stay"),
             ("task_delete", "when a task should not have been created"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::spec::NativeToolSpec;
 use super::super::tool_route::ToolRoute;
 use super::record::Record;
-use super::tools::{creates, gets, lists, updates};
+use super::tools::{creates, gets_versions, lists, updates};
 use super::variables::variables;
 
 /// A prompt.
@@ -85,12 +85,16 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::post("/api/v1/prompts")]),
     lists::<Prompt>(["prompt_list", "List prompts", "Lists prompts without their content, newest first."])
         .at(&[ToolRoute::get("/api/v1/prompts")]),
-    gets::<Prompt>(["prompt_get", "Get a prompt", "Returns one prompt with its whole content."])
-        .at(&[ToolRoute::get("/api/v1/prompts/{prompt_id}")]),
+    gets_versions::<Prompt>([
+        "prompt_get",
+        "Get a prompt",
+        "Returns one prompt with its whole content, as it is or in an earlier version.",
+    ])
+    .at(&[ToolRoute::get("/api/v1/prompts/{prompt_id}")]),
     updates::<Prompt>([
         "prompt_update",
         "Change a prompt",
-        "Makes a new revision of a prompt. Fields that are left out stay as they are.",
+        "Makes a new version of a prompt. Fields that are left out stay as they are.",
     ])
     .at(&[
         ToolRoute::patch("/api/v1/prompts/{prompt_id}"),

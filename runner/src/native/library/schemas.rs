@@ -34,6 +34,13 @@ pub(super) fn one<R: Record>() -> Value {
     object(&[(R::ID, id())], &[R::ID])
 }
 
+/// The id of an item, and the version of it that is wanted.
+pub(super) fn one_and_version<R: Record>() -> Value {
+    let version = "The revision of an earlier version. The present version if it is left out.";
+    let version = json!({"type": ["integer", "null"], "minimum": 1, "description": version});
+    object(&[(R::ID, id()), ("version", version)], &[R::ID])
+}
+
 /// The id of an item, and the user with whom it is shared.
 pub(super) fn one_and_user<R: Record>() -> Value {
     let user =
@@ -50,9 +57,13 @@ pub(super) fn one_and_link<R: Record>() -> Value {
 
 /// The id of a task, and what its completion reports.
 pub(super) fn one_and_result<R: Record>() -> Value {
-    let result = "What was done, or where the result is.";
+    let result = "What was done, or where the result is. Of a cancelled task, the reason.";
     let result = json!({"type": ["string", "null"], "maxLength": RESULT_CHARACTERS_MAX, "description": result});
-    object(&[(R::ID, id()), ("result", result)], &[R::ID])
+    let status =
+        "`cancelled` if the work is not wanted any more: then a recurring task has no more occurrences either.";
+    let mut status = json!({"type": ["string", "null"], "default": "done", "description": status});
+    status["enum"] = json!(["done", "cancelled", null]);
+    object(&[(R::ID, id()), ("result", result), ("status", status)], &[R::ID])
 }
 
 /// The filters and the bounds of a list.

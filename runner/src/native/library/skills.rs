@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::super::spec::NativeToolSpec;
 use super::super::tool::NativeCall;
 use super::super::tool_route::ToolRoute;
-use super::answer::{Failure, not_found, outcome};
-use super::fields::take_id;
+use super::answer::{Failure, outcome};
+use super::get::found;
 use super::item::shown;
 use super::record::Record;
-use super::tools::{creates, deletes, gets, lists, updates};
+use super::tools::{creates, deletes, gets_versions, lists, updates};
 use super::variables::variables;
 use crate::outcome::Outcome;
 
@@ -67,10 +67,14 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::get("/api/v1/skills")]),
     NativeToolSpec {
         handler: Some(get),
-        ..gets::<Skill>(["skill_get", "Get a skill", "Returns one skill with its instructions."])
-            .at(&[ToolRoute::get("/api/v1/skills/{skill_id}")])
+        ..gets_versions::<Skill>([
+            "skill_get",
+            "Get a skill",
+            "Returns one skill with its instructions, as it is or in an earlier version.",
+        ])
+        .at(&[ToolRoute::get("/api/v1/skills/{skill_id}")])
     },
-    updates::<Skill>(["skill_update", "Change a skill", "Changes a skill. Fields that are left out stay as they are."])
+    updates::<Skill>(["skill_update", "Change a skill", "Makes a new version of a skill. Fields that are left out stay as they are."])
     .at(&[
         ToolRoute::patch("/api/v1/skills/{skill_id}"),
         ToolRoute::put("/api/v1/skills/{skill_id}").named("skill_put"),
@@ -84,11 +88,10 @@ fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
 }
 
 /// Returns a skill. A skill that an agent reads is used: the count that is shown is that before this use.
-async fn used(NativeCall { library, agent_call, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
-    let id = take_id::<Skill>(&mut arguments)?;
-    let found = library.get(Skill::FAMILY, &id).await?.ok_or_else(|| not_found(Skill::FAMILY.as_str()))?;
+async fn used(NativeCall { library, agent_call, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    let found = found::<Skill>(&library, arguments).await?;
     if agent_call.is_some()
-        && let Err(error) = library.count_use(Skill::FAMILY, &id).await
+        && let Err(error) = library.count_use(Skill::FAMILY, &found.id).await
     {
         tracing::warn!(%error, "a use of a skill is not counted");
     }

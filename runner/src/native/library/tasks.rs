@@ -10,7 +10,8 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use heartbeat::{creator, fire};
+pub(crate) use heartbeat::{creator, end_run, fire};
+pub(crate) use occurrence::RunEnd;
 
 use super::super::effect::ToolEffect;
 use super::super::spec::{NativeToolSpec, schema_of};
@@ -48,7 +49,8 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         ..changes([
             "task_complete",
             "Complete a task",
-            "Marks a task as done, or the latest occurrence of a recurring task. Use it when the work is finished.",
+            "Marks a task as done, or the latest occurrence of a recurring task. Use it when the work is finished; or with the status \
+            cancelled, which ends the whole task, when it is not wanted any more.",
         ])
         .at(&[ToolRoute::post("/api/v1/tasks/{task_id}/complete")])
     },

@@ -58,6 +58,11 @@ pub(super) const fn gets<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
+/// Gets items whose earlier versions are kept.
+pub(super) const fn gets_versions<R: Record>(texts: Texts) -> NativeToolSpec {
+    NativeToolSpec { input_schema: Some(schemas::one_and_version::<R>), ..gets::<R>(texts) }
+}
+
 pub(super) const fn updates<R: Record>(texts: Texts) -> NativeToolSpec {
     NativeToolSpec {
         effect: Some(ToolEffect::Idempotent),

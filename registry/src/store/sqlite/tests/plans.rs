@@ -13,6 +13,7 @@ use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::history_list::{add_order, beginning};
 use crate::store::sql::history_order::{LAST, Order};
 use crate::store::sql::library_due::ADVANCE;
+use crate::store::sql::library_run_ends::ENDED_RUN;
 use crate::store::sql::library_vectors::{LACKING_AFTER, LACKING_BEFORE, SET_VECTORS};
 use crate::store::sql::list_start::ListStart;
 use crate::store::sql::text_search::text_search;
@@ -158,6 +159,13 @@ async fn items_of_the_library_are_changed_by_their_ids() {
     assert_eq!(vectors[2..], ["SCAN made".to_owned(), by_id("library_index")], "{vectors:?}");
     let advance = plan(Query::new(ADVANCE).bind(1_i64).bind("[]")).await.unwrap();
     assert_eq!(advance[2..], ["SCAN made".to_owned(), by_id("library_items")], "{advance:?}");
+}
+
+/// Every server looks each second.
+#[tokio::test]
+async fn runs_whose_items_do_not_have_their_end_are_found_by_their_index() {
+    let steps = plan(Query::new(ENDED_RUN)).await.unwrap();
+    assert_eq!(steps, ["SCAN agent_runs USING INDEX agent_runs_of_items"]);
 }
 
 #[tokio::test]

@@ -21,8 +21,9 @@ type Change = fn(&mut Task, &Map<String, Value>, Moment) -> Result<(), Failure>;
 
 pub(super) fn complete(call: NativeCall) -> BoxFuture<'static, Outcome> {
     changed_by(call, |task, arguments, now| {
-        let result = arguments.get("result").and_then(Value::as_str);
-        task.complete(result.map(ToOwned::to_owned), now)
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let result = text("result").map(ToOwned::to_owned);
+        if text("status") == Some("cancelled") { task.cancel(result, now) } else { task.complete(result, now) }
     })
 }
 

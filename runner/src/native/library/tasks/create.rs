@@ -72,6 +72,10 @@ impl NewTask {
             agent_id: None,
             completed_at: None,
             recurrence_ended_at: None,
+            cancelled_at: None,
+            last_run_id: None,
+            last_run_status: None,
+            last_run_error_code: None,
         };
         task.schedule_first(now)?;
         Ok(task)

@@ -1,8 +1,9 @@
-//! Firing tasks that are due.
+//! Firing tasks that are due, and the ends of their runs.
 
 use registry::{AgentId, AgentRunId, LibraryContent, LibraryItem, Timestamp};
 
 use super::moment::Moment;
+use super::occurrence::RunEnd;
 use super::task::Task;
 
 /// The agent that created a task.
@@ -20,5 +21,17 @@ pub(crate) fn fire(item: &LibraryItem, now: Timestamp, run: Option<&AgentRunId>)
     fired.unwrap_or_else(|error| {
         tracing::error!(%error, item = %item.id, "a damaged task is due no more");
         (LibraryContent { body: item.body.clone(), ..LibraryContent::default() }, None)
+    })
+}
+
+/// Notes in a task that the run of one of its occurrences has ended without completing. `None` when that changes nothing.
+pub(crate) fn end_run(item: &LibraryItem, run: &AgentRunId, (end, at): (RunEnd, Timestamp)) -> Option<LibraryContent> {
+    let noted = Task::of(item).and_then(|mut task| {
+        let is_changed = task.end_run(run.as_str(), (end, Moment(at)));
+        task.content().map(|content| is_changed.then_some(content))
+    });
+    noted.unwrap_or_else(|error| {
+        tracing::error!(%error, item = %item.id, "a damaged task does not have the end of its run");
+        None
     })
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::answer::{Failure, conflict};
 use super::super::record::Record;
 use super::moment::Moment;
-use super::occurrence::{Occurrence, OccurrenceStatus};
+use super::occurrence::{Occurrence, OccurrenceStatus, RunEnd};
 use super::schedule::{Recurrence, Schedule, zone};
 
 /// Occurrences that a task remembers: the latest ones.
@@ -41,6 +41,17 @@ pub(super) struct Task {
     pub agent_id: Option<String>,
     pub completed_at: Option<Moment>,
     pub recurrence_ended_at: Option<Moment>,
+    #[serde(default)]
+    pub cancelled_at: Option<Moment>,
+    /// The latest run that the server started for the task. Null if there was none.
+    #[serde(default)]
+    pub last_run_id: Option<String>,
+    /// The status of the occurrence of this run: `failed` if the run failed.
+    #[serde(default)]
+    pub last_run_status: Option<OccurrenceStatus>,
+    /// Why this run failed.
+    #[serde(default)]
+    pub last_run_error_code: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +72,26 @@ pub(super) enum TaskStatus {
     /// Due: its time has come, and the work is not completed.
     Fired,
     Done,
+    /// The run of its only or last occurrence failed.
+    Failed,
+    Cancelled,
+}
+
+impl TaskStatus {
+    /// Whether the task stays as it is.
+    const fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+
+    /// Why the task does not change.
+    const fn reason(self) -> &'static str {
+        match self {
+            Self::Done => "the task is done already",
+            Self::Failed => "the task has failed",
+            Self::Cancelled => "the task is cancelled",
+            Self::Open | Self::Fired => "the task goes on",
+        }
+    }
 }
 
 impl Record for Task {
@@ -102,9 +133,7 @@ impl Task {
         let status = if is_skipped { OccurrenceStatus::Skipped } else { OccurrenceStatus::Fired };
         self.fire_count += u64::from(!is_skipped);
         let agent_run_id = agent_run_id.filter(|_| !is_skipped);
-        self.fire_history.push(Occurrence { agent_run_id, ..Occurrence::new(due_at, now, status) });
-        let beyond = self.fire_history.len().saturating_sub(HISTORY_MAX);
-        self.fire_history.drain(..beyond);
+        self.add(Occurrence { agent_run_id, ..Occurrence::new(due_at, now, status) });
         // Also when the clock was set back, no occurrence comes twice.
         self.due_at = self.schedule().and_then(|schedule| schedule.after(Moment(now.0.max(due_at.0))));
         if self.due_at.is_none() {
@@ -115,25 +144,64 @@ impl Task {
 
     /// The work is done: that of the task, or of the latest occurrence of a recurring one.
     pub fn complete(&mut self, result: Option<String>, now: Moment) -> Result<(), Failure> {
-        let latest = self.fire_history.last_mut().filter(|latest| latest.status == OccurrenceStatus::Fired);
-        match latest {
+        match latest_fired(&mut self.fire_history) {
             Some(latest) => latest.complete(result, now),
-            None if self.status == TaskStatus::Done => return Err(conflict("the task is done already")),
+            None if self.status.is_final() => return Err(conflict(self.status.reason())),
             None if self.recurrence.is_some() => {
                 return Err(conflict("no occurrence of the task has come that is not completed"));
             }
             None => {
                 let mut only = Occurrence::new(self.due_at.unwrap_or(now), now, OccurrenceStatus::Fired);
                 only.complete(result, now);
-                self.fire_history.push(only);
+                self.add(only);
             }
         }
+        self.note_last_run();
         self.completed_at = Some(now);
         if self.recurrence.is_none() || self.due_at.is_none() {
             self.status = TaskStatus::Done;
             self.due_at = None;
         }
         Ok(())
+    }
+
+    /// The work is not wanted any more, and there are no more occurrences.
+    pub fn cancel(&mut self, reason: Option<String>, now: Moment) -> Result<(), Failure> {
+        if self.status.is_final() {
+            return Err(conflict(self.status.reason()));
+        }
+        if let Some(latest) = latest_fired(&mut self.fire_history) {
+            latest.cancel(reason, now);
+        } else {
+            let mut next = Occurrence::new(self.due_at.unwrap_or(now), now, OccurrenceStatus::Fired);
+            next.cancel(reason, now);
+            self.add(next);
+        }
+        self.note_last_run();
+        (self.status, self.cancelled_at) = (TaskStatus::Cancelled, Some(now));
+        (self.due_at, self.skip_next) = (None, false);
+        Ok(())
+    }
+
+    /// The run of an occurrence has ended without completing. Returns whether that changes the task: not if the occurrence is completed
+    /// or cancelled.
+    pub fn end_run(&mut self, run: &str, (end, at): (RunEnd, Moment)) -> bool {
+        let is_of_run = |one: &Occurrence| one.agent_run_id.as_deref() == Some(run);
+        let Some(position) = self.fire_history.iter().rposition(is_of_run) else { return false };
+        let (before, later) = self.fire_history.split_at_mut(position + 1);
+        let Some(ended) = before.last_mut().filter(|one| one.status == OccurrenceStatus::Fired) else { return false };
+        let status = match end {
+            RunEnd::Failed { .. } => TaskStatus::Failed,
+            RunEnd::Cancelled => TaskStatus::Cancelled,
+        };
+        ended.end_run(end, at);
+        let is_last = later.iter().all(|one| one.status == OccurrenceStatus::Skipped);
+        if self.status == TaskStatus::Fired && is_last {
+            self.status = status;
+            self.cancelled_at = Some(at).filter(|_| status == TaskStatus::Cancelled);
+        }
+        self.note_last_run();
+        true
     }
 
     /// The next occurrence is left out.
@@ -149,6 +217,9 @@ impl Task {
     /// There are no more occurrences. The latest one can still be completed.
     pub fn end_recurrence(&mut self, now: Moment) -> Result<(), Failure> {
         self.require_recurring()?;
+        if matches!(self.status, TaskStatus::Failed | TaskStatus::Cancelled) {
+            return Err(conflict(self.status.reason()));
+        }
         self.recurrence_ended_at.get_or_insert(now);
         self.status = TaskStatus::Done;
         self.due_at = None;
@@ -156,7 +227,28 @@ impl Task {
         Ok(())
     }
 
+    /// Remembers an occurrence. The oldest one beyond the bound is forgotten.
+    fn add(&mut self, occurrence: Occurrence) {
+        self.fire_history.push(occurrence);
+        let beyond = self.fire_history.len().saturating_sub(HISTORY_MAX);
+        self.fire_history.drain(..beyond);
+        self.note_last_run();
+    }
+
+    /// Lists leave the history out, and show the latest run.
+    fn note_last_run(&mut self) {
+        let Some(latest) = self.fire_history.iter().rfind(|one| one.agent_run_id.is_some()) else { return };
+        self.last_run_id.clone_from(&latest.agent_run_id);
+        self.last_run_status = Some(latest.status);
+        self.last_run_error_code.clone_from(&latest.error_code);
+    }
+
     fn require_recurring(&self) -> Result<(), Failure> {
         if self.recurrence.is_some() { Ok(()) } else { Err(conflict("the task does not recur")) }
     }
+}
+
+/// The latest occurrence, if it is not completed.
+fn latest_fired(history: &mut [Occurrence]) -> Option<&mut Occurrence> {
+    history.last_mut().filter(|latest| latest.status == OccurrenceStatus::Fired)
 }

@@ -1,0 +1,21 @@
+-- Earlier revisions of skills and prompts, each as its update left it. They stay as long as their item, up to a number.
+CREATE TABLE library_revisions (
+    organization TEXT COLLATE "C" NOT NULL,
+    item         TEXT COLLATE "C" NOT NULL,
+    revision     BIGINT NOT NULL CHECK (revision > 0),
+    body         TEXT COLLATE "C" NOT NULL,
+    -- The run, the agent and the workflow that wrote it.
+    invocation   TEXT COLLATE "C",
+    agent        TEXT COLLATE "C",
+    workflow     TEXT COLLATE "C",
+    is_trusted   BIGINT NOT NULL CHECK (is_trusted IN (0, 1)),
+    written_at   BIGINT NOT NULL,
+    PRIMARY KEY (organization, item, revision),
+    FOREIGN KEY (organization, item) REFERENCES library_items ON DELETE CASCADE
+);
+
+-- The task whose occurrence started a run. Null for other runs, and when the task has the end of its run.
+ALTER TABLE agent_runs ADD COLUMN item TEXT COLLATE "C";
+
+-- Runs whose end their task does not have yet.
+CREATE INDEX agent_runs_of_items ON agent_runs (ended_at) WHERE item IS NOT NULL AND state IN ('failed', 'cancelled');
