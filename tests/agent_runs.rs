@@ -13,5 +13,6 @@ mod progress;
 mod robust;
 mod rules;
 pub mod runs;
+mod sdks;
 mod tasks;
 mod workflow;

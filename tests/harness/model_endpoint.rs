@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use super::Latch;
 use super::embedding_endpoint::{Received, read, whole};
 
-/// Tokens of each answer.
-const TOKENS: u64 = 100;
+/// Tokens of each question, and of each answer to it.
+const TOKENS: [u64; 2] = [60, 40];
+/// The pause that a model asks for that has too many requests.
+const RETRY_AFTER: &str = "retry-after: 1\r\n";
 
 /// An answer of the model.
 #[derive(Clone)]
@@ -58,7 +60,8 @@ impl ModelEndpoint {
                     received.lock().push(request.clone());
                     let (status, body) = answer(&request, next(&scripts, &request.body));
                     // The client may be gone.
-                    let _ = whole(&mut stream, status, &body.to_string());
+                    let pause = if status == 429 { RETRY_AFTER } else { "" };
+                    let _ = whole(&mut stream, (status, pause), &body.to_string());
                 });
             }
         });
@@ -111,7 +114,7 @@ fn next(scripts: &Scripts, body: &Value) -> Reply {
 
 fn answer(request: &Received, reply: Reply) -> (u16, Value) {
     match reply {
-        Reply::Refuses(status) => (status, json!({"error": {"message": "a model that refuses"}})),
+        Reply::Refuses(status) => (status, refusal(request)),
         Reply::Held(latch, then) => {
             latch.pass();
             answer(request, *then)
@@ -121,23 +124,45 @@ fn answer(request: &Received, reply: Reply) -> (u16, Value) {
     }
 }
 
-fn message(request: &Received, text: &str, calls: &[(String, Value)]) -> Value {
-    let id = |number: usize| format!("call_{}_{number}", request.body["messages"].as_array().map_or(0, Vec::len));
-    if request.head[0].contains("/messages ") {
-        let uses = calls
-            .iter()
-            .enumerate()
-            .map(|(number, (name, input))| json!({"type": "tool_use", "id": id(number), "name": name, "input": input}));
-        let content: Vec<_> = std::iter::once(json!({"type": "text", "text": text})).chain(uses).collect();
-        return json!({"type": "message", "role": "assistant", "content": content, "usage": {"input_tokens": TOKENS, "output_tokens": 0}});
+/// Whether a request is one of the API of Anthropic.
+fn is_of_anthropic(request: &Received) -> bool {
+    request.head[0].contains("/messages ")
+}
+
+fn refusal(request: &Received) -> Value {
+    let error = json!({"type": "api_error", "message": "a model that refuses", "param": null, "code": null});
+    match is_of_anthropic(request) {
+        true => json!({"type": "error", "error": error, "request_id": "req_1"}),
+        false => json!({"error": error}),
     }
-    let uses = calls.iter().enumerate().map(|(number, (name, input))| {
-        json!({"id": id(number), "type": "function", "function": {"name": name, "arguments": input.to_string()}})
+}
+
+/// An answer as the APIs have it: `agent_runs::sdks` reads it with the SDKs of both.
+fn message(request: &Received, text: &str, calls: &[(String, Value)]) -> Value {
+    let number = request.body["messages"].as_array().map_or(0, Vec::len);
+    let calls = calls.iter().enumerate().map(|(index, call)| (format!("call_{number}_{index}"), call));
+    let ([read, written], model) = (TOKENS, &request.body["model"]);
+    if is_of_anthropic(request) {
+        let uses = calls.map(|(id, (name, input))| json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+        let content: Vec<_> = std::iter::once(json!({"type": "text", "text": text})).chain(uses).collect();
+        return json!({
+            "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
+            "stop_reason": if content.len() > 1 { "tool_use" } else { "end_turn" }, "stop_sequence": null,
+            "content": content, "usage": {"input_tokens": read, "output_tokens": written},
+        });
+    }
+    let uses = calls.map(|(id, (name, input))| {
+        json!({"id": id, "type": "function", "function": {"name": name, "arguments": input.to_string()}})
     });
     let uses: Vec<_> = uses.collect();
-    let mut message = json!({"role": "assistant", "content": text});
+    let reason = if uses.is_empty() { "stop" } else { "tool_calls" };
+    let mut message = json!({"role": "assistant", "content": text, "refusal": null});
     if !uses.is_empty() {
         message["tool_calls"] = json!(uses);
     }
-    json!({"object": "chat.completion", "choices": [{"index": 0, "message": message}], "usage": {"total_tokens": TOKENS}})
+    json!({
+        "id": format!("chatcmpl-{number}"), "object": "chat.completion", "created": 1_795_000_000, "model": model,
+        "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
+        "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+    })
 }

@@ -18,6 +18,12 @@ pub const INSTALLERS: Need = Need {
               LATHE_TEST_INSTALLERS=$PWD/target/installers/bin",
 };
 
+pub const MODEL_SDKS: Need = Need {
+    what: "the SDKs of OpenAI and Anthropic",
+    command: "python3 -m venv target/model_sdks && target/model_sdks/bin/pip install -r tests/model_sdks/requirements.txt; \
+              LATHE_MODEL_SDKS_PYTHON=$PWD/target/model_sdks/bin/python",
+};
+
 pub const NETWORK_OF_ITS_OWN: Need = Need {
     what: "strace, ip and the right to make user and network namespaces",
     command: "apt-get install strace iproute2; sysctl kernel.unprivileged_userns_clone=1",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
 
-/// The version of the API.
+/// The version of the API. Servers that speak this API know it; later versions change nothing that is sent here.
 pub const VERSION: &str = "2023-06-01";
 /// Tokens of an answer. The API wants a bound.
 const ANSWER_TOKENS_MAX: u32 = 8_192;
