@@ -1,5 +1,6 @@
 //! Runs of agents: a scripted model calls real tools. A test is named after the row of the specification that it shows.
 
+mod bounds;
 mod complete;
 mod deaths;
 mod execute;

@@ -146,6 +146,10 @@ pub enum Error {
     HumanResponse { reason: String },
     #[error("the agent has no tool {name} that this user may call, and there is no control tool of this name")]
     RunToolUnknown { name: String },
+    #[error("the operator of this server does not allow the model {name}; allowed models: {}", allowed.join(", "))]
+    ModelNotAllowed { name: String, allowed: Vec<String> },
+    #[error("max_tokens is {tokens}, but the operator of this server allows at most {tokens_max} tokens for a run")]
+    RunTokensExceeded { tokens: u64, tokens_max: u64 },
     #[error("the server has no model; its operator has to set `--model-url` and `--model`")]
     ModelMissing,
     #[error("the component was refused: {reason}")]
@@ -220,6 +224,8 @@ impl Error {
             | Self::TapeDamaged
             | Self::ReplaySubject { .. }
             | Self::RunToolUnknown { .. }
+            | Self::ModelNotAllowed { .. }
+            | Self::RunTokensExceeded { .. }
             | Self::HumanResponse { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
             Self::Overloaded { .. } | Self::ModelMissing | Self::Damaged(_) => ErrorKind::Unavailable,
@@ -255,6 +261,8 @@ impl Error {
             Self::HumanRequestClosed => "human_request_closed",
             Self::HumanResponse { .. } => "human_response",
             Self::RunToolUnknown { .. } => "run_tool_unknown",
+            Self::ModelNotAllowed { .. } => "model_not_allowed",
+            Self::RunTokensExceeded { .. } => "run_tokens_exceeded",
             Self::ModelMissing => "model_missing",
             Self::Damaged(_) => "artifact_damaged",
             Self::Rejected { .. } => "component_rejected",

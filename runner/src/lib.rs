@@ -82,7 +82,7 @@ pub use invoke::{
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;
-pub use model::{Model, ModelApi, ModelSettings};
+pub use model::{Model, ModelApi, ModelBounds, ModelSettings};
 pub use native::{
     NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute, Verb, fill_variables,
     library_failure, library_instructions, library_refusal, routed_tools,

@@ -8,5 +8,5 @@ mod text_step;
 mod transcript;
 
 pub use client::{Model, ModelFailure};
-pub use settings::{ModelApi, ModelSettings};
+pub use settings::{ModelApi, ModelBounds, ModelSettings};
 pub use transcript::{Entry, ModelCall, ModelRequest, ToolDefinition};

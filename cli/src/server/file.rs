@@ -52,6 +52,8 @@ pub struct SettingsFile {
     pub model_url: Option<String>,
     pub model_api: Option<ModelApi>,
     pub model: Option<String>,
+    pub allowed_models: Option<Vec<String>>,
+    pub agent_run_tokens: Option<u64>,
     pub model_key_file: Option<PathBuf>,
     pub run_due_tasks: Option<bool>,
     pub bubblewrap: Option<PathBuf>,
@@ -95,6 +97,8 @@ impl SettingsFile {
             model_url: self.model_url.clone(),
             model_api: self.model_api,
             model: self.model.clone(),
+            allowed_models: self.allowed_models.clone(),
+            agent_run_tokens: self.agent_run_tokens,
             model_key_file: self.model_key_file.clone(),
             run_due_tasks: self.run_due_tasks,
         }
@@ -171,7 +175,7 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\nhistory_days = 6\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\nstorage = \"s3://lathe/tools\"\nstorage_cache_megabytes = 9\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\nhistory_days = 6\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\nstorage = \"s3://lathe/tools\"\nstorage_cache_megabytes = 9\nallowed_models = [\"small\"]\nagent_run_tokens = 10\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));
@@ -181,6 +185,10 @@ mod tests {
         assert_eq!(file.build_workers, Some(BuildWorkers::External));
         assert_eq!(file.storage().storage.map(String::from).as_deref(), Some("s3://lathe/tools"));
         assert_eq!(file.storage().storage_cache_megabytes, Some(9));
+        assert_eq!(
+            (file.model().allowed_models, file.model().agent_run_tokens),
+            (Some(vec!["small".to_owned()]), Some(10))
+        );
         assert_eq!(file.limits.connections.map(usize::from), Some(4));
         assert_eq!(file.egress.hosts, Some(vec!["*.example.com".to_owned()]));
     }

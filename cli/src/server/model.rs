@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use registry::SecretValue;
-use runner::Model;
+use runner::{Model, ModelBounds};
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -22,6 +22,12 @@ pub struct ModelArguments {
     /// Model of the endpoint, unless a request names another one
     #[arg(long, env = "LATHE_MODEL", value_name = "MODEL")]
     pub model: Option<String>,
+    /// Models of the endpoint that runs of agents may name, besides that of --model [default: any]
+    #[arg(long, env = "LATHE_ALLOWED_MODELS", value_name = "MODEL,…", value_delimiter = ',')]
+    pub allowed_models: Option<Vec<String>>,
+    /// Tokens of one run of an agent: greater bounds are refused [default: 100000000]
+    #[arg(long, env = "LATHE_AGENT_RUN_TOKENS", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=ModelBounds::TOKENS_MAX))]
+    pub agent_run_tokens: Option<u64>,
     /// File with the key of the endpoint [default: the variable LATHE_MODEL_KEY, or no key]
     #[arg(long, env = "LATHE_MODEL_KEY_FILE", value_name = "FILE")]
     pub model_key_file: Option<PathBuf>,
@@ -48,6 +54,8 @@ impl ModelArguments {
             model_url: self.model_url.or(other.model_url),
             model_api: self.model_api.or(other.model_api),
             model: self.model.or(other.model),
+            allowed_models: self.allowed_models.or(other.allowed_models),
+            agent_run_tokens: self.agent_run_tokens.or(other.agent_run_tokens),
             model_key_file: self.model_key_file.or(other.model_key_file),
             run_due_tasks: self.run_due_tasks.or(other.run_due_tasks),
         }
@@ -71,14 +79,35 @@ impl ModelArguments {
             Some(ModelApi::Anthropic) => runner::ModelApi::Anthropic,
             Some(ModelApi::OpenAi) | None => runner::ModelApi::OpenAi,
         };
-        let settings = runner::ModelSettings { api, url, model, key: self.key()? };
+        let bounds = self.bounds(&model)?;
+        let settings = runner::ModelSettings { api, url, model, key: self.key()?, bounds };
         let model = Model::new(settings).map_err(|error| Failure::usage(error.to_string(), "correct `--model-url`"))?;
         Ok(Some(Arc::new(model)))
     }
 
     fn is_any_given(&self) -> bool {
         let has_model = self.model.is_some() || self.model_api.is_some() || self.model_key_file.is_some();
-        has_model || self.run_due_tasks == Some(true)
+        let has_bounds = self.allowed_models.is_some() || self.agent_run_tokens.is_some();
+        has_model || has_bounds || self.run_due_tasks == Some(true)
+    }
+
+    /// The bounds of runs. The model of the settings is always allowed.
+    fn bounds(&self, model: &str) -> anyhow::Result<ModelBounds> {
+        let mut models = self.allowed_models.clone();
+        if let Some(models) = &mut models {
+            if models.iter().any(String::is_empty) {
+                return Err(Failure::usage("an allowed model has an empty name", "correct `--allowed-models`"));
+            }
+            if !models.iter().any(|allowed| allowed == model) {
+                models.insert(0, model.to_owned());
+            }
+        }
+        let tokens_max = self.agent_run_tokens.unwrap_or(ModelBounds::TOKENS_MAX);
+        if !(1..=ModelBounds::TOKENS_MAX).contains(&tokens_max) {
+            let message = format!("a run of an agent has 1 to {} tokens, not {tokens_max}", ModelBounds::TOKENS_MAX);
+            return Err(Failure::usage(message, "correct `agent_run_tokens` in the settings file"));
+        }
+        Ok(ModelBounds { models, tokens_max })
     }
 
     fn key(&self) -> anyhow::Result<Option<SecretValue>> {
@@ -109,6 +138,27 @@ mod tests {
         ] {
             let error = settings(url, model).model().expect_err("refused").to_string();
             assert!(error.contains(wrong), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_model_of_the_settings_is_always_allowed() {
+        let allowed = |names: &[&str]| {
+            let allowed_models = Some(names.iter().map(|name| (*name).to_owned()).collect());
+            ModelArguments { allowed_models, ..settings(None, None) }.bounds("small").map(|bounds| bounds.models)
+        };
+        assert_eq!(allowed(&["large"]).expect("a list"), Some(vec!["small".to_owned(), "large".to_owned()]));
+        assert_eq!(allowed(&["small"]).expect("a list"), Some(vec!["small".to_owned()]));
+        assert!(allowed(&[""]).expect_err("refused").to_string().contains("empty name"));
+        assert_eq!(settings(None, None).bounds("small").expect("bounds").models, None);
+    }
+
+    #[test]
+    fn the_bound_of_tokens_has_a_range() {
+        let bound = |tokens| ModelArguments { agent_run_tokens: Some(tokens), ..settings(None, None) }.bounds("small");
+        assert_eq!(bound(7).expect("bounds").tokens_max, 7);
+        for tokens in [0, ModelBounds::TOKENS_MAX + 1] {
+            assert!(bound(tokens).expect_err("refused").to_string().contains("1 to 100000000"), "{tokens}");
         }
     }
 

@@ -3,9 +3,10 @@
 //! [`run_loop`] is the loop. It writes a [`checkpoint`] after every answer of the model and before and after every call of a tool, so that
 //! another server can go on with the run ([`progress`]). A call takes the same steps as one of any client ([`tool_step`]); control
 //! tools change only the run itself ([`control`]), but for the one that runs workflows ([`workflow`]). A run that needs a person pauses
-//! until somebody answers ([`human`]).
+//! until somebody answers ([`human`]). The operator bounds models and tokens ([`bounds`]).
 
 mod answering;
+mod bounds;
 mod carry_out;
 mod checkpoint;
 mod control;

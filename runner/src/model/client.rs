@@ -9,7 +9,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::settings::{ModelApi, ModelSettings};
+use super::settings::{ModelApi, ModelBounds, ModelSettings};
 use super::transcript::{ModelRequest, Reply};
 use super::{anthropic, openai, text_step};
 
@@ -68,6 +68,11 @@ impl Model {
         let client = Client::builder().timeout(ANSWER_TIME_MAX).redirect(Policy::none()).no_proxy();
         let client = client.build().map_err(|_| refused())?;
         Ok(Self { client, url, settings })
+    }
+
+    /// What runs of agents may use.
+    pub const fn bounds(&self) -> &ModelBounds {
+        &self.settings.bounds
     }
 
     /// Asks the model. A request that fails because of the endpoint is sent four times at most.

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use registry::{AgentReference, InvalidValue};
-use runner::{AgentRunOptions, Invoker, OnStuck, StuckAction};
+use runner::{AgentRunOptions, Invoker, ModelBounds, OnStuck, StuckAction};
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
@@ -21,7 +21,6 @@ const OBJECTIVE_BYTES_MAX: usize = 64 << 10;
 const NAME_BYTES_MAX: usize = 128;
 const TOOLS_MAX: usize = 128;
 const ITERATIONS_MAX: i64 = 200;
-const TOKENS_MAX: i64 = 100_000_000;
 /// Thirty days.
 const HUMAN_TIMEOUT_SECONDS_MAX: i64 = 2_592_000;
 
@@ -48,6 +47,11 @@ const TOOLS: &str = "The tools that the model sees: names of the agent's tools, 
 const BUILT_IN_TOOLS: &str =
     "The families of the Library that the run has, instead of those of the agent. Gateways have none.";
 
+const MODEL: &str = "The model, instead of that of the server's settings. The operator may allow some models only.";
+
+const TOKENS: &str =
+    "Tokens after which the model is not asked again. The operator may set a bound, which lowers the default.";
+
 const AUTONOMOUS: &str =
     "Whether the run goes on without people: a call that would ask a person fails, and so does a run that is stuck.";
 
@@ -59,6 +63,7 @@ const ON_STUCK: &str = "What happens when the same call had the same result seve
 pub(crate) struct Request {
     agent: AgentReference,
     options: AgentRunOptions,
+    tokens_max: Option<u64>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
@@ -72,7 +77,7 @@ pub(crate) fn operation() -> OperationDoc {
         .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person.", AgentRunStatus::example())
         .returns::<AgentRunStatus>(202, "With `async=true`: the run has started. Also when the server stops meanwhile, or the request is a repetition: the run goes on.", AgentRunStatus::example())
         .errors(403, &["organization_differs"])
-        .errors(400, &["run_tool_unknown", "loop_detected"])
+        .errors(400, &["run_tool_unknown", "model_not_allowed", "run_tokens_exceeded", "loop_detected"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["model_missing", "overloaded"])
         .links_to("get-agent-run", "agent_run_id", "/agent_run_id")
@@ -87,8 +92,9 @@ pub(crate) async fn handle(
     InNamesOf(names): InNamesOf,
     request: Idempotent<Request>,
 ) -> Answer {
-    let Idempotent { request: Request { agent, options }, once } = request;
-    let options = AgentRunOptions { names, depth, ..options };
+    let Idempotent { request: Request { agent, options, tokens_max }, once } = request;
+    let tokens_max = tokens_max.unwrap_or_else(|| invoker.run_tokens_default());
+    let options = AgentRunOptions { names, depth, tokens_max, ..options };
     let begin = async move { Ok(invoker.start_agent_run(&principal, &agent, (options, once)).await?) };
     time.respond(begin, &tasks).await
 }
@@ -110,10 +116,10 @@ impl FromBody for Request {
         let tools = fields.required("tools", tools.described(TOOLS));
         let families = Object(built_in_tools).described(BUILT_IN_TOOLS);
         let built_in_tools = fields.optional("builtInTools", families);
-        let model = fields.optional("model", NAME.described("The model, instead of that of the server's settings."));
+        let model = fields.optional("model", NAME.described(MODEL));
         let iterations = WholeNumber(1..=ITERATIONS_MAX).described("Answers of the model, at most.");
         let iterations = fields.optional("max_iterations", iterations.with_default(AgentRunOptions::ITERATIONS));
-        let tokens = WholeNumber(1..=TOKENS_MAX).described("Tokens after which the model is not asked again.");
+        let tokens = WholeNumber(1..=ModelBounds::TOKENS_MAX.cast_signed()).described(TOKENS);
         let tokens = fields.optional("max_tokens", tokens.with_default(AgentRunOptions::TOKENS));
         let key = NAME.described("The key of the answer in the context.").with_default(AgentRunOptions::RESULT_KEY);
         let result_key = fields.optional("result_key", key);
@@ -135,7 +141,6 @@ impl FromBody for Request {
                 built_in_tools,
                 model,
                 iterations_max: iterations.map_or(Ok(usual.iterations_max), u32::try_from).ok()?,
-                tokens_max: tokens.map_or(Ok(usual.tokens_max), u64::try_from).ok()?,
                 result_key: result_key.unwrap_or(usual.result_key),
                 on_stuck: on_stuck.unwrap_or_default(),
                 autonomous: autonomous.unwrap_or_default(),
@@ -143,6 +148,7 @@ impl FromBody for Request {
                 context,
                 ..usual
             },
+            tokens_max: tokens.and_then(|tokens| u64::try_from(tokens).ok()),
         })
     }
 }

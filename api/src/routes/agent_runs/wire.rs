@@ -1,7 +1,7 @@
 //! The state of a run of an agent, and its steps.
 
 use registry::{AgentRun, AgentRunState, AgentRunStep, Urgency};
-use runner::{Progress, RunFailure};
+use runner::{AgentRunOptions, Progress, RunFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -63,8 +63,8 @@ struct Question {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AgentRunFailure")]
 struct Failure {
-    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_refused`, `model_unavailable`, `agent_gone` or
-    /// `abandoned`; of a task of MCP also `interrupted`, `not_called`, `input_unavailable` or `unanswered`.
+    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_not_allowed`, `model_refused`, `model_unavailable`,
+    /// `agent_gone` or `abandoned`; of a task of MCP also `interrupted`, `not_called`, `input_unavailable` or `unanswered`.
     code: String,
     message: String,
 }
@@ -84,8 +84,8 @@ pub(crate) struct TraceStep {
 
 impl AgentRunStatus {
     pub(super) fn of(run: AgentRun, progress: Progress) -> Self {
-        let Progress { objective, context, question, human_request, answer, failure, tokens, triggered_runs, .. } =
-            progress;
+        let Progress { options, question, human_request, answer, failure, tokens, triggered_runs, .. } = progress;
+        let AgentRunOptions { objective, context, .. } = options;
         let is_paused = run.state == AgentRunState::Paused;
         let (question, human_request) = (question.filter(|_| is_paused), human_request.filter(|_| is_paused));
         let failure = failure.or_else(|| (run.state == AgentRunState::Failed).then(abandoned));

@@ -33,7 +33,7 @@ impl Progress {
             kind: question.kind,
             urgency: question.urgency.unwrap_or(Urgency::Medium),
             document: json!(question.details()).to_string(),
-            expires_at: now.after(Duration::from_secs(self.human_timeout_seconds)),
+            expires_at: now.after(Duration::from_secs(self.options.human_timeout_seconds)),
         };
         self.human_request = Some(id);
         self.requests += 1;
@@ -42,7 +42,7 @@ impl Progress {
 
     /// Whether the run goes on without people, by its options or since it has asked too often.
     pub(super) const fn asks_nobody(&self) -> bool {
-        self.autonomous || self.requests >= REQUESTS_MAX
+        self.options.autonomous || self.requests >= REQUESTS_MAX
     }
 
     /// The questions that the next call may ask, with the answers that it has.

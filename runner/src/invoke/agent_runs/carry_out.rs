@@ -104,7 +104,8 @@ impl AgentRunLoop {
         }
         let times = self.progress.repeated.count(call, &observed.text);
         self.progress.observe(observed.text, observed.is_error);
-        let state = if times >= self.progress.on_stuck.iterations { self.stuck() } else { AgentRunState::Running };
+        let state =
+            if times >= self.progress.options.on_stuck.iterations { self.stuck() } else { AgentRunState::Running };
         self.save(state, vec![step]).await
     }
 
@@ -112,13 +113,13 @@ impl AgentRunLoop {
     fn stuck(&mut self) -> AgentRunState {
         self.progress.repeated.reset();
         let was_hinted = std::mem::replace(&mut self.progress.repeated.was_hinted, true);
-        match self.progress.on_stuck.action {
+        match self.progress.options.on_stuck.action {
             StuckAction::Escalate if !self.progress.asks_nobody() => {
                 self.progress.question = Some(HumanQuestion::of_server(IS_STUCK));
                 AgentRunState::Paused
             }
             StuckAction::RetryWithHint if !was_hinted => {
-                let hint = self.progress.on_stuck.hint.clone();
+                let hint = self.progress.options.on_stuck.hint.clone();
                 self.progress.push_user_message(hint.unwrap_or_else(|| HINT.to_owned()));
                 AgentRunState::Running
             }

@@ -8,6 +8,7 @@ use registry::{
     StartedAgentRun, StepFilter,
 };
 
+use super::bounds::require_within_bounds;
 use super::control::is_control_tool;
 use super::human::{HumanQuestion, HumanResponse};
 use super::progress::{AgentRunOptions, Progress};
@@ -47,7 +48,7 @@ impl Invoker {
             return Err(Error::LoopDetected);
         }
         let Some(running) = self.services.store.running_agent(principal, agent).await? else { return Ok(None) };
-        self.model()?;
+        require_within_bounds(&*self.model()?, &options)?;
         self.require_tools(principal, running.clone(), &options).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let (agent, objective) = (running.agent.id.clone(), RunObjective::of(&options.objective));
@@ -243,6 +244,13 @@ impl Invoker {
             AgentRunKind::Agent => self.model().map(Some),
             AgentRunKind::Call => Ok(None),
         }
+    }
+
+    /// Tokens of a run whose request names no bound.
+    #[must_use]
+    pub fn run_tokens_default(&self) -> u64 {
+        let max = self.services.model.as_ref().map_or(u64::MAX, |model| model.bounds().tokens_max);
+        max.min(AgentRunOptions::TOKENS)
     }
 
     fn model(&self) -> Result<Arc<Model>, Error> {

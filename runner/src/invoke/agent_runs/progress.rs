@@ -21,14 +21,15 @@ const CREATES_TASKS: &str = "task_create";
 /// The result of a call that is not made any more.
 const NOT_MADE: &str = "not made";
 
-/// The input for starting a run.
-#[derive(Debug, Clone)]
+/// The input for starting a run. It is a part of the checkpoint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentRunOptions {
     pub objective: String,
     /// The names of the tools that the model sees. Without names, all control tools, and all tools of the agent but the one that
     /// creates tasks.
     pub tools: Option<Vec<String>>,
     /// The families of the Library that the run has. `None` for those of the agent.
+    #[serde(default)]
     pub built_in_tools: Option<BuiltInTools>,
     /// The names in which the run calls.
     pub names: CallerNames,
@@ -45,27 +46,15 @@ pub struct AgentRunOptions {
     pub autonomous: bool,
     /// The time in which a person answers.
     pub human_timeout_seconds: u64,
-    /// What the model is told beside the objective.
+    /// What the model is told beside the objective. The answer is added at the end.
     pub context: Map<String, Value>,
 }
 
 /// The checkpoint of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Progress {
-    pub objective: String,
-    tools: Option<Vec<String>>,
-    #[serde(default)]
-    pub(super) built_in_tools: Option<BuiltInTools>,
-    pub(super) names: CallerNames,
-    pub(super) depth: Depth,
-    pub(super) model: Option<String>,
-    pub(super) iterations_max: u32,
-    pub(super) tokens_max: u64,
-    result_key: String,
-    pub(super) on_stuck: OnStuck,
-    pub(super) autonomous: bool,
-    pub(super) human_timeout_seconds: u64,
-    pub context: Map<String, Value>,
+    #[serde(flatten)]
+    pub options: AgentRunOptions,
     pub(super) transcript: Vec<Entry>,
     /// Calls of the last answer that have no observation yet.
     pub(super) calls: Vec<ModelCall>,
@@ -161,40 +150,14 @@ impl Progress {
     /// The beginning of a run.
     #[must_use]
     pub fn new(options: AgentRunOptions) -> Self {
-        let AgentRunOptions {
-            objective,
-            tools,
-            built_in_tools,
-            names,
-            depth,
-            model,
-            iterations_max,
-            tokens_max,
-            result_key,
-            on_stuck,
-            autonomous,
-            human_timeout_seconds,
-            context,
-        } = options;
-        let mut text = objective.clone();
-        if !context.is_empty() {
-            text = format!("{text}\n\nContext: {}", Value::Object(context.clone()));
-        }
+        let AgentRunOptions { objective, context, .. } = &options;
+        let text = match context.is_empty() {
+            true => objective.clone(),
+            false => format!("{objective}\n\nContext: {}", Value::Object(context.clone())),
+        };
         Self {
+            options,
             transcript: vec![Entry::User { text }],
-            objective,
-            tools,
-            built_in_tools,
-            names,
-            depth,
-            model,
-            iterations_max,
-            tokens_max,
-            result_key,
-            on_stuck,
-            autonomous,
-            human_timeout_seconds,
-            context,
             calls: Vec::new(),
             has_begun: false,
             tokens: 0,
@@ -240,7 +203,7 @@ impl Progress {
     }
 
     pub(super) fn allows_tool(&self, tool: &str) -> bool {
-        match &self.tools {
+        match &self.options.tools {
             Some(names) => names.iter().any(|name| name == tool),
             // A run that a task started would start others without an end.
             None => tool != CREATES_TASKS,
@@ -282,7 +245,8 @@ impl Progress {
 
     /// Ends the run with an answer, which becomes part of the context.
     pub(super) fn complete(&mut self, answer: FinalAnswer) {
-        self.context.insert(self.result_key.clone(), json!(answer));
+        let AgentRunOptions { context, result_key, .. } = &mut self.options;
+        context.insert(result_key.clone(), json!(answer));
         self.answer = Some(answer);
     }
 
@@ -294,5 +258,29 @@ impl Progress {
     pub(super) fn forget_expired(&mut self, now: Timestamp) {
         let now = now.as_milliseconds();
         self.memory.retain(|_, remembered| remembered.expires_at.is_none_or(|at| at > now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Servers of different releases go on with each other's runs.
+    #[test]
+    fn the_options_are_fields_of_the_checkpoint() {
+        let written = json!({
+            "objective": "Find it.", "tools": ["look_up"], "names": CallerNames::default(), "depth": Depth::default(),
+            "model": "large", "iterations_max": 7, "tokens_max": 300, "result_key": "found", "on_stuck": OnStuck::default(),
+            "autonomous": true, "human_timeout_seconds": 60, "context": {"customer": 1.5}, "transcript": [], "calls": [],
+            "has_begun": false, "tokens": 200, "memory": {}, "repeated": Repeated::default(), "question": null,
+            "human_request": null, "requests": 0, "answers": [], "round": 0, "single_call": null, "answer": null,
+            "failure": null,
+        });
+        let read = Progress::read(&written.to_string()).unwrap();
+        assert_eq!((read.options.tokens_max, read.options.model.as_deref(), read.tokens), (300, Some("large"), 200));
+        let again: Value = serde_json::from_str(&read.written().unwrap()).unwrap();
+        for (name, value) in written.as_object().unwrap() {
+            assert_eq!(&again[name], value, "{name}");
+        }
     }
 }

@@ -8,9 +8,10 @@ use futures_util::FutureExt;
 use registry::{AgentRun, AgentRunState, LibraryFamily, SecretValue};
 
 use super::answering::UNANSWERED;
+use super::bounds::require_allowed;
 use super::control::definitions;
 use super::human::HumanQuestion;
-use super::progress::Progress;
+use super::progress::{AgentRunOptions, Progress};
 use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
 use crate::admission::Admitted;
@@ -120,7 +121,7 @@ impl AgentRunLoop {
         }
         let rules = self.invoker.services.rules_of(&scope(&present.principal, &present.names)).await?;
         let has_tool = |name: &str| self.progress.allows_tool(name) && present.catalogue.find(name).is_some();
-        let rules = rules.prompt(&self.progress.objective, has_tool);
+        let rules = rules.prompt(&self.progress.options.objective, has_tool);
         Ok([Some(system).filter(|system| !system.is_empty()), rules]
             .into_iter()
             .flatten()
@@ -130,14 +131,18 @@ impl AgentRunLoop {
 
     /// Asks the model for its next calls.
     async fn ask(&mut self, present: &RunContext) -> Result<bool, Error> {
-        if let Some((code, message)) = self.exhausted() {
+        let Some(model) = self.model.clone() else { return Err(Error::ModelMissing) };
+        if let Some((code, message)) = self.exhausted(&model) {
             return self.fail(code, message).await;
         }
-        let Some(model) = self.model.clone() else { return Err(Error::ModelMissing) };
+        // The settings may be others than at the start of the run.
+        if let Err(refused) = require_allowed(&model, self.progress.options.model.as_deref()) {
+            return self.fail(refused.code(), refused.to_string()).await;
+        }
         let tools = self.tools(present);
         let system = self.system_prompt(present).await?;
         let request = ModelRequest {
-            model: self.progress.model.as_deref(),
+            model: self.progress.options.model.as_deref(),
             system: &system,
             transcript: &self.progress.transcript,
             tools: &tools,
@@ -180,8 +185,9 @@ impl AgentRunLoop {
     }
 
     /// Why the model is not asked again.
-    fn exhausted(&self) -> Option<(&'static str, String)> {
-        let Progress { iterations_max, tokens_max, tokens, .. } = self.progress;
+    fn exhausted(&self, model: &Model) -> Option<(&'static str, String)> {
+        let AgentRunOptions { iterations_max, tokens_max, .. } = self.progress.options;
+        let (tokens, tokens_max) = (self.progress.tokens, tokens_max.min(model.bounds().tokens_max));
         if self.run.iterations >= iterations_max {
             return Some(("max_iterations", format!("the run has no answer after {iterations_max} iterations")));
         }

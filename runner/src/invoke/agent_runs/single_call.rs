@@ -55,7 +55,7 @@ impl Invoker {
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let progress = Progress::of_call(call, input, (names, depth)).with_answers(interaction);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
-        let objective = RunObjective::of(&progress.objective);
+        let objective = RunObjective::of(&progress.options.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };
         match self.services.store.start_agent_run(principal, new).await? {
             StartedAgentRun::New(run) => {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::observation::ToolObservation;
-use super::progress::{Progress, SingleCall};
+use super::progress::{AgentRunOptions, Progress, SingleCall};
 use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
@@ -47,8 +47,9 @@ impl Invoker {
         let Some(principal) = store.principal(&run.organization, &run.user).await? else { return Ok(None) };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
-        let catalogue = self.catalogue_with(&principal, running, progress.built_in_tools.as_ref()).await?;
-        let (names, depth, interaction) = (progress.names.clone(), progress.depth, progress.interaction());
+        let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
+        let catalogue = self.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
+        let (names, depth, interaction) = (names.clone(), *depth, progress.interaction());
         let single_call = progress.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
     }
