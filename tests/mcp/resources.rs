@@ -114,6 +114,41 @@ fn a_subscription_learns_of_new_and_deleted_artifacts() {
     sleep(SETTLED);
     let uri = saved(&agent, "text/plain", "x");
     stream.until("notifications/resources/list_changed");
-    data(&agent, "artifact_delete", json!({"artifact_id": uri.trim_start_matches("artifact://")}));
+    delete(&agent, &uri);
     stream.until("notifications/resources/list_changed");
+}
+
+fn delete(agent: &Gateway<'_>, uri: &str) {
+    data(agent, "artifact_delete", json!({"artifact_id": uri.trim_start_matches("artifact://")}));
+}
+
+/// Also of an artifact that the whole organisation reads, but not of one that is another user's.
+#[test]
+fn a_client_watches_artifacts_that_its_user_can_read() {
+    let team = Team::new();
+    let agent = agent(&team, "desk");
+    let of_bea = team.joined_by("bea", "admin");
+    let of_bea = seen_by(&of_bea, &agent);
+    let save = |visibility: &str| {
+        let mut artifact =
+            json!({"title": "Sales", "artifact_type": "report", "content": "x", "content_type": "text/plain"});
+        artifact[visibility] = json!(true);
+        let saved = data(&agent, "artifact_save", artifact);
+        format!("artifact://{}", saved["artifact_id"].as_str().expect("an id"))
+    };
+    for visibility in ["shared_to_org", "is_public"] {
+        let (private, open) = (saved(&agent, "text/plain", "x"), save(visibility));
+        let params = json!({"notifications": {"resourceSubscriptions": [private, open]}});
+        let mut stream = Stream::open(&of_bea, "subscriptions/listen", params);
+        stream.until("notifications/subscriptions/acknowledged");
+        sleep(SETTLED);
+        let session = Session::begin(&of_bea);
+        let subscribe = |uri: &str| message(&session.send("resources/subscribe", json!({"uri": uri})));
+        assert_eq!(subscribe(&private)["error"]["code"], -32002, "{visibility}");
+        assert_eq!(subscribe(&open)["result"], json!({}), "{visibility}");
+        delete(&agent, &private);
+        delete(&agent, &open);
+        let told = stream.message(|message| message["method"] == "notifications/resources/updated");
+        assert_eq!(told["params"]["uri"], open, "{visibility}: {told}");
+    }
 }

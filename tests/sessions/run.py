@@ -14,6 +14,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "clients"))
 import agent_framework
 import javascript_sdk
 import python_sdk
+import watched_resources
 from gateway import Gateway
 from mcp_server import Server
 
@@ -25,6 +26,7 @@ def main():
         for name, session in (
             ("Python", lambda: python_sdk.run(gateway)),
             ("JavaScript", lambda: javascript_sdk.run(gateway, node, modules)),
+            ("watched resources", lambda: watched_resources.run(gateway)),
             ("an agent framework", lambda: agent_framework.run(gateway)),
         ):
             start = time.monotonic()

@@ -64,6 +64,14 @@ impl LibraryItems {
         self.library.revision_and_key(self.family, id).await.map_err(failed)
     }
 
+    /// Returns the revision of an artifact that the user can read, also of one that the whole organisation reads.
+    pub async fn artifact_revision(&self, id: &LibraryItemId) -> Result<Option<u64>, ErrorData> {
+        match self.revision(id).await? {
+            Some((revision, _)) => Ok(Some(revision)),
+            None => self.library.artifact_revision_of_organization(id).await.map_err(failed),
+        }
+    }
+
     /// Finds the item with a name.
     pub async fn named(&self, name: &str) -> Result<Option<LibraryItem>, ErrorData> {
         self.library.find(self.family, name).await.map_err(failed)

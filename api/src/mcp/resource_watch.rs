@@ -40,14 +40,16 @@ impl VisibleResources<'_> {
         let items = |family| LibraryItems::of(self.store, self.scope, family);
         let has = |family| self.catalogue.running.has_family(family);
         let revision = match (artifact_id(uri), skill_id(uri)) {
-            (Some(id), _) if has(LibraryFamily::Artifacts) => items(LibraryFamily::Artifacts).revision(&id).await?,
+            (Some(id), _) if has(LibraryFamily::Artifacts) => {
+                items(LibraryFamily::Artifacts).artifact_revision(&id).await?
+            }
             (_, Some(id)) if has(LibraryFamily::Skills) => {
                 let found = items(LibraryFamily::Skills).revision(&id).await?;
-                found.filter(|(_, name)| skill_uri(&id, name) == uri)
+                found.filter(|(_, name)| skill_uri(&id, name) == uri).map(|(revision, _)| revision)
             }
             _ => None,
         };
-        Ok(revision.map(|(revision, _)| Digest::of(revision.to_string().as_bytes())))
+        Ok(revision.map(|revision| Digest::of(revision.to_string().as_bytes())))
     }
 }
 

@@ -308,11 +308,16 @@ async fn everyone_in_the_organisation_finds_an_artifact_that_is_shared_with_it()
         assert_eq!(of_bea.get(LibraryFamily::Artifacts, &saved.id).await.unwrap(), None, "{fields}");
         let found = of_bea.artifact_of_organization(&saved.id).await.unwrap();
         assert_eq!(found.is_some(), is_found, "{fields}");
+        let revision = of_bea.artifact_revision_of_organization(&saved.id).await.unwrap();
+        assert_eq!(revision, is_found.then_some(1), "{fields}");
         let found = library(&world, &other).artifact_of_organization(&saved.id).await.unwrap();
         assert_eq!(found, None, "of another organisation: {fields}");
+        of_ada.delete(LibraryFamily::Artifacts, &saved.id).await.unwrap();
+        assert_eq!(of_bea.artifact_revision_of_organization(&saved.id).await.unwrap(), None, "{fields}");
     }
     let memory = of_ada.create(MEMORY, with(json!({"shared_to_org": true}))).await.unwrap();
     assert_eq!(of_bea.artifact_of_organization(&memory.id).await.unwrap(), None, "of another family");
+    assert_eq!(of_bea.artifact_revision_of_organization(&memory.id).await.unwrap(), None, "of another family");
 }
 
 #[tokio::test]

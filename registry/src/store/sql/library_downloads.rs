@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::library::{Library, read};
+use super::row::unsigned;
 use crate::account::OrganizationId;
 use crate::download::{Download, DownloadToken, LIFETIME};
 use crate::error::{Error, Result};
@@ -13,6 +14,11 @@ use crate::store::handle::Store;
 
 const ARTIFACT: &str = "SELECT * FROM library_items
     WHERE organization = $1 AND item = $2 AND family = 'artifacts' AND deleted_at IS NULL";
+
+/// The condition on the fields is that of [`is_open`]: one database has 1 for true, and the other one has a text.
+const OPEN_REVISION: &str = "SELECT revision FROM library_items
+    WHERE organization = $1 AND item = $2 AND family = 'artifacts' AND deleted_at IS NULL
+        AND (CAST({field body shared_to_org} AS TEXT) IN ('1', 'true') OR CAST({field body is_public} AS TEXT) IN ('1', 'true'))";
 
 /// The purpose of the key that signs links.
 const PURPOSE: &str = "downloads of artifacts";
@@ -33,7 +39,14 @@ impl Library {
     /// Finds an artifact that its owner shares with the whole organisation.
     pub async fn artifact_of_organization(&self, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
         let found = self.store.artifact(&self.scope.organization, item).await?;
-        Ok(found.filter(|artifact| is_set(artifact, SHARED_TO_ORG) || is_set(artifact, IS_PUBLIC)))
+        Ok(found.filter(is_open))
+    }
+
+    /// Returns the revision of an artifact that its owner shares with the whole organisation, without its content.
+    pub async fn artifact_revision_of_organization(&self, item: &LibraryItemId) -> Result<Option<u64>> {
+        let query = Query::new(OPEN_REVISION).bind(self.scope.organization.as_str()).bind(item.as_str());
+        let row = query.fetch_optional(self.store.readers()).await?;
+        row.map(|row| unsigned(&row, "revision")).transpose()
     }
 }
 
@@ -63,6 +76,11 @@ impl Store {
         let query = Query::new(ARTIFACT).bind(organization.as_str()).bind(item.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
+}
+
+/// Whether the whole organisation reads an artifact.
+fn is_open(artifact: &LibraryItem) -> bool {
+    is_set(artifact, SHARED_TO_ORG) || is_set(artifact, IS_PUBLIC)
 }
 
 fn is_set(artifact: &LibraryItem, field: &str) -> bool {
