@@ -1,6 +1,7 @@
 """An endpoint of a model on loopback. Its answers are written with the response types of a vendor's SDK."""
 
 import json
+import sys
 from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -47,6 +48,7 @@ class Endpoint:
             return self.script.popleft()
         except Exception as problem:
             self.problems.append(f"{problem!r} in {json.dumps(body)}")
+            print(self.problems[-1], file=sys.stderr)
             return 400, {}, self.vendor.error("invalid_request_error")
 
 
