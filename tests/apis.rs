@@ -1,6 +1,7 @@
 //! Tools with several APIs, from the project file to calls over HTTP and by agents.
 
 mod agents;
+mod instructions;
 mod javascript;
 mod python;
 mod rust;
@@ -22,7 +23,7 @@ fn function(name: &str, arguments: &str, body: &str) -> String {
 }
 
 /// A tool that creates and lists orders.
-fn orders(team: &Team) -> Tool<'_> {
+pub fn orders(team: &Team) -> Tool<'_> {
     let code = format!(
         "from dataclasses import dataclass\n\n@dataclass\nclass Order:\n    item: str\n    count: int = 1\n\n{}\n{}",
         function("create", ": Order", "return {'created': tool_input.item, 'count': tool_input.count}"),

@@ -25,6 +25,7 @@
 //! | `mcp` | agents for MCP clients, in both eras of the protocol |
 //! | `nodes` | several servers on one Postgres database and one bucket |
 //! | `operations` | metrics, logs, traces and overload |
+//! | `confirmation` | confirmations that agents ask for |
 //! | `content` | content blocks and log messages of tools in every language |
 //! | `contract` | the HTTP contract: every operation, parameter and status |
 //! | `calls` | calls of tools by tools |
@@ -41,6 +42,7 @@ mod bad_input;
 mod behaviour;
 mod calls;
 mod cli;
+mod confirmation;
 mod content;
 mod contract;
 mod durability;

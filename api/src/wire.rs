@@ -50,7 +50,7 @@ pub use signing_key::{SigningKey, SigningKeys};
 pub use tool::{CreatedTool, Tool, ToolTag, ToolUser};
 pub use turn::{PresentedTool, SystemTool, Turn};
 pub use verification::{Verification, VersionDifference};
-pub use version::{PublishedVersion, ToolVersion, VersionUser};
+pub use version::{PublishedVersion, ToolVersion, VersionApi, VersionUser};
 
 pub(crate) use agent::{agent_example, deployment_example};
 pub(crate) use agent_state::state_example;

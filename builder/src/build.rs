@@ -200,6 +200,7 @@ impl Declarations {
             mcp: manifest.mcp.clone(),
             calls: manifest.calls.clone(),
             apis: BTreeMap::new(),
+            system_role: manifest.system_role.clone(),
         })
     }
 }

@@ -80,6 +80,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 37, "0037_agent_runs"),
         migration!("sqlite", 38, "0038_outcome_words"),
         migration!("sqlite", 39, "0039_item_revisions"),
+        migration!("sqlite", 40, "0040_human_intervention"),
     ],
 };
 
@@ -111,6 +112,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 37, "0037_agent_runs"),
         migration!("postgres", 38, "0038_outcome_words"),
         migration!("postgres", 39, "0039_item_revisions"),
+        migration!("postgres", 40, "0040_human_intervention"),
     ],
 };
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constraint::Constraint;
 use crate::digest::Digest;
+use crate::human_intervention::HumanIntervention;
 use crate::ids::ToolId;
 use crate::invalid_value::InvalidValue;
 use crate::names::ToolName;
@@ -138,6 +139,9 @@ pub struct Assignment {
     /// The digest of the component that the version must have. `None` to accept any component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_digest: Option<Digest>,
+    /// Whether a person confirms calls, besides what the version declares.
+    #[serde(default, rename = "humanIntervention", skip_serializing_if = "HumanIntervention::is_empty")]
+    pub human_intervention: HumanIntervention,
 }
 
 impl Assignment {
@@ -190,6 +194,10 @@ mod tests {
         pinned["component_digest"] = json!(Digest::of(b"component"));
         let read: Assignment = serde_json::from_value(pinned.clone()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), pinned);
+        let mut asked = text.clone();
+        asked["humanIntervention"] = json!({"policy": "required", "apis": {"remove": "always"}});
+        let read: Assignment = serde_json::from_value(asked.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), asked);
         for (field, wrong) in [
             ("version_constraint", json!("latest")),
             ("audio_fillers", json!([""])),
@@ -199,6 +207,7 @@ mod tests {
             ("additional_instruction", json!("x".repeat(4097))),
             ("result_persistence", json!("forever")),
             ("component_digest", json!("sha256:1")),
+            ("humanIntervention", json!("sometimes")),
         ] {
             let mut changed = text.clone();
             changed[field] = wrong;

@@ -1,8 +1,12 @@
-//! The setting of an agent that selects among the server's own tools.
+//! The setting of an agent that selects among the server's own tools, and says which of their calls a person confirms.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::intervention::Intervention;
 use crate::library::LibraryFamily;
+use crate::names::NativeToolName;
 use crate::text_type::{made_of, text_type};
 
 text_type! {
@@ -20,15 +24,36 @@ pub struct BuiltInTools {
     pub disabled: Vec<FamilyName>,
     /// The only families, apart from those that are disabled. `None` for all.
     pub allowed_families: Option<Vec<FamilyName>>,
+    /// Whether a person confirms the calls of a tool, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub human_intervention: BTreeMap<NativeToolName, Intervention>,
 }
 
 impl BuiltInTools {
     /// Names in one list.
     pub const NAMES_MAX: usize = 32;
+    /// Tools in `human_intervention`: all of the Library, and some.
+    pub const TOOLS_MAX: usize = 64;
 
     pub fn allows(&self, family: LibraryFamily) -> bool {
         let has = |names: &[FamilyName]| names.iter().any(|name| name.as_str() == family.as_str());
         !has(&self.disabled) && self.allowed_families.as_deref().is_none_or(has)
+    }
+
+    /// Whether a person confirms the calls of a tool of the server.
+    pub fn intervention_of(&self, tool: &str) -> Intervention {
+        let found = self.human_intervention.iter().find(|(name, _)| name.as_str() == tool);
+        found.map_or(Intervention::Never, |(_, intervention)| *intervention)
+    }
+
+    /// Returns the same families, and for each tool the stricter confirmation of both.
+    #[must_use]
+    pub fn as_strict_as(mut self, other: &Self) -> Self {
+        for (tool, intervention) in &other.human_intervention {
+            let own = self.human_intervention.entry(tool.clone()).or_default();
+            *own = (*own).max(*intervention);
+        }
+        self
     }
 
     /// Returns the names that are no family, each once.
@@ -47,7 +72,32 @@ mod tests {
 
     fn tools(disabled: &[&str], allowed: Option<&[&str]>) -> BuiltInTools {
         let names = |names: &[&str]| names.iter().map(|name| FamilyName::parse(name).unwrap()).collect();
-        BuiltInTools { disabled: names(disabled), allowed_families: allowed.map(names) }
+        BuiltInTools {
+            disabled: names(disabled),
+            allowed_families: allowed.map(names),
+            human_intervention: BTreeMap::new(),
+        }
+    }
+
+    fn asking(tools: &[(&str, Intervention)]) -> BuiltInTools {
+        let named = tools.iter().map(|(name, intervention)| (NativeToolName::parse(name).unwrap(), *intervention));
+        BuiltInTools { human_intervention: named.collect(), ..BuiltInTools::default() }
+    }
+
+    #[test]
+    fn the_stricter_confirmation_of_two_settings_counts() {
+        use Intervention::{Always, Never, Required};
+        let agent = asking(&[("artifact_share", Required), ("memory_delete", Always)]);
+        let run = BuiltInTools {
+            disabled: agent.disabled.clone(),
+            ..asking(&[("artifact_share", Never), ("rule_delete", Required)])
+        };
+        let both = run.as_strict_as(&agent);
+        for (tool, expected) in
+            [("artifact_share", Required), ("memory_delete", Always), ("rule_delete", Required), ("task_delete", Never)]
+        {
+            assert_eq!(both.intervention_of(tool), expected, "{tool}");
+        }
     }
 
     fn families(disabled: &[&str], allowed: Option<&[&str]>) -> Vec<&'static str> {

@@ -54,6 +54,9 @@ pub struct InterventionRule {
 }
 
 impl InterventionRule {
+    /// Rules of one version, and of one tool of an agent. Nobody reviews a longer list.
+    pub const COUNT_MAX: usize = 16;
+
     /// The schema of the arguments that the rule matches.
     pub fn schema(&self) -> Value {
         let required: Vec<_> = self.when.keys().collect();

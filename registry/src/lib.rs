@@ -38,6 +38,7 @@ mod grant;
 mod history;
 mod hold;
 mod host_pattern;
+mod human_intervention;
 mod human_request;
 mod ids;
 mod intervention;
@@ -138,6 +139,7 @@ pub use history::{
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
+pub use human_intervention::HumanIntervention;
 pub use human_request::{
     HumanRequest, HumanRequestFilter, HumanRequestKind, HumanRequestState, NewHumanRequest, NewHumanResponse, Urgency,
 };
@@ -195,7 +197,7 @@ pub use store::{
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};
-pub use tool_api::{ApiName, ToolApi};
+pub use tool_api::{ApiName, SystemRole, ToolApi};
 pub use tool_version::{
     Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };

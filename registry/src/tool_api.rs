@@ -16,7 +16,22 @@ text_type! {
     };
 }
 
+text_type! {
+    /// The instructions of a version with APIs, for models: when to use each of them. Surrounding white space is trimmed. NUL is
+    /// refused, because some databases refuse it.
+    SystemRole = "system role", "must have 1 to 8192 bytes besides surrounding white space, and no NUL", |text| {
+        made_of(text.trim(), SystemRole::BYTES_MAX, |c| c != '\0')
+    };
+}
+
+impl SystemRole {
+    /// Length of the instructions: about two pages. A model reads them before every answer.
+    pub const BYTES_MAX: usize = 8192;
+}
+
 impl ApiName {
+    /// APIs of one version. A model reads all of them.
+    pub const COUNT_MAX: usize = 32;
     /// Length of a name. With the name of the tool, it becomes a function name for models.
     pub const BYTES_MAX: usize = 40;
     /// The member of an input that names the API.

@@ -18,7 +18,7 @@ use crate::mcp_settings::McpSettings;
 use crate::names::{EnvvarName, ToolName};
 use crate::page::Direction;
 use crate::source_names::{BranchName, ProjectPath};
-use crate::tool_api::{ApiName, ToolApi};
+use crate::tool_api::{ApiName, SystemRole, ToolApi};
 use crate::tool_world::ToolWorld;
 use crate::version::{BumpKind, Version};
 
@@ -72,6 +72,9 @@ pub struct VersionSettings {
     /// The APIs of the tool. Empty for a tool that is one function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub apis: BTreeMap<ApiName, ToolApi>,
+    /// The instructions for models that have some of the APIs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_role: Option<SystemRole>,
 }
 
 impl VersionSettings {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
-    AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, InvocationId,
-    InvocationSource, OperationId, Principal, ToolId, TreeUse, Trust, Turn, UserVariables, Variables, Version,
-    VersionSettings,
+    AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention,
+    InvocationId, InvocationSource, OperationId, Principal, ToolId, TreeUse, Trust, Turn, UserVariables, Variables,
+    Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,6 +42,8 @@ pub struct Call {
     pub agent_call: Option<AgentCall>,
     /// The components that the version must have: that of the client, that of the assignment.
     pub pinned: Vec<Digest>,
+    /// The confirmation that the agent asks for, besides what the tool declares.
+    pub human_intervention: HumanIntervention,
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
     pub depth: Depth,

@@ -114,6 +114,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             mcp: Default::default(),
             calls: Default::default(),
             apis: Default::default(),
+            system_role: None,
         },
         image_digest: digest,
         bundle_digest: None,

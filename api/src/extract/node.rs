@@ -51,6 +51,10 @@ impl<'a> Node<'a> {
         self.value.is_null()
     }
 
+    pub(crate) fn is_text(&self) -> bool {
+        self.value.is_string()
+    }
+
     /// Returns the value under `key`; its absence is a problem.
     pub(crate) fn required(&self, key: &str) -> Option<Self> {
         let found = self.object()?.get(key);

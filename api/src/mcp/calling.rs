@@ -201,6 +201,7 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
         principal,
         agent_call: Some(agent_call(scope, context)),
         pinned,
+        human_intervention: listed.human_intervention(&scope.running),
         result_persistence,
         conversation: None,
         depth: scope.depth,

@@ -149,6 +149,7 @@ impl McpEndpoint {
             running: scope.running.clone(),
             catalogue: scope.catalogue.clone().filter(|_| is_call),
             offers: scope.catalogue.as_deref().map(Offers::of).unwrap_or_default(),
+            system_roles: scope.catalogue.iter().flat_map(|tools| tools.system_roles(|_| true)).collect(),
             level: Arc::default(),
             watched_resources: WatchedResources::default(),
             stopping: self.stopping.clone(),

@@ -49,6 +49,8 @@ pub(super) struct Gateway {
     pub catalogue: Option<Arc<Catalogue>>,
     /// What the agent has besides tools.
     pub offers: Offers,
+    /// The instructions of its tools, for models.
+    pub system_roles: Vec<String>,
     /// The level of log messages that the session set.
     pub level: Arc<Mutex<Option<LoggingLevel>>>,
     /// The resources that the session watches.
@@ -116,7 +118,8 @@ impl ServerHandler for Gateway {
         let agent = &self.running.agent;
         let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
         let config = ServerConfig::new(self.capabilities()).with_server_info(implementation);
-        config.with_instructions(agent.description.as_str())
+        let own = agent.description.to_string();
+        config.with_instructions(std::iter::once(own).chain(self.system_roles.clone()).collect::<Vec<_>>().join("\n\n"))
     }
 
     fn list_tools(

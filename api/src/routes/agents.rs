@@ -6,6 +6,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod deploy;
 pub(super) mod fields;
+mod human_intervention;
 pub(crate) mod list;
 pub(crate) mod modify;
 pub(crate) mod remove_state;

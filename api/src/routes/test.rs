@@ -82,6 +82,7 @@ impl Test {
             interaction: runner::Interaction::default(),
             caller_names: registry::CallerNames::default(),
             pinned: Vec::new(),
+            human_intervention: registry::HumanIntervention::default(),
             result_persistence: ResultPersistence::default(),
             conversation: None,
             depth: Depth::default(),

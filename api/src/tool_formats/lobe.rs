@@ -15,9 +15,10 @@ pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
     }
     let manifest = |((family, identifier), tools): ((&str, String), Vec<&ListedTool>)| {
         // A tool with APIs may have the name of a family of the Library.
-        let has_apis = tools.iter().any(|tool| tool.api().is_some());
-        let instructions = library_instructions(family, |name| tools.iter().any(|tool| tool.name == name));
-        let instructions = instructions.filter(|_| !has_apis);
+        let instructions = match tools.iter().find(|tool| tool.api().is_some()) {
+            Some(of_api) => of_api.system_role(),
+            None => library_instructions(family, |name| tools.iter().any(|tool| tool.name == name)),
+        };
         let mut manifest = json!({
             "identifier": identifier,
             "type": "default",

@@ -78,6 +78,7 @@ fn call(
         principal,
         agent_call: None,
         pinned: Vec::new(),
+        human_intervention: registry::HumanIntervention::default(),
         result_persistence: ResultPersistence::default(),
         conversation: None,
         depth: Depth::default(),

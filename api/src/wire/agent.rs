@@ -1,5 +1,8 @@
 //! Agents with their drafts, and the revisions that deployments make.
 
+use std::collections::BTreeMap;
+
+use registry::{Intervention, NativeToolName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -55,7 +58,7 @@ pub struct AgentDraft {
     pub states: Vec<AgentState>,
 }
 
-/// The families of the Library that an agent has.
+/// The families of the Library that an agent has, and which calls of the server's tools a person confirms.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BuiltInTools {
@@ -63,6 +66,10 @@ pub struct BuiltInTools {
     pub disabled: Vec<String>,
     /// The only families that the agent has, apart from those that are disabled. Null for all.
     pub allowed_families: Option<Vec<String>>,
+    /// Whether a person confirms the calls of a tool, by its name. Absent if nothing is asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, schemas::Intervention>")]
+    pub human_intervention: BTreeMap<NativeToolName, Intervention>,
 }
 
 /// The response to the creation of an agent.
@@ -141,7 +148,11 @@ impl From<registry::AgentDraft> for AgentDraft {
 impl From<registry::BuiltInTools> for BuiltInTools {
     fn from(tools: registry::BuiltInTools) -> Self {
         let names = |names: Vec<registry::FamilyName>| names.into_iter().map(String::from).collect();
-        Self { disabled: names(tools.disabled), allowed_families: tools.allowed_families.map(names) }
+        Self {
+            disabled: names(tools.disabled),
+            allowed_families: tools.allowed_families.map(names),
+            human_intervention: tools.human_intervention,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Assignments: the tools of agents, and of their states.
 
+use registry::HumanIntervention;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -22,6 +23,10 @@ pub struct Assignment {
     /// The `component_digest` that the version must have, such as `sha256:9f86…`. Absent if the assignment pins none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_digest: Option<String>,
+    /// Whether a person confirms calls, besides what the version declares. Absent if nothing is asked for.
+    #[serde(default, rename = "humanIntervention", skip_serializing_if = "HumanIntervention::is_empty")]
+    #[schemars(with = "schemas::HumanIntervention")]
+    pub human_intervention: HumanIntervention,
 }
 
 /// The assignments of a draft.
@@ -36,7 +41,7 @@ pub(crate) fn assignment_example() -> Value {
         "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "version_constraint": ">=1.2, <2",
         "additional_instruction": "Use it only for orders of this year.", "audio_fillers": ["Let me look that up."],
         "audio_filler_triggered_after": 2.0, "result_persistence": "persisted-preferred",
-        "component_digest": format!("sha256:{}", "3".repeat(64)),
+        "component_digest": format!("sha256:{}", "3".repeat(64)), "humanIntervention": "required",
     })
 }
 
@@ -51,6 +56,7 @@ impl From<registry::Assignment> for Assignment {
             audio_filler_triggered_after: f64::from(milliseconds) / 1000.0,
             result_persistence: assignment.result_persistence.as_str().to_owned(),
             component_digest: assignment.component_digest.map(String::from),
+            human_intervention: assignment.human_intervention,
         }
     }
 }

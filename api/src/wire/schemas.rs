@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use content::ContentBlock;
 pub(crate) use ledger::{Cost, Ledger};
-pub(crate) use settings::{Annotations, Intervention, InterventionRule, McpSettings, TaskSupport, VersionSettings};
+pub(crate) use settings::{
+    Annotations, HumanIntervention, Intervention, InterventionRule, McpSettings, TaskSupport, VersionSettings,
+};
 pub(crate) use source::{InvocationMode, InvocationSource, InvokeStep, Origin};
 
 // An id of a stored row. Fields describe it.

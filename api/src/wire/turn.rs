@@ -1,5 +1,6 @@
 //! Turns of conversations, with the tools that they present.
 
+use registry::HumanIntervention;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -60,6 +61,10 @@ pub struct PresentedTool {
     pub audio_filler_triggered_after: f64,
     /// `ephemeral`, `persisted-preferred` or `persisted`.
     pub result_persistence: String,
+    /// Whether a person confirms calls, besides what the version declares. Absent if nothing is asked for.
+    #[serde(default, rename = "humanIntervention", skip_serializing_if = "HumanIntervention::is_empty")]
+    #[schemars(with = "schemas::HumanIntervention")]
+    pub human_intervention: HumanIntervention,
 }
 
 /// A tool of the server.
@@ -109,6 +114,7 @@ impl From<registry::PresentedTool> for PresentedTool {
             audio_fillers: spec.audio_fillers,
             audio_filler_triggered_after: spec.audio_filler_triggered_after,
             result_persistence: spec.result_persistence,
+            human_intervention: spec.human_intervention,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Versions of a tool.
 
+use std::collections::BTreeMap;
+
 use registry::{
-    Annotations, Intervention, InterventionRule, McpSettings, OrganizationId, TaskSupport, UserId, Version,
+    Annotations, ApiName, Intervention, InterventionRule, McpSettings, OrganizationId, TaskSupport, UserId, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +56,24 @@ pub struct ToolVersion {
     #[serde(default, skip_serializing_if = "McpSettings::is_empty")]
     #[schemars(with = "schemas::McpSettings")]
     pub mcp: McpSettings,
+    /// The hints and the confirmations of the APIs, by their names. Absent for a tool of one function.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, VersionApi>")]
+    pub apis: BTreeMap<ApiName, VersionApi>,
+}
+
+/// The declarations of an API for models and clients.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToolVersionApi")]
+pub struct VersionApi {
+    /// The author's hints for models and clients. Absent if nothing is declared.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    #[schemars(with = "schemas::Annotations")]
+    pub annotations: Annotations,
+    /// Whether a person confirms each call. Absent for `never`.
+    #[serde(default, skip_serializing_if = "Intervention::is_never")]
+    #[schemars(with = "schemas::Intervention")]
+    pub intervention: Intervention,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +111,12 @@ impl VersionUser {
     }
 }
 
+impl From<registry::ToolApi> for VersionApi {
+    fn from(api: registry::ToolApi) -> Self {
+        Self { annotations: api.annotations, intervention: api.intervention }
+    }
+}
+
 impl From<registry::ToolVersion> for ToolVersion {
     fn from(version: registry::ToolVersion) -> Self {
         Self {
@@ -115,6 +141,7 @@ impl From<registry::ToolVersion> for ToolVersion {
             intervention_rules: version.settings.intervention_rules,
             tasks: version.settings.task_support,
             mcp: version.settings.mcp,
+            apis: version.settings.apis.into_iter().map(|(name, api)| (name, api.into())).collect(),
         }
     }
 }

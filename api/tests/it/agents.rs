@@ -70,6 +70,9 @@ async fn bad_fields_are_named() {
         ("result_persistence", json!("for ever")),
         ("component_digest", json!("a".repeat(64))),
         ("component_digest", json!(format!("sha256:{}", "A".repeat(64)))),
+        ("humanIntervention", json!("sometimes")),
+        ("humanIntervention", json!(["required"])),
+        ("humanIntervention", json!({"rule": []})),
     ] {
         let mut assignment = json!({"tool_id": "a".repeat(24), "version_constraint": ">=1"});
         assignment[field] = wrong;
@@ -78,6 +81,39 @@ async fn bad_fields_are_named() {
         assert_eq!(answer.json()["detail"][0]["loc"], json!(["body", field]), "{}", answer.json());
     }
     assert_eq!(app.get(&path).await.json()["assignments"], json!([]));
+}
+
+#[tokio::test]
+async fn an_assignment_asks_for_confirmations() {
+    let app = TestApp::start().await;
+    let path = format!("{}/assignment", created(&app, "support").await);
+    let tool = app.tool("search").await;
+    let assign = async |asked: &Value| {
+        let assignment = json!({"tool_id": tool, "version_constraint": ">=1", "humanIntervention": asked});
+        app.post(&path, &assignment).await
+    };
+    for asked in [
+        json!("required"),
+        json!({
+            "policy": "never", "apis": {"remove": "always"},
+            "rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "required"}],
+        }),
+    ] {
+        assert_eq!(assign(&asked).await.status, StatusCode::NO_CONTENT);
+        assert_eq!(app.get(&path).await.json()["assignments"][0]["humanIntervention"], asked);
+    }
+    for when in [json!({}), json!({"amount": 5}), json!({"amount": {"type": "money"}})] {
+        let answer = assign(&json!({"rules": [{"when": when, "intervention": "always"}]})).await;
+        assert_eq!(answer.refusal(), (400, "invalid_value".into()), "{when}");
+    }
+    let decision = json!({
+        "name": "ask", "type": "decision",
+        "tool_call_specs": [{"tool_id": tool, "version_constraint": ">=1", "humanIntervention": {"rules": [{"when": {}, "intervention": "always"}]}}],
+    });
+    let answer = app.post(&path.replace("assignment", "state"), &decision).await;
+    assert_eq!(answer.refusal(), (400, "invalid_value".into()));
+    assert_eq!(assign(&json!("never")).await.status, StatusCode::NO_CONTENT);
+    assert!(app.get(&path).await.json()["assignments"][0].get("humanIntervention").is_none());
 }
 
 #[tokio::test]

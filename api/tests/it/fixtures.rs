@@ -279,6 +279,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             mcp: Default::default(),
             calls: Default::default(),
             apis: Default::default(),
+            system_role: None,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

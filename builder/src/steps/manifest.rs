@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use registry::{
     Annotations, ApiName, Constraint, EnvvarName, HostPattern, Intervention, InterventionRule, Language, McpSettings,
-    RunBounds, TaskSupport, ToolName,
+    RunBounds, SystemRole, TaskSupport, ToolName,
 };
 
 use crate::error::{Error, Location};
@@ -64,6 +64,8 @@ pub struct Manifest {
     pub mcp: McpSettings,
     /// The functions that agents call by names of their own. Empty for a tool of one function.
     pub apis: BTreeMap<ApiName, Api>,
+    /// The instructions for models that have some of the APIs.
+    pub system_role: Option<SystemRole>,
     /// The tools that its runs may call, with the versions that it accepts.
     pub calls: BTreeMap<ToolName, Constraint>,
     /// The names of the packages that the project declares, which require a lock file.
@@ -101,6 +103,7 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         language: convention.language,
         name: project.name,
         dependencies: project.dependencies,
+        system_role: apis::system_role(&mut lathe)?,
         apis: apis::read(&mut lathe, convention, &entry_point)?,
         entry_point,
         input_schema: lathe.file("input_schema")?,

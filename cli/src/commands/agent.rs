@@ -5,6 +5,7 @@ mod content;
 mod create;
 mod deploy;
 mod edit;
+mod intervention;
 mod list;
 mod prompt;
 mod revisions;

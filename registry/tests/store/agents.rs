@@ -2,8 +2,8 @@
 
 use registry::{
     AgentChanges, AgentFilter, AgentId, AgentName, AgentScope, AgentSlug, AgentSort, AgentType, Assignment, Constraint,
-    Description, Digest, Direction, Error, FillerDelay, Grants, NewAgent, Page, Permission, Principal,
-    ResultPersistence, SystemPrompt, ToolExposure, ToolId, UserId,
+    Description, Digest, Direction, Error, FillerDelay, Grants, HumanIntervention, NewAgent, Page, Permission,
+    Principal, ResultPersistence, SystemPrompt, ToolExposure, ToolId, UserId,
 };
 
 use crate::fixtures::World;
@@ -30,6 +30,7 @@ pub fn assignment(tool: &ToolId, constraint: &str) -> Assignment {
         audio_filler_triggered_after: FillerDelay::try_from(1_500).unwrap(),
         result_persistence: ResultPersistence::Persisted,
         component_digest: None,
+        human_intervention: HumanIntervention::default(),
     }
 }
 
@@ -169,7 +170,13 @@ async fn a_tool_is_assigned_once() {
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     let pinned = Assignment { component_digest: Some(Digest::of(b"component")), ..assignment(&tool, ">=1") };
-    for assigned in [pinned, assignment(&tool, ">=2")] {
+    let human_intervention = serde_json::json!({
+        "policy": "required", "apis": {"remove": "always"},
+        "rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
+    });
+    let human_intervention = serde_json::from_value(human_intervention).unwrap();
+    let asked = Assignment { human_intervention, ..assignment(&tool, ">=1") };
+    for assigned in [pinned, asked, assignment(&tool, ">=2")] {
         world.store.assign_tool(&acme, &agent, assigned.clone()).await.unwrap();
         let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
         assert_eq!(draft.assignments, [assigned]);

@@ -253,6 +253,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             mcp: Default::default(),
             calls: Default::default(),
             apis: Default::default(),
+            system_role: None,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

@@ -25,7 +25,8 @@ impl Invoker {
         Ok(made)
     }
 
-    /// Returns the tools of an agent with other families of the Library than those of its revision.
+    /// Returns the tools of an agent with other families of the Library than those of its revision. Confirmations that the revision
+    /// asks for stay.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -37,7 +38,8 @@ impl Invoker {
     ) -> Result<Arc<Catalogue>, Error> {
         let Some(built_in_tools) = built_in_tools else { return self.catalogue(principal, running).await };
         let mut with_others = RunningAgent::clone(&running);
-        with_others.revision.content.built_in_tools = built_in_tools.clone();
+        let own = &running.revision.content.built_in_tools;
+        with_others.revision.content.built_in_tools = built_in_tools.clone().as_strict_as(own);
         Ok(Arc::new(self.made_catalogue(principal, Arc::new(with_others)).await?))
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use registry::{ApiName, Assignment, Callable, Digest, RunningAgent, ToolApi};
+use registry::{ApiName, Assignment, Callable, Digest, HumanIntervention, RunningAgent, ToolApi};
 use serde_json::{Map, Value};
 
 use crate::native::NativeTool;
@@ -68,6 +68,14 @@ impl Catalogue {
         families
     }
 
+    /// Returns the instructions of the published tools with APIs of which a model has some, each once.
+    #[must_use]
+    pub fn system_roles(&self, has_tool: impl Fn(&str) -> bool) -> Vec<String> {
+        let tools = self.tools.iter().filter(|tool| has_tool(&tool.name));
+        let mut seen = HashSet::new();
+        tools.filter_map(ListedTool::system_role).filter(|role| seen.insert(role.clone())).collect()
+    }
+
     /// Returns a digest of everything that a list of the tools shows. It changes with the revision, with the versions and with the
     /// rights of the user.
     #[must_use]
@@ -118,6 +126,30 @@ impl ListedTool {
                 callable.version.settings.apis.get_key_value(api)
             }
             _ => None,
+        }
+    }
+
+    /// The instructions for models of the tool whose API the name stands for, if its author gives some.
+    #[must_use]
+    pub fn system_role(&self) -> Option<String> {
+        match &self.source {
+            ListedSource::Published { callable, api: Some(_), .. } => {
+                let (name, role) = (&callable.tool.name, callable.version.settings.system_role.as_ref()?);
+                Some(format!("## {name}\n\n{role}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The confirmation that an agent asks for of the tool's calls, besides what the tool declares.
+    #[must_use]
+    pub fn human_intervention(&self, running: &RunningAgent) -> HumanIntervention {
+        match &self.source {
+            ListedSource::Published { assignment, .. } => assignment.human_intervention.clone(),
+            ListedSource::Native(tool) => {
+                let built_in_tools = &running.revision.content.built_in_tools;
+                HumanIntervention::of_policy(built_in_tools.intervention_of(&tool.name))
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Step 7 of a call: a person confirms it, when the version asks for that.
+//! Step 7 of a call: a person confirms it, when the tool or the agent asks for that.
 
 use registry::Intervention;
 use serde_json::{Map, Value, json};
@@ -7,6 +7,7 @@ use super::target::Target;
 use crate::call::Call;
 use crate::error::Error;
 use crate::interaction::{Answer, Interaction, Question, QuestionKind};
+use crate::intervention_rules::InterventionRules;
 
 /// The key of the question. Keys of tools have no `/`.
 pub(super) const CONFIRMATION: &str = "lathe/confirmation";
@@ -15,11 +16,10 @@ const CONFIRMED: &str = "confirmed";
 /// Bytes of arguments that a person can confirm. All of them are shown, since the confirmation counts for all.
 const SHOWN_BYTES_MAX: usize = 16 << 10;
 
-/// Refuses a call that needs the confirmation of a person and has none. `intervention` of the version and the rules that match the
-/// arguments say whether it needs one. `required` counts for calls of agents: a caller without an agent is a person, or a
-/// program whose author has decided. `always` counts for every call.
-pub(super) fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
-    let is_needed = match target.intervention(&call.inputs) {
+/// Refuses a call that needs the confirmation of a person and has none. `required` counts for calls of agents: a caller without an
+/// agent is a person, or a program whose author has decided. `always` counts for every call.
+pub(super) async fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
+    let is_needed = match strictest(target, call).await? {
         Intervention::Never => false,
         Intervention::Required => call.agent_call.is_some(),
         Intervention::Always => true,
@@ -32,6 +32,15 @@ pub(super) fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
         [input] => confirmed(&call.interaction, &tool_name, &input.input_parameters),
         _ => Err(Error::ConfirmationMissing { tool_name }),
     }
+}
+
+/// The strictest of everything that asks for a confirmation of the call: the declaration of the version or of the native tool, the
+/// rules of the version that match the arguments, and the same of the agent.
+async fn strictest(target: &Target, call: &Call) -> Result<Intervention, Error> {
+    let (agent, inputs) = (&call.human_intervention, call.inputs.iter().map(|input| &input.input_parameters));
+    let rules = InterventionRules::compile(agent.rules.clone()).await?.strictest(inputs.clone());
+    let of_agent = inputs.map(|input| agent.of_input(input)).max().unwrap_or_default();
+    Ok(target.intervention(&call.inputs).max(of_agent).max(rules))
 }
 
 fn confirmed(interaction: &Interaction, tool_name: &str, arguments: &Map<String, Value>) -> Result<(), Error> {
@@ -81,7 +90,13 @@ pub(super) fn is_yes(result: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use registry::Permission;
+
     use super::*;
+    use crate::native::{NativeToolSpec, ToolEffect};
+    use crate::outcome::failed;
 
     fn arguments(amount: u32) -> Map<String, Value> {
         json!({"amount": amount}).as_object().cloned().unwrap_or_default()
@@ -109,6 +124,24 @@ mod tests {
             assert_eq!(code(&answered, 5), expected, "{result}");
             assert_eq!(code(&answered, 6), "input_required", "of other arguments");
         }
+    }
+
+    #[test]
+    fn a_native_tool_declares_a_confirmation() {
+        let schema = || json!({"type": "object"});
+        let spec = NativeToolSpec {
+            title: Some("Remove"),
+            description: Some("Removes everything."),
+            permission: Some(Permission::OwnAccount),
+            effect: Some(ToolEffect::Destroys),
+            input_schema: Some(schema),
+            output_schema: Some(schema),
+            handler: Some(|_| Box::pin(async { failed("internal", "not called") })),
+            ..NativeToolSpec::new("lathe", "lathe__remove")
+        };
+        let declared = |spec: &NativeToolSpec| Target::Native(Arc::new(spec.complete().unwrap())).intervention(&[]);
+        assert_eq!(declared(&spec), Intervention::Never);
+        assert_eq!(declared(&NativeToolSpec { intervention: Intervention::Required, ..spec }), Intervention::Required);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{AgentCall, CallUse, Constraint, InvocationMode, Store, ToolId, ToolName};
+use registry::{AgentCall, CallUse, Constraint, HumanIntervention, InvocationMode, Store, ToolId, ToolName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
@@ -216,6 +216,8 @@ impl CallingRun {
             source,
             agent_call,
             pinned: Vec::new(),
+            // An assignment is about the calls that the agent makes itself.
+            human_intervention: HumanIntervention::default(),
             result_persistence: ResultPersistence::Ephemeral,
             conversation: self.conversation.clone(),
             depth: self.depth.of_calls(),

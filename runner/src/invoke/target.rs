@@ -82,9 +82,12 @@ impl Target {
         resolved.callable.as_ref().is_some_and(|callable| !callable.version.settings.apis.is_empty())
     }
 
-    /// Whether a person confirms a call with these inputs.
+    /// Whether a person confirms a call with these inputs, as the tool itself declares.
     pub fn intervention(&self, inputs: &[Input]) -> Intervention {
-        let Self::Component(resolved) = self else { return Intervention::Never };
+        let resolved = match self {
+            Self::Component(resolved) => resolved,
+            Self::Native(tool) => return tool.intervention,
+        };
         let Some(callable) = &resolved.callable else { return Intervention::Never };
         let (settings, inputs) = (&callable.version.settings, inputs.iter().map(|input| &input.input_parameters));
         let declared = inputs.clone().map(|input| settings.intervention_of(input)).max().unwrap_or_default();

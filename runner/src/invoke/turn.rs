@@ -74,6 +74,7 @@ impl Invoker {
         let own = presented.map(|presented| presented.component_digest);
         let pins = [pinned, own, spec.and_then(|spec| spec.component_digest)];
         let result_persistence = spec.map_or_else(ResultPersistence::default, |spec| spec.result_persistence);
+        let human_intervention = spec.map(|spec| spec.human_intervention.clone()).unwrap_or_default();
         let mode = turn.conversation.mode;
         Call {
             source: turn.source(),
@@ -81,6 +82,7 @@ impl Invoker {
             conversation: Some(conversation(&turn)),
             inputs: inputs.into_iter().map(|input| Input { invocation_mode: mode, ..input }).collect(),
             pinned: pins.into_iter().flatten().collect(),
+            human_intervention,
             result_persistence,
             subject: native.map_or(Subject::Presented { turn, tool }, Subject::Native),
             principal,

@@ -61,6 +61,7 @@ impl NativeToolSpec {
             title,
             description,
             effect,
+            intervention: self.intervention,
             reach: self.reach,
             input_schema,
             output_schema,

@@ -44,8 +44,8 @@ const TOOLS: &str = "The tools that the model sees: names of the agent's tools, 
     `__run_workflow__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`. Without \
     `__complete__` a run ends without an answer.";
 
-const BUILT_IN_TOOLS: &str =
-    "The families of the Library that the run has, instead of those of the agent. Gateways have none.";
+const BUILT_IN_TOOLS: &str = "The families of the Library that the run has, instead of those of the agent. Gateways have none. `humanIntervention` makes that of \
+    the agent stricter.";
 
 const MODEL: &str = "The model, instead of that of the server's settings. The operator may allow some models only.";
 

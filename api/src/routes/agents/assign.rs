@@ -8,6 +8,7 @@ use registry::{
 use serde_json::{Value, json};
 
 use super::fields::{line, text};
+use super::human_intervention::{self, HumanInterventionDecoder, require_usable_rules};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
@@ -42,7 +43,7 @@ pub(crate) fn operation() -> OperationDoc {
             until the next deployment, which checks the tool and its versions. An agent has at most 500 assignments.",
         )
         .returns_nothing(204, "Assigned.")
-        .errors(400, &["too_many"])
+        .errors(400, &["invalid_value", "too_many"])
 }
 
 pub(crate) async fn handle(
@@ -51,6 +52,7 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     Body(Request(assignment)): Body<Request>,
 ) -> Result<StatusCode, Error> {
+    require_usable_rules(std::iter::once(&assignment)).await?;
     store.assign_tool(&principal, &agent, assignment).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -79,6 +81,8 @@ pub(super) fn assignment(fields: &mut Fields) -> Option<Assignment> {
     let persistence = PERSISTENCE.with_default(ResultPersistence::default().as_str());
     let persistence = fields.optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
     let component_digest = fields.optional("component_digest", DIGEST.described(DIGEST_DESCRIPTION));
+    let asked = HumanInterventionDecoder.described(human_intervention::DESCRIPTION);
+    let human_intervention = fields.optional(human_intervention::FIELD, asked);
     Some(Assignment {
         tool_id: tool_id?,
         version_constraint: version_constraint?,
@@ -87,6 +91,7 @@ pub(super) fn assignment(fields: &mut Fields) -> Option<Assignment> {
         audio_filler_triggered_after: delay.unwrap_or_default(),
         result_persistence: persistence.unwrap_or_default(),
         component_digest,
+        human_intervention: human_intervention.unwrap_or_default(),
     })
 }
 

@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, BuiltInTools, Store};
+use registry::{AgentDraft, AgentId, AgentState, Assignment, Principal, Store};
+use runner::Invoker;
 
 use super::revision;
 use crate::auth::Caller;
@@ -16,7 +17,8 @@ pub(crate) fn operation() -> OperationDoc {
         .description(
             "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
             assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \
-            deployment returns the running revision again. Names in `builtInTools` that are no family are warned of.",
+            deployment returns the running revision again. Names in `builtInTools` that are no family and no \
+            tool are warned of, and names in `humanIntervention` that are no API of the tool.",
         )
         .returns::<AgentRevision>(200, "The running revision.", revision::example())
         .errors(400, &["assignment_unusable", "too_many"])
@@ -24,15 +26,43 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(
     State(store): State<Store>,
+    State(invoker): State<Invoker>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentRevision>, Error> {
     let revision = store.deploy_agent(&principal, &agent).await?;
-    let warnings = warnings(&revision.content.built_in_tools);
+    let warnings = warnings(&revision.content, &invoker);
+    let warnings = [warnings, unknown_apis(&revision.content, (&store, &principal)).await?].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
 }
 
-fn warnings(tools: &BuiltInTools) -> Vec<String> {
-    let unknown = tools.unknown().into_iter();
-    unknown.map(|name| format!("builtInTools names the family {name}, which does not exist")).collect()
+/// The names that are no family, and those that are no tool of the server which agents call.
+fn warnings(content: &AgentDraft, invoker: &Invoker) -> Vec<String> {
+    let tools = &content.built_in_tools;
+    let families = tools.unknown().into_iter();
+    let families = families.map(|name| format!("builtInTools names the family {name}, which does not exist"));
+    let is_of_agents = |name: &str| {
+        invoker.native_tools().iter().any(|tool| tool.name == name)
+            && invoker.turn_tools().all(|tool| tool.name != name)
+    };
+    let names = tools.human_intervention.keys().filter(|name| !is_of_agents(name.as_str()));
+    let names = names.map(|name| format!("builtInTools.humanIntervention names {name}, which is no tool of agents"));
+    families.chain(names).collect()
+}
+
+/// The names in assignments that are no API of the version that agents call now.
+async fn unknown_apis(content: &AgentDraft, (store, user): (&Store, &Principal)) -> Result<Vec<String>, Error> {
+    let mut unknown = Vec::new();
+    for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
+        let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;
+        if human_intervention.apis.is_empty() {
+            continue;
+        }
+        let Some(callable) = store.callable(&user.organization, tool_id, version_constraint).await? else { continue };
+        let apis = human_intervention.apis.keys().filter(|name| !callable.version.settings.apis.contains_key(*name));
+        let tool = &callable.tool.name;
+        unknown
+            .extend(apis.map(|name| format!("humanIntervention of {tool} names the API {name}, which does not exist")));
+    }
+    Ok(unknown)
 }

@@ -5,6 +5,7 @@ use registry::{
 };
 use serde_json::{Value, json};
 
+use super::human_intervention;
 use crate::extract::{Decoder as _, Fields, List, OneOf, Text};
 
 pub(super) const AGENT_NAME: Text<AgentName> = Text::trimmed(|| line(AgentName::BYTES_MAX));
@@ -41,15 +42,16 @@ pub(super) const TOOL_EXPOSURE_DESCRIPTION: &str = "`full`: the model sees every
     and the tools that it finds.";
 
 pub(super) const BUILT_IN_TOOLS_DESCRIPTION: &str = "The families of the Library that the agent has: `memory`, `rules`, \
-    `skills`, `tasks`, `prompts`, `artifacts`, `preferences`. Gateways have none.";
+    `skills`, `tasks`, `prompts`, `artifacts`, `preferences`. Gateways have none. And which calls of the server's tools a person confirms.";
 
-/// Asks for the lists of families.
+/// Asks for the lists of families, and for the confirmations of tools.
 pub(in crate::routes) fn built_in_tools(fields: &mut Fields) -> Option<BuiltInTools> {
     let names = || List { items: FAMILY_NAME, length: 0..=BuiltInTools::NAMES_MAX };
     let disabled = fields.optional("disabled", names().described("Families that the agent does not have."));
     let allowed = "The only families that the agent has, apart from those that are disabled. Null for all.";
     let allowed_families = fields.optional("allowedFamilies", names().described(allowed));
-    Some(BuiltInTools { disabled: disabled.unwrap_or_default(), allowed_families })
+    let asked = fields.optional(human_intervention::FIELD, human_intervention::of_tools()).unwrap_or_default();
+    Some(BuiltInTools { disabled: disabled.unwrap_or_default(), allowed_families, human_intervention: asked })
 }
 
 const FAMILY_NAME: Text<FamilyName> =

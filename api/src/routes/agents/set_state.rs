@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::assign::assignment;
 use super::fields::STATE_TYPE;
+use super::human_intervention::require_usable_rules;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, List, Object};
@@ -31,7 +32,7 @@ pub(crate) fn operation() -> OperationDoc {
             100 states of 1 MiB together.",
         )
         .returns_nothing(204, "Set.")
-        .errors(400, &["too_many"])
+        .errors(400, &["invalid_value", "too_many"])
 }
 
 pub(crate) async fn handle(
@@ -40,6 +41,7 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     Body(Request(state)): Body<Request>,
 ) -> Result<StatusCode, Error> {
+    require_usable_rules(state.specs()).await?;
     store.set_agent_state(&principal, &agent, state).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -121,6 +121,7 @@ impl Invocation {
             interaction: runner::Interaction::default(),
             caller_names: registry::CallerNames::default(),
             pinned: pinned.into_iter().collect(),
+            human_intervention: registry::HumanIntervention::default(),
             result_persistence,
             conversation,
             depth,

@@ -79,6 +79,10 @@ pub(crate) struct VersionSettings {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, ToolApi>")]
     apis: BTreeMap<registry::ApiName, registry::ToolApi>,
+    /// The instructions for models that have some of the APIs. Absent if the author gives none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    system_role: Option<registry::SystemRole>,
 }
 
 /// An API of a version, which agents list by a name of its own.
@@ -145,6 +149,27 @@ pub(crate) struct InterventionRule {
     when: serde_json::Map<String, Value>,
     #[schemars(with = "Intervention")]
     intervention: registry::Intervention,
+}
+
+/// Whether a person confirms the calls that an agent makes of a tool: a word for all calls, or an object. The strictest part counts.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum HumanIntervention {
+    Word(#[schemars(with = "Intervention")] registry::Intervention),
+    Parts {
+        /// For each call.
+        #[serde(default)]
+        #[schemars(with = "Intervention")]
+        policy: registry::Intervention,
+        /// For each call of an API of the tool. Absent if there are none.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[schemars(with = "BTreeMap<String, Intervention>")]
+        apis: BTreeMap<String, registry::Intervention>,
+        /// For the calls with certain arguments. Absent if there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schemars(with = "Vec<InterventionRule>")]
+        rules: Vec<registry::InterventionRule>,
+    },
 }
 
 /// Whether a call of a version over MCP becomes a task of the MCP extension `io.modelcontextprotocol/tasks`. It has no

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Annotations, ApiName, Description, Intervention};
+use registry::{Annotations, ApiName, Description, Intervention, SystemRole};
 
 use super::fields::{Fields, Located};
 use super::{annotations, intervention};
@@ -10,8 +10,6 @@ use crate::error::Error;
 use crate::toolchain::convention::{ApiFunctions, Convention};
 
 const KEY: &str = "apis";
-/// APIs of one tool. A model reads all of them.
-const APIS_MAX: usize = 32;
 /// Keys of the tool that each API has instead.
 const KEYS_OF_ONE_FUNCTION: [&str; 3] = ["input_schema", "output_schema", "annotations"];
 
@@ -48,8 +46,18 @@ pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> R
     if names.is_empty() {
         return Err(lathe.refuse(KEY, line, "must have a table for each API, or be left out"));
     }
-    lathe.bound(KEY, &names, APIS_MAX)?;
+    lathe.bound(KEY, &names, ApiName::COUNT_MAX)?;
     names.into_iter().map(|name| api(&mut table, name, (convention, entry_point))).collect()
+}
+
+/// Reads the instructions for models. The description of a tool of one function is enough.
+pub fn system_role(lathe: &mut Fields) -> Result<Option<SystemRole>, Error> {
+    let (key, has_apis) = ("system_role", are_declared(lathe));
+    let Some(Located { line, value: text }) = lathe.text(key)? else { return Ok(None) };
+    if !has_apis {
+        return Err(lathe.refuse(key, line, "is for tools with `apis`; write it into the description of the tool"));
+    }
+    SystemRole::parse(&text).map(Some).map_err(|error| lathe.refuse(key, line, error.reason))
 }
 
 /// Whether a project declares APIs.
@@ -138,6 +146,19 @@ mod tests {
         let default = parsed(&lathe("[tool.lathe.apis.create]\ndescription = 'Creates.'")).unwrap();
         assert_eq!(default.apis[&name("create")].function, function("tool", "create"));
         assert!(parsed(&lathe("")).unwrap().apis.is_empty());
+    }
+
+    #[test]
+    fn a_tool_with_apis_has_instructions() {
+        let of =
+            |role: &str| lathe(&format!("system_role = {role}\n[tool.lathe.apis.list]\ndescription = 'Lists orders.'"));
+        let manifest = parsed(&of("\"\"\"\nList first.\nThen create.\n\"\"\"")).unwrap();
+        assert_eq!(manifest.system_role.unwrap().as_str(), "List first.\nThen create.");
+        assert_eq!(parsed(&lathe("")).unwrap().system_role, None);
+        for wrong in ["' '".to_owned(), format!("'{}'", "x".repeat(8193))] {
+            refused(&of(&wrong), "pyproject.toml:4: tool.lathe.system_role must have 1 to 8192 bytes");
+        }
+        refused(&lathe("system_role = 'List first.'"), "tool.lathe.system_role is for tools with `apis`");
     }
 
     #[test]

@@ -8,9 +8,6 @@ use super::fields::{Fields, Located, STAGE};
 use crate::error::Error;
 use crate::text::shown;
 
-/// Rules of one version. Nobody reviews a longer list.
-const RULES_MAX: usize = 16;
-
 /// The reason why the value of an argument is refused.
 const NO_SCHEMA: &str = "must be a JSON Schema without dates and null, such as `{ minimum = 100 }`";
 
@@ -30,8 +27,10 @@ pub fn declared(lathe: &mut Fields) -> Result<Option<Intervention>, Error> {
 pub fn rules(lathe: &mut Fields) -> Result<Vec<InterventionRule>, Error> {
     let key = "intervention_rules";
     let rules = lathe.tables(key)?;
-    match rules.get(RULES_MAX) {
-        Some(beyond) => Err(lathe.refuse(key, beyond.line, &format!("has more than {RULES_MAX} entries"))),
+    match rules.get(InterventionRule::COUNT_MAX) {
+        Some(beyond) => {
+            Err(lathe.refuse(key, beyond.line, &format!("has more than {} entries", InterventionRule::COUNT_MAX)))
+        }
         None => rules.into_iter().map(rule).collect(),
     }
 }

@@ -1,9 +1,10 @@
 //! `lathe agent assign`: assigns a tool in the draft of an agent.
 
 use clap::Args;
-use registry::Digest;
+use registry::{Digest, HumanIntervention};
 use serde_json::json;
 
+use super::intervention;
 use crate::client::Client;
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
@@ -39,6 +40,9 @@ pub struct AssignArguments {
     /// Component digest that the version must have; a deployment refuses any other
     #[arg(long, value_name = "sha256:DIGITS")]
     component_digest: Option<Digest>,
+    /// Whether a person confirms the calls of the tool, besides what its version declares: never, required or always, or a JSON object
+    #[arg(long, value_name = "POLICY", value_parser = intervention::parse)]
+    human_intervention: Option<HumanIntervention>,
 }
 
 pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -54,6 +58,9 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
     });
     if let Some(digest) = arguments.component_digest {
         assignment["component_digest"] = json!(digest);
+    }
+    if let Some(asked) = arguments.human_intervention {
+        assignment["humanIntervention"] = json!(asked);
     }
     client.assign_tool(&agent.id, &assignment).await?;
     screen.answer(&json!({"agent_id": agent.id, "assignment": assignment}), || {

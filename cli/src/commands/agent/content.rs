@@ -2,6 +2,7 @@
 
 use api::wire::{AgentDraft, AgentState, Assignment, BuiltInTools};
 
+use super::intervention;
 use crate::client::Client;
 use crate::output::table;
 
@@ -17,14 +18,16 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
         names.get(id).cloned().unwrap_or_else(|| id.clone())
     };
     let row = |assignment: &Assignment| {
-        let Assignment { version_constraint, result_persistence, additional_instruction, .. } = assignment;
+        let Assignment { version_constraint, result_persistence, additional_instruction, human_intervention, .. } =
+            assignment;
         let versions = if version_constraint.is_empty() { ">=0" } else { version_constraint };
         let instruction = additional_instruction.clone();
-        [name(assignment), versions.to_owned(), pin(assignment), result_persistence.clone(), instruction]
+        let asked = intervention::shown(human_intervention);
+        [name(assignment), versions.to_owned(), pin(assignment), asked, result_persistence.clone(), instruction]
     };
     let tools = match &assignments[..] {
         [] => "no tools".to_owned(),
-        some => table(["tool", "versions", "pinned to", "result", "instruction"], some.iter().map(row)),
+        some => table(["tool", "versions", "pinned to", "confirmation", "result", "instruction"], some.iter().map(row)),
     };
     let prompt = if system_prompt.is_empty() { "no system prompt" } else { system_prompt };
     let states = match &states[..] {
@@ -32,7 +35,11 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
         some => format!("\n\n{}", table(["state", "type", "tools"], some.iter().map(state_row))),
     };
     let families = families(built_in_tools);
-    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\nfamilies: {families}\n\n{tools}{states}"))
+    let asked = match &built_in_tools.human_intervention {
+        none if none.is_empty() => String::new(),
+        asked => format!("\nconfirmation: {}", intervention::shown_of_tools(asked)),
+    };
+    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\nfamilies: {families}{asked}\n\n{tools}{states}"))
 }
 
 fn families(tools: &BuiltInTools) -> String {

@@ -1,9 +1,10 @@
 //! `lathe agent edit`: changes an agent.
 
+use api::wire::BuiltInTools;
 use clap::{ArgGroup, Args};
 use serde_json::{Map, Value, json};
 
-use super::prompt;
+use super::{intervention, prompt};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -31,14 +32,19 @@ pub struct EditArguments {
     /// Families of the Library that the draft has: all, none, or a list such as memory,prompts
     #[arg(long, group = "change", value_name = "FAMILIES")]
     families: Option<String>,
+    /// Whether a person confirms the calls of a tool of the server in the draft: never, required or always; for several tools
+    #[arg(long, group = "change", value_name = "TOOL=POLICY", value_parser = intervention::of_tool)]
+    human_intervention: Vec<intervention::ToolPolicy>,
     /// File with the new system prompt of the draft; - for stdin
     #[arg(long, group = "change", value_name = "FILE")]
     prompt_file: Option<String>,
 }
 
 pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let EditArguments { agent, slug, name, description, scope, tool_exposure, families, prompt_file } = arguments;
-    let is_of_draft = prompt_file.is_some() || tool_exposure.is_some() || families.is_some();
+    let EditArguments { slug, name, description, scope, tool_exposure, families, prompt_file, .. } = arguments;
+    let (agent, policies) = (client.find_agent(&arguments.agent).await?, arguments.human_intervention);
+    let changes_tools = families.is_some() || !policies.is_empty();
+    let is_of_draft = prompt_file.is_some() || tool_exposure.is_some() || changes_tools;
     let texts = [
         ("slug", slug),
         ("name", name),
@@ -51,8 +57,10 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
     if let Some(file) = &prompt_file {
         changes.insert("system_prompt".to_owned(), json!(prompt::read(file)?.as_str()));
     }
-    changes.extend(families.map(|families| ("builtInTools".to_owned(), built_in_tools(&families))));
-    let agent = client.find_agent(&agent).await?;
+    if changes_tools {
+        let present = client.show_agent(&agent.id).await?.body.draft.built_in_tools;
+        changes.insert("builtInTools".to_owned(), json!(built_in_tools(present, families.as_deref(), policies)));
+    }
     client.modify_agent(&agent.id, &Value::Object(changes.clone())).await?;
     changes.insert("id".to_owned(), json!(agent.id));
     let deploy = format!("; `lathe agent deploy {}` makes the draft the running revision", agent.slug);
@@ -60,11 +68,21 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
     screen.answer(&changes, || format!("changed {}{next}", agent.slug))
 }
 
-/// The families as the API has them.
-fn built_in_tools(families: &str) -> Value {
-    match families {
-        "all" => json!({"disabled": [], "allowedFamilies": null}),
-        "none" => json!({"disabled": [], "allowedFamilies": []}),
-        list => json!({"disabled": [], "allowedFamilies": list.split(',').map(str::trim).collect::<Vec<_>>()}),
+/// The present setting with other families, and with the policies of some tools.
+fn built_in_tools(
+    mut tools: BuiltInTools,
+    families: Option<&str>,
+    policies: Vec<intervention::ToolPolicy>,
+) -> BuiltInTools {
+    if let Some(families) = families {
+        tools.disabled = Vec::new();
+        tools.allowed_families = match families {
+            "all" => None,
+            "none" => Some(Vec::new()),
+            list => Some(list.split(',').map(|name| name.trim().to_owned()).collect()),
+        };
     }
+    tools.human_intervention.extend(policies);
+    tools.human_intervention.retain(|_, policy| !policy.is_never());
+    tools
 }

@@ -14,12 +14,12 @@ const LIST: &str = "SELECT * FROM agent_assignments WHERE organization = $1 AND 
 
 const ASSIGN: &str =
     "INSERT INTO agent_assignments (organization, agent, tool, version_constraint, additional_instruction,
-        audio_fillers, audio_filler_after_ms, result_persistence, component_digest)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        audio_fillers, audio_filler_after_ms, result_persistence, component_digest, human_intervention)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     ON CONFLICT (organization, agent, tool) DO UPDATE SET version_constraint = excluded.version_constraint,
         additional_instruction = excluded.additional_instruction, audio_fillers = excluded.audio_fillers,
         audio_filler_after_ms = excluded.audio_filler_after_ms, result_persistence = excluded.result_persistence,
-        component_digest = excluded.component_digest";
+        component_digest = excluded.component_digest, human_intervention = excluded.human_intervention";
 
 const COUNT: &str = "SELECT count(*) AS assignments FROM agent_assignments WHERE organization = $1 AND agent = $2";
 
@@ -69,6 +69,7 @@ fn read(row: &Row) -> Result<Assignment> {
         audio_filler_triggered_after: delay(get(row, "audio_filler_after_ms")?)?,
         result_persistence: persistence(get(row, "result_persistence")?)?,
         component_digest: parsed_option(row, "component_digest")?,
+        human_intervention: json(row, "human_intervention")?,
     })
 }
 
@@ -87,6 +88,7 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, assignment: &Assi
     let query = query.bind(assignment.additional_instruction.as_str()).bind(to_json(&assignment.audio_fillers)?);
     let query = query.bind(assignment.audio_filler_triggered_after.as_milliseconds());
     let query = query.bind(assignment.result_persistence.as_str());
-    query.bind(assignment.component_digest.map(String::from)).execute(connection).await?;
+    let query = query.bind(assignment.component_digest.map(String::from));
+    query.bind(to_json(&assignment.human_intervention)?).execute(connection).await?;
     Ok(())
 }

@@ -115,6 +115,7 @@ pub(super) fn call(
             client: single_call.as_ref().and_then(|call| call.client.clone()),
             turn: None,
         }),
+        human_intervention: listed.human_intervention(running),
         pinned: pinned.into_iter().chain(single_call.as_ref().and_then(|call| call.pinned)).collect(),
         result_persistence,
         conversation: None,

@@ -120,7 +120,21 @@ fn settings() {
                 },
                 "intervention": "always",
             }},
+            "system_role": "Use create for new orders.",
         }));
+    }
+}
+
+#[test]
+fn human_interventions() {
+    for written in [
+        json!("required"),
+        json!({
+            "policy": "never", "apis": {"create": "always"},
+            "rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
+        }),
+    ] {
+        check::<registry::HumanIntervention, super::HumanIntervention>(written);
     }
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE agent_assignments DROP COLUMN human_intervention;
