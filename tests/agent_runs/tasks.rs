@@ -108,18 +108,18 @@ fn s0_145_a_task_fails_with_its_run() {
     runs.post(&format!("/api/v1/tasks/{id}/complete"), &json!({})).expect(409);
 }
 
-/// The second time of the task comes while the test waits.
+/// The second time of the task comes while the test waits. The model refuses what nobody has written down.
 #[test]
 fn s0_145_a_recurring_task_goes_on_after_a_failed_run() {
     let runs = Runs::shared();
     let start = now().before(Duration::from_hours(24)).after(Duration::from_secs(8)).to_string();
     let daily = json!({"description": "Look at the mail.", "recurrence": "daily", "due_at": start});
     let id = created(&runs.team, daily)["task_id"].as_str().expect("an id").to_owned();
-    let done = Reply::call("task_complete", json!({"task_id": id, "result": "looked"}));
-    runs.model.answers(&format!("The task {id}"), vec![Reply::Refuses(400), done, Reply::complete("done")]);
     let failed =
         eventually("the failure", || Some(task(&runs, &id)).filter(|task| task["last_run_status"] == "failed"));
     assert_eq!((&failed["status"], failed["due_at"].is_string()), (&json!("open"), true), "{failed}");
+    let done = Reply::call("task_complete", json!({"task_id": id, "result": "looked"}));
+    runs.model.answers(&format!("The task {id}"), vec![done, Reply::complete("done")]);
     let done = eventually("the next run", || Some(task(&runs, &id)).filter(|task| task["last_run_status"] == "done"));
     let statuses: Vec<_> =
         done["fire_history"].as_array().expect("a list").iter().map(|one| one["status"].clone()).collect();

@@ -229,7 +229,7 @@ rows! {
         assert_eq!(task(agent, &id), cancelled, "its time has passed");
     };
     s0_145_a_recurring_task_is_cancelled_as_a_whole: |agent| {
-        let start = yesterday(Duration::from_secs(3));
+        let start = yesterday(Duration::from_secs(5));
         let id = created(agent, json!({"recurrence": "daily", "due_at": start.to_string()}))["task_id"].clone();
         fired(agent, &id, 1);
         let team = agent.0.team;
@@ -238,7 +238,7 @@ rows! {
         let cancelled = request.json(&json!({"status": "cancelled"})).send().expect(200)["data"].clone();
         assert_eq!((&cancelled["status"], &cancelled["due_at"]), (&json!("cancelled"), &json!(null)), "{cancelled}");
         assert_eq!(cancelled["fire_history"][0]["status"], "cancelled");
-        std::thread::sleep(Duration::from_secs(5));
+        std::thread::sleep(Duration::from_secs(7));
         assert_eq!(task(agent, &id), cancelled, "the second time has passed");
         for tool in ["task_skip_next", "task_end_recurrence"] {
             assert_eq!(agent.refused(tool, json!({"task_id": id})), ("conflict".into(), 409), "{tool}");
