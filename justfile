@@ -17,6 +17,10 @@ lint:
 test *arguments:
     cargo test --no-fail-fast {{ arguments }}
 
+# The facts about built-in tools with their tests and results, as target/facts.md, from the output of `just test` and of tests/typed_clients/run.py
+facts +logs:
+    python3 tests/facts/table.py --table target/facts.md {{ logs }}
+
 # Tests and types of the Python package, with pytest and mypy from the current environment
 test-python:
     cd scaffold/python && python3 -m pytest -p no:cacheprovider

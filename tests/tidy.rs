@@ -3,6 +3,7 @@
 mod arrows;
 mod circles;
 mod deployment;
+mod facts;
 mod images;
 mod links;
 mod parameters;

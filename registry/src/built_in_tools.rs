@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_017_to_s0_024_lists_of_families() {
+    fn s0_017_018_and_020_to_024_lists_of_families() {
         assert_eq!(families(&[], None).len(), 7);
         assert_eq!(families(&["artifacts"], None).len(), 6);
         assert!(!families(&["artifacts"], None).contains(&"artifacts"));

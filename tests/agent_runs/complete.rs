@@ -6,7 +6,7 @@ use super::runs::{Runs, TOOL};
 use crate::harness::Reply;
 
 #[test]
-fn s1_005_to_010_complete_ends_a_run_with_its_answer() {
+fn s1_005_006_and_008_to_010_complete_ends_a_run_with_its_answer() {
     let runs = Runs::shared();
     let full = json!({"answer": "Approve.", "confidence": 0.95, "summary": "Verified."});
     let run = runs.execute_with(
@@ -29,13 +29,17 @@ fn s1_005_to_010_complete_ends_a_run_with_its_answer() {
 #[test]
 fn s1_007_wrong_arguments_of_complete_do_not_end_a_run() {
     let runs = Runs::shared();
-    let wrong =
-        [json!({"answer": "x", "confidence": 1.1}), json!({"confidence": 1.0}), json!({"answer": "x", "more": 1})];
+    let wrong = [
+        json!({"answer": "x", "confidence": 1.1}),
+        json!({"answer": "x", "confidence": -0.1}),
+        json!({"confidence": 1.0}),
+        json!({"answer": "x", "more": 1}),
+    ];
     let replies = wrong.into_iter().map(|arguments| Reply::call("__complete__", arguments));
     let run = runs.execute("s1_007", &["__complete__"], replies.chain([Reply::complete("right")]).collect());
-    assert_eq!((&run["final_answer"], &run["iterations"]), (&json!("right"), &json!(4)));
+    assert_eq!((&run["final_answer"], &run["iterations"]), (&json!("right"), &json!(5)));
     let success: Vec<_> = runs.trace(&run).iter().map(|step| step["success"].clone()).collect();
-    assert_eq!(success, [false, false, false, true]);
+    assert_eq!(success, [false, false, false, false, true]);
 }
 
 #[test]

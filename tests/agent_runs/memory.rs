@@ -22,7 +22,7 @@ fn results(runs: &Runs, run: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn s1_045_to_057_a_value_is_stored_and_retrieved() {
+fn s1_045_046_048_049_and_055_to_057_a_value_is_stored_and_retrieved() {
     let runs = Runs::shared();
     let begin = now();
     let values = [json!("text"), json!(1.5), json!({"a": [1]}), json!([null]), json!(true), json!(null)];

@@ -10,7 +10,7 @@ fn pause(question: &Value) -> Reply {
 }
 
 #[test]
-fn s1_030_to_041_a_run_waits_for_a_person() {
+fn s1_030_to_033_035_037_and_039_to_041_a_run_waits_for_a_person() {
     let runs = Runs::shared();
     let question = json!({
         "question": "Which John Smith?", "options": ["C-001", "C-047"], "context_summary": "A refund.", "urgency": "medium",

@@ -85,6 +85,7 @@ fn s0_144_a_run_is_told_the_rules_of_its_user() {
     let runs = runs();
     runs.rule(json!({"content": "Be brief.", "category": "must"}));
     runs.rule(json!({"content": "Ask first.", "category": "should", "severity": "critical"}));
+    runs.rule(json!({"content": "Stay polite.", "category": "must", "severity": "low", "level": "org"}));
     runs.rule(json!({"content": "Only for invoices.", "triggers": {"keywords": ["invoice"]}}));
     runs.rule(json!({"content": "Switched off.", "enabled": false}));
     let gateway = Gateway { team: &runs.team, slug: AGENT.to_owned(), id: String::new() };
@@ -92,7 +93,8 @@ fn s0_144_a_run_is_told_the_rules_of_its_user() {
     assert_eq!(gateway.call("rule_create", of_model)["isError"], false);
     let done = || vec![Reply::complete("done")];
     runs.execute("say hello", &["__complete__"], done());
-    let told = "Rules of the user. They come before other instructions:\n- (should) Ask first.\n- (must) Be brief.";
+    let told = "Rules of the user. They come before other instructions:\n\
+        - (must) Stay polite.\n- (should) Ask first.\n- (must) Be brief.";
     let instructions = runs.instructions("say hello");
     assert!(instructions.ends_with(told), "{instructions}");
     runs.execute("check the Invoice", &["__complete__"], done());

@@ -25,6 +25,19 @@ const BODY: &str = "
     return {'customer': tool_input.get('customer'), 'screening_result': 'clear'}
 ";
 
+/// Starts a run of its own agent, which starts the next one.
+const RUNS_ITS_AGENT: &str = "
+    import json, urllib.error, urllib.request
+    body = {'agent': 'clerk', 'objective': tool_input['objective'], 'tools': ['__run_workflow__', '__complete__']}
+    headers = {'authorization': tool_input['token'], 'content-type': 'application/json', 'lathe-depth': '0'}
+    request = urllib.request.Request(tool_input['url'], json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)['status']
+    except urllib.error.HTTPError as error:
+        return json.load(error)['code']
+";
+
 /// The workflow of most tests.
 static SHARED: Mutex<Weak<Workflows>> = Mutex::new(Weak::new());
 
@@ -110,7 +123,7 @@ fn success(runs: &Runs, run: &Value) -> Vec<bool> {
 }
 
 #[test]
-fn s1_013_to_024_a_workflow_runs_and_the_model_sees_its_result() {
+fn s1_013_014_and_016_to_024_a_workflow_runs_and_the_model_sees_its_result() {
     let workflows = Workflows::shared();
     let (runs, id, input) = (&workflows.runs, &workflows.id, json!({"customer": "Acme Corp"}));
     let named = json!({"workflow_name": WORKFLOW, "input": input});
@@ -204,6 +217,33 @@ fn s1_028_a_workflow_that_fails_or_is_refused_is_told_to_the_model() {
         (&run["final_answer"], success(&workflows.runs, &run)),
         (&json!("failed"), vec![false, false, false, true])
     );
+}
+
+/// The last run gets the refusal as the result of its workflow, and all of them end.
+#[test]
+fn s1_029_a_workflow_that_runs_its_own_agent_ends() {
+    let model = ModelEndpoint::serve();
+    let arguments = [Options::reaching_loopback().arguments, options(&model).arguments].concat();
+    let team = Team::on(&Server::private(&Options { arguments, ..options(&model) }));
+    let tool = team.tool(WORKFLOW).body(RUNS_ITS_AGENT).manifest("timeout_seconds = 300");
+    let _tool = tool.manifest(&format!("allowed_hosts = ['{}']", team.server.address())).published();
+    Gateway::of_type(&team, AGENT, "agent").with(&[WORKFLOW]);
+    let (url, token) = (format!("{}/agents/execute", team.server.url), format!("Bearer {}", team.token));
+    let runs = Runs { team, model };
+    for number in 1..8 {
+        let input = json!({"objective": format!("circle {}", number + 1), "url": url, "token": token});
+        let replies = vec![call(json!({"workflow_name": WORKFLOW, "input": input})), Reply::complete("out")];
+        runs.model.answers(&format!("circle {number}"), replies);
+    }
+    let body = json!({"agent": AGENT, "objective": "circle 1", "tools": TOOLS});
+    assert_eq!(runs.post("/agents/execute", &body).expect(200)["final_answer"], "out");
+    let results = (1..8).map_while(|number| {
+        let objective = format!("circle {number}");
+        let has_run = !runs.model.received(&objective).is_empty();
+        let result = has_run.then(|| runs.last_observation(&objective))?;
+        serde_json::from_str::<Value>(&result).expect("the result of a workflow")["result"].as_str().map(str::to_owned)
+    });
+    assert_eq!(results.collect::<Vec<_>>(), ["completed", "completed", "completed", "loop_detected"]);
 }
 
 #[test]

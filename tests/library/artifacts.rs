@@ -48,6 +48,7 @@ rows! {
     s0_096_artifact_save_tags: |agent| keeps(agent, "tags", json!(["sales", "may"]));
     s0_097_artifact_list_type_filters: |agent| {
         agent.data("artifact_save", artifact(json!({"artifact_type": "s0_097"})));
+        agent.data("artifact_save", artifact(json!({"artifact_type": "s0_097 not", "title": "Costs"})));
         let page = agent.data("artifact_list", json!({"artifact_type": "s0_097"}));
         let items = page["items"].as_array().expect("items");
         assert_eq!((items.len(), &items[0]["title"], &items[0]["content"]), (1, &json!("Sales"), &json!(null)));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::Gateway;
 use super::stream::Stream;
-use crate::harness::{Bump, Team};
+use crate::harness::{Bump, EmbeddingEndpoint, EndpointBehaviour, Options, Server, Team};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
@@ -49,6 +49,29 @@ fn a_call_is_cancelled_when_its_client_goes_away() {
     let run = &ended()["tool_invocations"][0];
     assert_eq!(run["invocation_status"]["exception_type"], "cancelled", "{run}");
     assert!(run["agent_call"]["client"].is_null(), "a client without a name: {run}");
+}
+
+/// The search waits for the vector of its query, but not for as long as a client may take to go away.
+#[test]
+fn s4_041_a_call_of_a_tool_of_the_server_is_cancelled_when_its_client_goes_away() {
+    let endpoint = EmbeddingEndpoint::serve();
+    endpoint.behaves(EndpointBehaviour::StaysSilent);
+    let arguments = ["--embeddings-url", &endpoint.url(), "--embeddings-model", "small"].map(str::to_owned).to_vec();
+    let team = Team::on(&Server::private(&Options { arguments, ..Options::default() }));
+    let gateway = Gateway::of_type(&team, "seeker", "agent").with(&[]);
+    let runs = || {
+        let listed = team.get(&format!("/tool/invocation?agent_id={}", gateway.id));
+        listed["tool_invocations"].as_array().cloned().expect("a list")
+    };
+    eventually("a search is cancelled", || {
+        let (asked, before) = (endpoint.received().len(), runs().len());
+        let search = json!({"name": "memory_search", "arguments": {"query": "a car"}});
+        let stream = Stream::open(&gateway, "tools/call", search);
+        eventually("the endpoint is asked", || endpoint.received().len() > asked);
+        drop(stream);
+        eventually("the search ends", || runs().len() > before);
+        runs()[0]["invocation_status"]["exception_type"] == "cancelled"
+    });
 }
 
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {

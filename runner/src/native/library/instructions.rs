@@ -121,6 +121,28 @@ mod tests {
         assert_eq!(declared, instructed);
     }
 
+    /// Each tool with one that a model might call instead, and the words that tell them apart.
+    #[test]
+    fn s4_007_tools_that_are_easily_confused_are_told_apart() {
+        for (tool, words, other) in [
+            ("memory_create", "Search first", "memory_update"),
+            ("memory_list", "of one kind", "memory_search"),
+            ("task_create", "Not for the steps of the present work", "task_complete"),
+            ("task_complete", "when the work of a task is finished", "task_delete"),
+            ("task_end_recurrence", "its history should stay", "task_delete"),
+            ("task_skip_next", "the next occurrence", "task_end_recurrence"),
+            ("artifact_save", "Not for notes", "memory_create"),
+            ("preference_set", "a lasting wish", "rule_create"),
+        ] {
+            let told = |name: &str| {
+                let all = INSTRUCTIONS.iter().flat_map(|(_, _, tools)| *tools);
+                all.filter(|(tool, _)| *tool == name).map(|(_, time)| *time).collect::<String>()
+            };
+            assert!(told(tool).contains(words), "{tool}: {}", told(tool));
+            assert!(!told(other).is_empty() && !told(other).contains(words), "{other}: {}", told(other));
+        }
+    }
+
     #[test]
     fn instructions_are_about_the_tools_that_there_are() {
         let only_get = library_instructions("prompts", |tool| tool == "prompt_get");
