@@ -2,7 +2,8 @@
 
 use super::counts::{require_changed, require_within};
 use super::library_index::{IndexEntry, remove_from_index};
-use super::library_revisions::keep_revision;
+use super::library_revisions::{keep_revision, revision_query};
+use super::library_shelf::{LibraryShelf, is_of_shelf};
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, unsigned};
 use crate::account::UserId;
 use crate::clock::Timestamp;
@@ -11,13 +12,6 @@ use crate::ids::LibraryItemId;
 use crate::library::{LibraryContent, LibraryFamily, LibraryItem, LibraryScope, Provenance};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::{Inner, Store};
-
-/// The condition that an item is of the scope. [`of`] binds its values.
-macro_rules! is_of_shelf {
-    () => {
-        "organization = $1 AND family = $2 AND owner = $3 AND app = $4 AND deleted_at IS NULL"
-    };
-}
 
 /// The condition that an item is of the scope, or shared with its user.
 macro_rules! is_visible {
@@ -64,18 +58,6 @@ const SHARE: &str = concat!(
 const IS_OWN: &str = concat!("SELECT 1 AS found FROM library_items WHERE ", is_of_shelf!(), " AND item = $5");
 
 const IS_MEMBER: &str = "SELECT 1 AS found FROM members WHERE organization = $1 AND user_id = $2";
-
-/// The items of a family in a scope.
-pub(super) struct LibraryShelf {
-    scope: LibraryScope,
-    family: LibraryFamily,
-}
-
-impl LibraryShelf {
-    pub fn organization(&self) -> &str {
-        self.scope.organization.as_str()
-    }
-}
 
 /// A revision of an item that is to be written.
 struct Write {
@@ -131,13 +113,37 @@ impl Library {
 
     /// Finds an item that the user owns or that was shared with the user.
     pub async fn get(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
-        let query = of(GET, &self.shelf(family)).bind(item.as_str());
+        let query = self.shelf(family).query(GET).bind(item.as_str());
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Finds an item that the user owns or that was shared with the user, as it was in a revision. `None` also for a revision that is
+    /// not kept any more.
+    pub async fn get_revision(
+        &self,
+        family: LibraryFamily,
+        item: &LibraryItemId,
+        revision: u64,
+    ) -> Result<Option<LibraryItem>> {
+        // First, since an update moves the present revision to the earlier ones.
+        let Some(present) = self.get(family, item).await? else { return Ok(None) };
+        if present.revision == revision {
+            return Ok(Some(present));
+        }
+        let query = revision_query(&self.scope.organization, (item, revision));
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
+        Ok(Some(LibraryItem {
+            body: json(&row, "body")?,
+            revision: unsigned(&row, "revision")?,
+            provenance: provenance(&row)?,
+            updated_at: timestamp(&row, "written_at")?,
+            ..present
+        }))
     }
 
     /// Returns the revision of an item and its key, without its content. An item without a key has an empty one.
     pub async fn revision_and_key(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<Option<(u64, String)>> {
-        let query = of(REVISION, &self.shelf(family)).bind(item.as_str());
+        let query = self.shelf(family).query(REVISION).bind(item.as_str());
         let row = query.fetch_optional(self.store.readers()).await?;
         row.map(|row| Ok((unsigned(&row, "revision")?, get::<Option<String>>(&row, "key")?.unwrap_or_default())))
             .transpose()
@@ -148,7 +154,7 @@ impl Library {
         if key.contains('\0') {
             return Ok(None);
         }
-        let query = of(FIND, &self.shelf(family)).bind(key);
+        let query = self.shelf(family).query(FIND).bind(key);
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
@@ -184,7 +190,7 @@ impl Library {
     /// Deletes an item of the user, and frees its key. [`Error::NotFound`] when the user has no such item.
     pub async fn delete(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
         let now = self.store.0.clock.now().as_milliseconds();
-        let query = of(DELETE, &self.shelf(family)).bind(item.as_str()).bind(now);
+        let query = self.shelf(family).query(DELETE).bind(item.as_str()).bind(now);
         let (scope, item) = (self.scope.clone(), item.clone());
         self.store
             .write(move |connection| {
@@ -207,7 +213,7 @@ impl Library {
                     if member.fetch_optional(&mut *connection).await?.is_none() {
                         return Err(Error::UserUnknown { user: with });
                     }
-                    of(SHARE, &shelf).bind(item.as_str()).bind(with.as_str()).execute(connection).await?;
+                    shelf.query(SHARE).bind(item.as_str()).bind(with.as_str()).execute(connection).await?;
                     Ok(())
                 })
             })
@@ -234,7 +240,7 @@ impl Write {
     /// Binds everything that [`INSERT`] and [`UPDATE`] write.
     fn query(&self, statement: &'static str) -> Result<Query> {
         let Self { shelf, item, content, provenance, now } = self;
-        let query = of(statement, shelf).bind(item.as_str());
+        let query = shelf.query(statement).bind(item.as_str());
         let query = query.bind(content.key.clone()).bind(content.label.clone());
         let query = query.bind(to_json(&content.tags)?).bind(to_json(&content.body)?);
         let query = query.bind(provenance.invocation.as_ref().map(ToString::to_string));
@@ -246,7 +252,7 @@ impl Write {
 
     async fn require_free_key(&self, connection: &mut Connection) -> Result<()> {
         let Some(key) = &self.content.key else { return Ok(()) };
-        let found = of(FIND, &self.shelf).bind(key.as_str()).fetch_optional(connection).await?;
+        let found = self.shelf.query(FIND).bind(key.as_str()).fetch_optional(connection).await?;
         let other = found.as_ref().map(read).transpose()?.is_some_and(|found| found.id != self.item);
         if other { Err(Error::Exists { what: self.shelf.family.as_str(), name: key.clone() }) } else { Ok(()) }
     }
@@ -260,7 +266,7 @@ impl Write {
     }
 
     async fn stored(&self, connection: &mut Connection) -> Result<LibraryItem> {
-        let row = of(GET, &self.shelf).bind(self.item.as_str()).fetch_optional(connection).await?;
+        let row = self.shelf.query(GET).bind(self.item.as_str()).fetch_optional(connection).await?;
         row.as_ref().map(read).transpose()?.ok_or(Error::NotFound { what: "item" })
     }
 }
@@ -276,15 +282,8 @@ const fn keeps_revisions(family: LibraryFamily) -> bool {
 }
 
 async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &LibraryItemId) -> Result<()> {
-    let found = of(IS_OWN, shelf).bind(item.as_str()).fetch_optional(connection).await?;
+    let found = shelf.query(IS_OWN).bind(item.as_str()).fetch_optional(connection).await?;
     found.map(drop).ok_or(Error::NotFound { what: "item" })
-}
-
-/// Binds the values of [`is_of_shelf`].
-pub(super) fn of(statement: &'static str, shelf: &LibraryShelf) -> Query {
-    let LibraryShelf { scope, family } = shelf;
-    let query = Query::new(statement).bind(scope.organization.as_str()).bind(family.as_str());
-    query.bind(scope.user.as_str()).bind(scope.stored_app())
 }
 
 pub(super) fn read(row: &Row) -> Result<LibraryItem> {
@@ -303,7 +302,7 @@ pub(super) fn read(row: &Row) -> Result<LibraryItem> {
 }
 
 /// Reads the origin of a revision.
-pub(super) fn provenance(row: &Row) -> Result<Provenance> {
+fn provenance(row: &Row) -> Result<Provenance> {
     Ok(Provenance {
         invocation: parsed_option(row, "invocation")?,
         agent: parsed_option(row, "agent")?,

@@ -1,6 +1,6 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
-use super::library::{Library, of, read};
+use super::library::{Library, read};
 use super::row::{get, parsed, to_json, unsigned};
 use crate::error::Result;
 use crate::ids::LibraryItemId;
@@ -66,21 +66,21 @@ impl Library {
     ) -> Result<Vec<LibraryItem>> {
         require_no_nul(filter.label.iter().chain(&filter.tags))?;
         let mut listing = self.store.listing(&self.scope.organization).await?;
-        let query = of(LIST, &self.shelf(family)).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
+        let query = self.shelf(family).query(LIST).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
         let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;
         rows.iter().map(read).collect()
     }
 
     /// Returns the ids and the revisions of the items that [`Library::list`] would list without a filter.
     pub async fn revisions(&self, family: LibraryFamily, limit: u32) -> Result<Vec<(LibraryItemId, u64)>> {
-        let query = of(REVISIONS, &self.shelf(family)).bind(i64::from(limit));
+        let query = self.shelf(family).query(REVISIONS).bind(i64::from(limit));
         let rows = query.fetch_all(self.store.readers()).await?;
         rows.iter().map(|row| Ok((parsed(row, "item")?, unsigned(row, "revision")?))).collect()
     }
 
     /// Returns a text that changes with the items that [`Library::list`] would list without a filter. Cheaper than their revisions.
     pub async fn fingerprint(&self, family: LibraryFamily) -> Result<String> {
-        let rows = of(FINGERPRINT, &self.shelf(family)).fetch_all(self.store.readers()).await?;
+        let rows = self.shelf(family).query(FINGERPRINT).fetch_all(self.store.readers()).await?;
         let parts = rows.iter().map(part_of_fingerprint).collect::<Result<Vec<_>>>()?;
         Ok(parts.join(" "))
     }

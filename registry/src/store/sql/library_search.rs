@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::library::{Library, of, read};
+use super::library::{Library, read};
 use super::library_index::in_scope;
 use super::row::{damaged, get, parsed, to_json};
 use crate::blocking::off_the_runtime;
@@ -81,7 +81,7 @@ impl Library {
             return Ok(Vec::new());
         }
         let ids: Vec<_> = found.iter().map(|found| found.item.as_str()).collect();
-        let query = of(FOUND_ITEMS, &self.shelf(LibraryFamily::Memory)).bind(to_json(&ids)?);
+        let query = self.shelf(LibraryFamily::Memory).query(FOUND_ITEMS).bind(to_json(&ids)?);
         let rows = query.fetch_all(self.store.readers()).await?;
         let items = rows.iter().map(|row| read(row).map(|item| (item.id.clone(), item)));
         let mut items: HashMap<LibraryItemId, _> = items.collect::<Result<_>>()?;

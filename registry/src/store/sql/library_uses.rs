@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::library::{Library, of};
+use super::library::Library;
 use super::row::{get, json as read_json, to_json};
 use crate::error::Result;
 use crate::ids::LibraryItemId;
@@ -27,9 +27,9 @@ impl Library {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    let query = of(BODY, &shelf).bind(item.as_str());
+                    let query = shelf.query(BODY).bind(item.as_str());
                     let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(()) };
-                    let counted = of(COUNT, &shelf).bind(item.as_str()).bind(counted(&row)?);
+                    let counted = shelf.query(COUNT).bind(item.as_str()).bind(counted(&row)?);
                     let counted = counted.bind(get::<&str>(&row, "body")?);
                     counted.execute(connection).await?;
                     Ok(())

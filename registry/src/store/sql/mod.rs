@@ -75,6 +75,7 @@ mod library_revisions;
 mod library_rules;
 pub(super) mod library_run_ends;
 mod library_search;
+mod library_shelf;
 mod library_uses;
 pub(super) mod library_vectors;
 mod list;
