@@ -17,5 +17,5 @@ CREATE TABLE library_revisions (
 -- The task whose occurrence started a run. Null for other runs, and when the task has the end of its run.
 ALTER TABLE agent_runs ADD COLUMN item TEXT COLLATE "C";
 
--- Runs whose end their task does not have yet.
-CREATE INDEX agent_runs_of_items ON agent_runs (ended_at) WHERE item IS NOT NULL AND state IN ('failed', 'cancelled');
+-- Finds the runs whose end their task does not have yet.
+CREATE INDEX agent_runs_of_items ON agent_runs (state) WHERE item IS NOT NULL;

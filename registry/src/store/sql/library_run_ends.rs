@@ -11,9 +11,8 @@ use crate::library::{LibraryContent, LibraryItem};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 
-/// The conditions are those of the index.
 pub const ENDED_RUN: &str = "SELECT organization, agent_run, item, state, document, ended_at FROM agent_runs
-    WHERE item IS NOT NULL AND state IN ('failed', 'cancelled') ORDER BY ended_at LIMIT 1";
+    WHERE item IS NOT NULL AND state IN ('failed', 'cancelled') LIMIT 1";
 
 const ITEM_OF_RUN: &str = "SELECT * FROM library_items WHERE organization = $1 AND item = $2 AND deleted_at IS NULL";
 
@@ -38,8 +37,8 @@ pub struct EndedRun {
 }
 
 impl Store {
-    /// Changes the item of the run that ended first, of those whose item does not have the end yet. Returns whether there was such a
-    /// run: the caller looks again. Of several servers, one changes an item.
+    /// Changes the item of a run, one of those whose item does not have the end yet. Returns whether there was such a run: the caller
+    /// looks again. Of several servers, one changes an item.
     pub async fn report_ended_run(&self, report: Report<'_>) -> Result<bool> {
         let Some(row) = Query::new(ENDED_RUN).fetch_optional(self.readers()).await? else { return Ok(false) };
         let (organization, run): (String, String) = (get(&row, "organization")?, get(&row, "agent_run")?);

@@ -165,7 +165,7 @@ async fn items_of_the_library_are_changed_by_their_ids() {
 #[tokio::test]
 async fn runs_whose_items_do_not_have_their_end_are_found_by_their_index() {
     let steps = plan(Query::new(ENDED_RUN)).await.unwrap();
-    assert_eq!(steps, ["SCAN agent_runs USING INDEX agent_runs_of_items"]);
+    assert_eq!(steps, ["SEARCH agent_runs USING INDEX agent_runs_of_items (state=?)"]);
 }
 
 #[tokio::test]
