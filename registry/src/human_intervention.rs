@@ -37,6 +37,9 @@ enum Written {
 }
 
 impl HumanIntervention {
+    /// Bytes as JSON. A model does not read it, but every call does.
+    pub const BYTES_MAX: usize = 16 << 10;
+
     pub fn of_policy(policy: Intervention) -> Self {
         Self { policy, ..Self::default() }
     }

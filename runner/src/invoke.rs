@@ -10,6 +10,7 @@ mod call_taker;
 mod cancellation;
 mod catalogue;
 mod catalogue_cache;
+mod compiled_rules;
 mod due_tasks;
 mod execute;
 mod finish;

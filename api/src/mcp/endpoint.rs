@@ -143,13 +143,14 @@ impl McpEndpoint {
     fn gateway(&self, scope: &Scope, headers: &HeaderMap) -> Gateway {
         // The other headers of a call are compared with the tool's schema.
         let is_call = headers.get(METHOD).is_some_and(|method| method == "tools/call");
+        let instructed = scope.catalogue.as_deref().filter(|_| !is_call);
         Gateway {
             store: self.store.clone(),
             calling: self.calling.clone(),
             running: scope.running.clone(),
             catalogue: scope.catalogue.clone().filter(|_| is_call),
             offers: scope.catalogue.as_deref().map(Offers::of).unwrap_or_default(),
-            system_roles: scope.catalogue.iter().flat_map(|tools| tools.system_roles(|_| true)).collect(),
+            system_roles: instructed.map(|tools| tools.system_roles(|_| true)).unwrap_or_default(),
             level: Arc::default(),
             watched_resources: WatchedResources::default(),
             stopping: self.stopping.clone(),

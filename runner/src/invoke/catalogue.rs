@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::native::NativeTool;
 
+/// Bytes of the instructions of all tools with APIs of an agent. A model reads them before each request.
+const SYSTEM_ROLES_BYTES_MAX: usize = 64 << 10;
+
 /// The family of published tools. It becomes a prefix of a tool whose name is that of another tool.
 const PUBLISHED: &str = "tools";
 /// Characters of a name for models.
@@ -68,12 +71,15 @@ impl Catalogue {
         families
     }
 
-    /// Returns the instructions of the published tools with APIs of which a model has some, each once.
+    /// Returns the instructions of the published tools with APIs of which a model has some, each once. Those beyond
+    /// [`SYSTEM_ROLES_BYTES_MAX`] are left out.
     #[must_use]
     pub fn system_roles(&self, has_tool: impl Fn(&str) -> bool) -> Vec<String> {
-        let tools = self.tools.iter().filter(|tool| has_tool(&tool.name));
         let mut seen = HashSet::new();
-        tools.filter_map(ListedTool::system_role).filter(|role| seen.insert(role.clone())).collect()
+        let tools = self.tools.iter().filter(|tool| tool.api().is_some() && has_tool(&tool.name));
+        let mut left = SYSTEM_ROLES_BYTES_MAX;
+        let fits = |role: &String| left.checked_sub(role.len()).inspect(|rest| left = *rest).is_some();
+        tools.filter(|tool| seen.insert(tool.family())).filter_map(ListedTool::system_role).take_while(fits).collect()
     }
 
     /// Returns a digest of everything that a list of the tools shows. It changes with the revision, with the versions and with the

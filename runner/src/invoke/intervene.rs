@@ -3,11 +3,11 @@
 use registry::Intervention;
 use serde_json::{Map, Value, json};
 
+use super::compiled_rules::CompiledRules;
 use super::target::Target;
 use crate::call::Call;
 use crate::error::Error;
 use crate::interaction::{Answer, Interaction, Question, QuestionKind};
-use crate::intervention_rules::InterventionRules;
 
 /// The key of the question. Keys of tools have no `/`.
 pub(super) const CONFIRMATION: &str = "lathe/confirmation";
@@ -18,8 +18,8 @@ const SHOWN_BYTES_MAX: usize = 16 << 10;
 
 /// Refuses a call that needs the confirmation of a person and has none. `required` counts for calls of agents: a caller without an
 /// agent is a person, or a program whose author has decided. `always` counts for every call.
-pub(super) async fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
-    let is_needed = match strictest(target, call).await? {
+pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Call) -> Result<(), Error> {
+    let is_needed = match strictest(rules, target, call).await? {
         Intervention::Never => false,
         Intervention::Required => call.agent_call.is_some(),
         Intervention::Always => true,
@@ -34,11 +34,11 @@ pub(super) async fn intervene(target: &Target, call: &Call) -> Result<(), Error>
     }
 }
 
-/// The strictest of everything that asks for a confirmation of the call: the declaration of the version or of the native tool, the
-/// rules of the version that match the arguments, and the same of the agent.
-async fn strictest(target: &Target, call: &Call) -> Result<Intervention, Error> {
+/// The strictest of everything that asks for a confirmation of the call: the declaration of the version, its rules that match the
+/// arguments, and the same of the agent.
+async fn strictest(rules: &CompiledRules, target: &Target, call: &Call) -> Result<Intervention, Error> {
     let (agent, inputs) = (&call.human_intervention, call.inputs.iter().map(|input| &input.input_parameters));
-    let rules = InterventionRules::compile(agent.rules.clone()).await?.strictest(inputs.clone());
+    let rules = rules.of(&agent.rules).await?.strictest(inputs.clone());
     let of_agent = inputs.map(|input| agent.of_input(input)).max().unwrap_or_default();
     Ok(target.intervention(&call.inputs).max(of_agent).max(rules))
 }
@@ -90,13 +90,7 @@ pub(super) fn is_yes(result: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use registry::Permission;
-
     use super::*;
-    use crate::native::{NativeToolSpec, ToolEffect};
-    use crate::outcome::failed;
 
     fn arguments(amount: u32) -> Map<String, Value> {
         json!({"amount": amount}).as_object().cloned().unwrap_or_default()
@@ -124,24 +118,6 @@ mod tests {
             assert_eq!(code(&answered, 5), expected, "{result}");
             assert_eq!(code(&answered, 6), "input_required", "of other arguments");
         }
-    }
-
-    #[test]
-    fn a_native_tool_declares_a_confirmation() {
-        let schema = || json!({"type": "object"});
-        let spec = NativeToolSpec {
-            title: Some("Remove"),
-            description: Some("Removes everything."),
-            permission: Some(Permission::OwnAccount),
-            effect: Some(ToolEffect::Destroys),
-            input_schema: Some(schema),
-            output_schema: Some(schema),
-            handler: Some(|_| Box::pin(async { failed("internal", "not called") })),
-            ..NativeToolSpec::new("lathe", "lathe__remove")
-        };
-        let declared = |spec: &NativeToolSpec| Target::Native(Arc::new(spec.complete().unwrap())).intervention(&[]);
-        assert_eq!(declared(&spec), Intervention::Never);
-        assert_eq!(declared(&NativeToolSpec { intervention: Intervention::Required, ..spec }), Intervention::Required);
     }
 
     #[test]

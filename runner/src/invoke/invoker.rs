@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::admissions::Admissions;
 use super::cancellation::CancellableRuns;
 use super::catalogue_cache::CatalogueCache;
+use super::compiled_rules::CompiledRules;
 use super::record_retries::RecordRetries;
 use super::refusal::Refusal;
 use super::resolve::Resolver;
@@ -71,6 +72,7 @@ impl Invoker {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
                 rules: RuleCache::default(),
+                compiled_rules: CompiledRules::default(),
                 model: config.model.clone(),
                 runs_due_tasks: config.runs_due_tasks,
                 store,

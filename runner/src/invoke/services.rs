@@ -5,6 +5,7 @@ use std::sync::Arc;
 use registry::{Clock, Recordings, Store};
 
 use super::cancellation::CancellableRuns;
+use super::compiled_rules::CompiledRules;
 use super::record_retries::RecordRetries;
 use super::rule_cache::RuleCache;
 use crate::egress::Egress;
@@ -28,4 +29,5 @@ pub(super) struct Services {
     pub retries: RecordRetries,
     pub cancellable: CancellableRuns,
     pub rules: RuleCache,
+    pub compiled_rules: CompiledRules,
 }

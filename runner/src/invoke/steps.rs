@@ -78,7 +78,7 @@ impl Steps<'_> {
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
         self.services.obey(target, call).await.map_err(at(Policy))?;
-        intervene(target, call).await.map_err(at(Intervene))?;
+        intervene(&self.services.compiled_rules, target, call).await.map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);
         admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
     }

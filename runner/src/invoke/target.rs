@@ -82,12 +82,9 @@ impl Target {
         resolved.callable.as_ref().is_some_and(|callable| !callable.version.settings.apis.is_empty())
     }
 
-    /// Whether a person confirms a call with these inputs, as the tool itself declares.
+    /// Whether a person confirms a call with these inputs, as the tool itself declares. Tools of the server ask for none.
     pub fn intervention(&self, inputs: &[Input]) -> Intervention {
-        let resolved = match self {
-            Self::Component(resolved) => resolved,
-            Self::Native(tool) => return tool.intervention,
-        };
+        let Self::Component(resolved) = self else { return Intervention::Never };
         let Some(callable) = &resolved.callable else { return Intervention::Never };
         let (settings, inputs) = (&callable.version.settings, inputs.iter().map(|input| &input.input_parameters));
         let declared = inputs.clone().map(|input| settings.intervention_of(input)).max().unwrap_or_default();

@@ -61,7 +61,6 @@ impl NativeToolSpec {
             title,
             description,
             effect,
-            intervention: self.intervention,
             reach: self.reach,
             input_schema,
             output_schema,

@@ -1,6 +1,6 @@
 //! The declaration of a native tool.
 
-use registry::{Intervention, Permission};
+use registry::Permission;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
@@ -20,8 +20,6 @@ pub struct NativeToolSpec {
     /// The permission that callers need. Every signed-in user has [`Permission::OwnAccount`].
     pub permission: Option<Permission>,
     pub effect: Option<ToolEffect>,
-    /// Whether a person confirms each call. An agent can ask for more.
-    pub intervention: Intervention,
     pub reach: Reach,
     /// The operations of the HTTP API that call the tool.
     pub routes: &'static [ToolRoute],
@@ -40,7 +38,6 @@ impl NativeToolSpec {
             description: None,
             permission: None,
             effect: None,
-            intervention: Intervention::Never,
             reach: Reach::Everywhere,
             routes: &[],
             input_schema: None,

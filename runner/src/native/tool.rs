@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use registry::{AgentCall, Intervention, Library, Permission, Principal};
+use registry::{AgentCall, Library, Permission, Principal};
 use serde_json::{Map, Value};
 
 use super::conversation_runs::ConversationRuns;
@@ -40,7 +40,6 @@ pub struct NativeTool {
     pub title: &'static str,
     pub description: &'static str,
     pub effect: ToolEffect,
-    pub(crate) intervention: Intervention,
     pub(crate) reach: Reach,
     pub input_schema: Value,
     pub output_schema: Value,

@@ -89,9 +89,17 @@ pub(super) fn of_tools() -> impl Decoder<Value = BTreeMap<NativeToolName, Interv
     TextMap { keys: TOOL_NAME, values: POLICIES, entries_max: BuiltInTools::TOOLS_MAX }.described(OF_TOOLS_DESCRIPTION)
 }
 
-/// Refuses rules that cannot be used, as a build does.
+/// Refuses rules that are too long, or cannot be used. A build refuses these, too.
 pub(super) async fn require_usable_rules(assignments: impl Iterator<Item = &Assignment>) -> Result<(), Error> {
-    let rules: Vec<_> = assignments.flat_map(|assignment| assignment.human_intervention.rules.clone()).collect();
+    let mut rules = Vec::new();
+    for assignment in assignments {
+        let asked = &assignment.human_intervention;
+        if json!(asked).to_string().len() > HumanIntervention::BYTES_MAX {
+            let detail = format!("{FIELD} has at most {} bytes as JSON", HumanIntervention::BYTES_MAX);
+            return Err(Error::Refused { code: "invalid_value", detail });
+        }
+        rules.extend(asked.rules.iter().cloned());
+    }
     if rules.is_empty() {
         return Ok(());
     }

@@ -40,7 +40,7 @@ pub struct AssignArguments {
     /// Component digest that the version must have; a deployment refuses any other
     #[arg(long, value_name = "sha256:DIGITS")]
     component_digest: Option<Digest>,
-    /// Whether a person confirms the calls of the tool, besides what its version declares: never, required or always, or a JSON object
+    /// Whether a person confirms the calls of the tool, besides what its version declares: never, required or always, or a JSON object [default: that of the present assignment]
     #[arg(long, value_name = "POLICY", value_parser = intervention::parse)]
     human_intervention: Option<HumanIntervention>,
 }
@@ -59,7 +59,11 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
     if let Some(digest) = arguments.component_digest {
         assignment["component_digest"] = json!(digest);
     }
-    if let Some(asked) = arguments.human_intervention {
+    let asked = match arguments.human_intervention {
+        Some(asked) => Some(asked),
+        None => present(client, (&agent.id, &tool.id)).await?,
+    };
+    if let Some(asked) = asked {
         assignment["humanIntervention"] = json!(asked);
     }
     client.assign_tool(&agent.id, &assignment).await?;
@@ -67,4 +71,11 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
         let (agent, tool) = (&agent.slug, &tool.name);
         format!("assigned {tool} in the draft of {agent}\n\nTo make the draft run:\n  lathe agent deploy {agent}")
     })
+}
+
+/// The confirmation that the present assignment of the tool asks for. Another version of the tool does not end it.
+async fn present(client: &Client, (agent, tool): (&str, &str)) -> anyhow::Result<Option<HumanIntervention>> {
+    let assignments = client.show_agent(agent).await?.body.draft.assignments;
+    let found = assignments.into_iter().find(|assignment| assignment.tool_id == tool);
+    Ok(found.map(|assignment| assignment.human_intervention))
 }

@@ -1,10 +1,16 @@
 //! Firing tasks that are due, and the ends of their runs.
 
+use std::time::Duration;
+
 use registry::{AgentId, AgentRunId, LibraryContent, LibraryItem, Timestamp};
+use serde_json::Value;
 
 use super::moment::Moment;
 use super::occurrence::RunEnd;
 use super::task::Task;
+
+/// Time after which a task that could not be read is looked at again.
+const UNREADABLE: Duration = Duration::from_hours(1);
 
 /// The agent that created a task.
 pub(crate) fn creator(item: &LibraryItem) -> Option<AgentId> {
@@ -12,15 +18,24 @@ pub(crate) fn creator(item: &LibraryItem) -> Option<AgentId> {
 }
 
 /// Fires a task whose time has come, with the run that works on it from now on. Returns its content and its description, if it fired.
-/// What cannot be read as a task stays as it is, and is due no more.
+/// What cannot be read as a task, such as one of a later release, stays as it is, and is looked at again an hour later.
 pub(crate) fn fire(item: &LibraryItem, now: Timestamp, run: Option<&AgentRunId>) -> (LibraryContent, Option<String>) {
     let fired = Task::of(item).and_then(|mut task| {
         let fires = task.fire(Moment(now), run.map(ToString::to_string));
         Ok((task.content()?, fires.then_some(task.description)))
     });
     fired.unwrap_or_else(|error| {
-        tracing::error!(%error, item = %item.id, "a damaged task is due no more");
-        (LibraryContent { body: item.body.clone(), ..LibraryContent::default() }, None)
+        tracing::error!(%error, item = %item.id, "a task that cannot be read does not fire");
+        let (label, due_at) = (item.body.get("status").and_then(Value::as_str), Some(now.after(UNREADABLE)));
+        (
+            LibraryContent {
+                label: label.map(str::to_owned),
+                due_at,
+                body: item.body.clone(),
+                ..LibraryContent::default()
+            },
+            None,
+        )
     })
 }
 

@@ -1,5 +1,7 @@
 //! The states of a task over time.
 
+use std::time::Duration;
+
 use registry::{LibraryFamily, LibraryItem, LibraryItemId, Provenance, Timestamp, UserId};
 use serde_json::{Value, json};
 
@@ -200,8 +202,8 @@ fn a_task_of_an_earlier_release_is_read() {
 }
 
 #[test]
-fn a_damaged_task_is_due_no_more() {
-    let body = json!({"description": 1}).as_object().cloned().unwrap();
+fn a_task_that_cannot_be_read_is_kept_and_looked_at_later() {
+    let body = json!({"description": 1, "status": "of a later release"}).as_object().cloned().unwrap();
     let item = LibraryItem {
         id: LibraryItemId::parse("6b087fb88c8b71fedaf8732b").unwrap(),
         family: LibraryFamily::Tasks,
@@ -214,5 +216,6 @@ fn a_damaged_task_is_due_no_more() {
         updated_at: Timestamp::default(),
     };
     let (content, fired) = fire(&item, Timestamp::default(), None);
-    assert_eq!((content.body, content.due_at, fired), (body, None, None));
+    assert_eq!((content.body, content.label.as_deref(), fired), (body, Some("of a later release"), None));
+    assert_eq!(content.due_at, Some(Timestamp::default().after(Duration::from_hours(1))));
 }
