@@ -60,6 +60,36 @@ fn s4_033_an_assignment_makes_the_confirmation_stricter() {
 }
 
 #[test]
+fn another_version_of_a_tool_keeps_its_confirmation() {
+    let team = Team::new();
+    let _pay = team.tool("pay").body("return 'paid'").published();
+    let gateway = Gateway::new(&team, "shop", &["pay"]);
+    assigned(&team, "shop", ("pay", "required"));
+    team.lathe().ok(&["agent", "assign", "shop", "pay", ">=1"]);
+    team.lathe().ok(&["agent", "deploy", "shop"]);
+    assert_eq!(refused_at(&gateway, "pay", json!({})), "intervene");
+}
+
+#[test]
+fn a_deployment_warns_of_rules_about_unknown_arguments() {
+    let team = Team::new();
+    let code = "import dataclasses\n\n@dataclasses.dataclass\nclass Payment:\n    amount: int\n\n\n\
+                async def run_tool(tool_input: Payment, metadata, config, conversation, send_status_event, user_variables):\n    \
+                return 'paid'\n";
+    let _pay = team.tool("pay").with_file("tool.py", code).published();
+    let _gateway = Gateway::new(&team, "shop", &["pay"]);
+    let deployed = |argument: &str| {
+        let rule = json!({"rules": [{"when": {argument: {"minimum": 100}}, "intervention": "required"}]}).to_string();
+        team.lathe().ok(&["agent", "assign", "shop", "pay", "--human-intervention", &rule]);
+        let deployed = team.lathe().ok(&["agent", "deploy", "shop", "--json"]);
+        serde_json::from_str::<Value>(&deployed).expect("JSON")["warnings"].clone()
+    };
+    let warning = "humanIntervention of pay names the argument ammount, which does not exist";
+    assert_eq!(deployed("ammount"), json!([warning]));
+    assert_eq!(deployed("amount"), json!([]));
+}
+
+#[test]
 fn s4_034_an_agent_asks_for_the_confirmation_of_one_api() {
     let team = Team::new();
     orders(&team).published();

@@ -106,6 +106,9 @@ async fn an_assignment_asks_for_confirmations() {
         let answer = assign(&json!({"rules": [{"when": when, "intervention": "always"}]})).await;
         assert_eq!(answer.refusal(), (400, "invalid_value".into()), "{when}");
     }
+    let long = json!({"amount": {"description": "x".repeat(17 << 10)}});
+    let answer = assign(&json!({"rules": [{"when": long, "intervention": "always"}]})).await;
+    assert_eq!(answer.refusal(), (400, "invalid_value".into()), "more than 16 KiB");
     let decision = json!({
         "name": "ask", "type": "decision",
         "tool_call_specs": [{"tool_id": tool, "version_constraint": ">=1", "humanIntervention": {"rules": [{"when": {}, "intervention": "always"}]}}],

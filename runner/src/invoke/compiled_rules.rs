@@ -58,7 +58,7 @@ mod tests {
         let input = json!({"amount": 1}).as_object().cloned().unwrap();
         let strictest = |rules: &InterventionRules| rules.strictest(std::iter::once(&input));
         assert_eq!(strictest(&first), Intervention::Always);
-        assert_eq!(strictest(&*kept.of(&[rule("count")]).await.unwrap()), Intervention::Never);
+        assert_eq!(strictest(&kept.of(&[rule("count")]).await.unwrap()), Intervention::Never);
         for number in 0..=KEPT_MAX {
             kept.of(&[rule(&number.to_string())]).await.unwrap();
         }
