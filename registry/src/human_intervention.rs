@@ -37,7 +37,7 @@ enum Written {
 }
 
 impl HumanIntervention {
-    /// Bytes as JSON. A model does not read it, but every call does.
+    /// The greatest size as JSON, in bytes. Each call of the tool reads it.
     pub const BYTES_MAX: usize = 16 << 10;
 
     pub fn of_policy(policy: Intervention) -> Self {

@@ -70,7 +70,7 @@ impl Model {
         Ok(Self { client, url, settings })
     }
 
-    /// What runs of agents may use.
+    /// The models and the tokens that runs of agents may use.
     pub const fn bounds(&self) -> &ModelBounds {
         &self.settings.bounds
     }

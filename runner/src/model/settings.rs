@@ -11,7 +11,7 @@ pub enum ModelApi {
     Anthropic,
 }
 
-/// What runs of agents may use.
+/// The models and the tokens that runs of agents may use.
 #[derive(Debug, Clone)]
 pub struct ModelBounds {
     /// The models of the endpoint that a run may name. `None` for any.

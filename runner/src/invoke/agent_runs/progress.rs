@@ -46,7 +46,7 @@ pub struct AgentRunOptions {
     pub autonomous: bool,
     /// The time in which a person answers.
     pub human_timeout_seconds: u64,
-    /// What the model is told beside the objective. The answer is added at the end.
+    /// Values that the model is told beside the objective. The answer is added at the end.
     pub context: Map<String, Value>,
 }
 

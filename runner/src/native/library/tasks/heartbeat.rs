@@ -18,7 +18,7 @@ pub(crate) fn creator(item: &LibraryItem) -> Option<AgentId> {
 }
 
 /// Fires a task whose time has come, with the run that works on it from now on. Returns its content and its description, if it fired.
-/// What cannot be read as a task, such as one of a later release, stays as it is, and is looked at again an hour later.
+/// An item that cannot be read as a task, such as one of a later release, stays as it is and is due again an hour later.
 pub(crate) fn fire(item: &LibraryItem, now: Timestamp, run: Option<&AgentRunId>) -> (LibraryContent, Option<String>) {
     let fired = Task::of(item).and_then(|mut task| {
         let fires = task.fire(Moment(now), run.map(ToString::to_string));
