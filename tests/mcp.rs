@@ -12,6 +12,7 @@ mod prompts;
 mod question_languages;
 pub mod questions;
 mod resources;
+mod session_bounds;
 mod session_questions;
 mod sessions;
 mod skills;

@@ -4,6 +4,7 @@
 mod changes;
 mod deaths;
 mod demo;
+mod idle;
 mod mcp_sessions;
 mod outages;
 mod rolling;

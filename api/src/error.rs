@@ -55,6 +55,10 @@ pub enum Error {
     RateLimited { per_minute: u32, retry_after: Duration },
     #[error("The server has reached its connection limit; try again shortly.")]
     TooManyConnections,
+    #[error(
+        "All of your MCP sessions have a request in progress. End one, or wait for its response, then begin another."
+    )]
+    TooManySessions,
     #[error("The request with this idempotency key is still running.")]
     StillRunning { operation: OperationId },
     #[error("{}", interrupted(.runs))]

@@ -192,7 +192,8 @@ pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
     Advance, AdvancedItem, ComparedTable, CountedRequest, DatabaseLocation, DueRun, EndedRun, Library, Report,
-    RequestedCancellation, Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep,
+    RequestedCancellation, SeenChanges, Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress,
+    TransferStep,
 };
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

@@ -1,6 +1,9 @@
 //! The parts of a request that authentication and authorisation read.
 
+use axum::http::HeaderValue;
 use axum::http::request::Parts;
+use registry::Digest;
+use serde_json::json;
 
 use super::credentials::Credentials;
 use super::organization::{NamedOrganization, OrganizationSource};
@@ -43,5 +46,13 @@ impl AuthRequest {
         let url = public.and_then(|public| public.of(&parts.headers));
         let url = url.map(|base| format!("{base}{}", parts.uri.path().trim_end_matches('/')));
         Self { credentials, organization, resource: ResourceRef::read(parts, kind).await, url }
+    }
+
+    /// Returns a digest of the credentials, the organisation and the URL.
+    pub(super) fn digest(&self) -> Digest {
+        let credentials = self.credentials.as_ref().map(Credentials::digest);
+        let NamedOrganization { in_path, in_headers, .. } = &self.organization;
+        let headers: Vec<_> = in_headers.iter().map(HeaderValue::as_bytes).collect();
+        Digest::of(json!([credentials, in_path, headers, self.url]).to_string().as_bytes())
     }
 }

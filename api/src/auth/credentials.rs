@@ -7,7 +7,8 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use registry::{ApiKeyId, Principal, Store, is_access_token};
+use registry::{ApiKeyId, Digest, Principal, Store, is_access_token};
+use serde_json::json;
 
 /// Length of the `Authorization` header. Longer headers are not decoded; every name with its token is shorter.
 const HEADER_BYTES_MAX: usize = 1024;
@@ -55,6 +56,12 @@ impl Credentials {
             key: ApiKeyId::of_key(secret),
             scheme: Scheme::Basic,
         })
+    }
+
+    /// Returns a digest of the credentials.
+    pub(super) fn digest(&self) -> Digest {
+        let Self { name, secret, scheme, .. } = self;
+        Digest::of(json!([name, secret, format!("{scheme:?}")]).to_string().as_bytes())
     }
 
     /// Returns the user whom the credentials belong to, if they are right.

@@ -19,7 +19,7 @@ pub(crate) enum OrganizationSource {
 pub(super) struct NamedOrganization {
     /// The path's organisation. `None` when the path does not name one.
     pub(super) in_path: Option<String>,
-    in_headers: Vec<HeaderValue>,
+    pub(super) in_headers: Vec<HeaderValue>,
     source: OrganizationSource,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::Principal;
+use registry::{Digest, Principal};
 
 use super::auth_request::AuthRequest;
 use super::check::AccessCheck;
@@ -20,6 +20,14 @@ struct Checked {
 impl Rights {
     pub(super) fn new(access: AccessCheck, request: AuthRequest) -> Self {
         Self(Arc::new(Checked { access, request }))
+    }
+
+    /// Returns a digest of everything that the check depends on, of a route whose paths name no resource but an agent. Rights with
+    /// the same digest begin and end together.
+    pub(crate) fn digest(&self) -> Digest {
+        let AccessCheck { permission, bearers, .. } = &self.0.access;
+        let subject = format!("{permission:?} {bearers:?} {}", self.0.request.digest());
+        Digest::of(subject.as_bytes())
     }
 
     /// Returns the user with the present grants. An error when the rights have ended.

@@ -63,7 +63,7 @@ impl Calling {
         let has_session = context.meta.protocol_version().is_none();
         let returned = if has_session { Returned::default() } else { returned };
         let mut interaction = self.dialogues.begin(kinds(&context), returned, &bound).await?;
-        let mut relay = EventRelay::of(&context, level);
+        let mut relay = EventRelay::of(&context, level)?;
         let mut principal = scope.principal.clone();
         loop {
             let cancelled = CancellationToken::new();
@@ -98,7 +98,7 @@ impl Calling {
     /// Runs a call of a turn. Its tool can ask nothing.
     pub(super) async fn run(&self, call: Call, form: OutputForm, asked: Asked) -> Result<CallToolResult, ErrorData> {
         let Asked { context, level } = asked;
-        match self.attempt(call, &context, &mut EventRelay::of(&context, level)).await? {
+        match self.attempt(call, &context, &mut EventRelay::of(&context, level)?).await? {
             Ok(result) => Ok(of_run(result, form)),
             Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
             Err(refusal) => refused(refusal, form),

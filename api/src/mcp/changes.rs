@@ -4,126 +4,102 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{AgentReference, Digest, LibraryFamily, Store};
+use registry::AgentReference;
 use rmcp::ErrorData;
 use rmcp::model::{
     PromptListChangedNotification, ResourceListChangedNotification, ServerNotification, SubscriptionFilter,
     ToolListChangedNotification,
 };
-use runner::{Catalogue, Invoker, ListedTool};
-use tokio::time::{sleep, timeout};
+use runner::Catalogue;
+use tokio::sync::watch;
+use tokio::time::sleep;
 
-use super::library_items::LibraryItems;
-use super::mixed_list::digest_of;
+use super::looks::{Lists, Look, Looks, Seen};
 use super::resource_watch::{VisibleResources, WatchedResources};
-use super::scope::Scope;
-use super::tool_forms;
+use super::scope::Viewpoint;
 use crate::error::Error;
 
-/// Time in which changes are announced together.
-const TOGETHER: Duration = Duration::from_millis(50);
-/// Time after an error before the next look.
+/// Time after an error before the resources are looked at again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// Time after which rights and lists are compared although nothing was announced.
-const CHECK_EVERY: Duration = Duration::from_secs(30);
 
 /// The lists and the resources of which one client is told.
 pub(super) struct Watched {
-    pub store: Store,
-    pub invoker: Invoker,
-    pub scope: Arc<Scope>,
+    pub looks: Looks,
+    pub viewpoint: Viewpoint,
     pub lists: SubscriptionFilter,
     pub resources: WatchedResources,
 }
 
-/// Digests of the lists that a client sees. `None` for a list that is not watched.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen {
-    tools: Digest,
-    prompts: Option<Digest>,
-    resources: Option<Digest>,
+/// What a client was told last.
+pub(super) struct Told {
+    looks: watch::Receiver<Look>,
+    seen: Seen,
 }
 
 impl Watched {
     /// Returns what the client sees at the beginning; `None` when its user has no rights any more, or the agent is gone.
-    pub async fn begin(&self) -> Option<Seen> {
-        let (seen, catalogue) = self.seen().await.ok()??;
+    pub async fn begin(&self) -> Option<Told> {
+        let is_watched = |list: Option<bool>| list == Some(true);
+        let SubscriptionFilter { prompts_list_changed, resources_list_changed, .. } = self.lists;
+        let lists = Lists { prompts: is_watched(prompts_list_changed), resources: is_watched(resources_list_changed) };
+        let mut looks = self.looks.subscribe(&self.viewpoint, lists);
+        let look = *looks.wait_for(|look| *look != Look::Awaited).await.ok()?;
+        let Look::Seen(seen) = look else { return None };
         let resources = self.lists.resource_subscriptions.as_deref().unwrap_or_default();
-        self.resources.add_all(resources, &self.visible(&catalogue)).await.ok()?;
-        Some(seen)
+        if !resources.is_empty() {
+            let catalogue = self.catalogue().await.ok()??;
+            self.resources.add_all(resources, &self.visible(&catalogue)).await.ok()?;
+        }
+        Some(Told { looks, seen })
     }
 
     fn visible<'a>(&'a self, catalogue: &'a Catalogue) -> VisibleResources<'a> {
-        VisibleResources { store: &self.store, scope: &self.scope, catalogue }
+        VisibleResources { store: &self.looks.store, viewpoint: &self.viewpoint, catalogue }
     }
 
-    /// Returns what the client sees now. An error passes: the database does not answer, for example.
-    async fn seen(&self) -> Result<Option<(Seen, Arc<Catalogue>)>, ErrorData> {
-        let principal = match self.scope.rights.check().await {
+    /// Returns the tools that the user sees now; `None` when the rights have ended, or the agent is gone.
+    async fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, ErrorData> {
+        let principal = match self.viewpoint.rights.check().await {
             Ok(principal) => principal,
             Err(Error::Unauthenticated | Error::Forbidden { .. } | Error::NotFound) => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let reference = AgentReference::from(&self.scope.running.agent.id);
-        let found = self.store.running_agent(&principal, &reference).await.map_err(failed)?;
+        let reference = AgentReference::from(&self.viewpoint.agent);
+        let found = self.looks.store.running_agent(&principal, &reference).await.map_err(failed)?;
         let Some(running) = found else { return Ok(None) };
-        let catalogue = self.invoker.catalogue(&principal, running).await.map_err(failed)?;
-        let SubscriptionFilter { prompts_list_changed, resources_list_changed, .. } = self.lists;
-        let prompts = (LibraryFamily::Prompts, tool_forms::prompts(&catalogue));
-        let resources = (LibraryFamily::Artifacts, tool_forms::resources(&catalogue));
-        let seen = Seen {
-            tools: catalogue.digest(),
-            prompts: self.digest(&catalogue, prompts, prompts_list_changed).await.map_err(failed)?,
-            resources: self.digest(&catalogue, resources, resources_list_changed).await.map_err(failed)?,
-        };
-        Ok(Some((seen, catalogue)))
+        self.looks.invoker.catalogue(&principal, running).await.map(Some).map_err(failed)
     }
 
-    /// Returns a digest of a list that is watched.
-    async fn digest(
-        &self,
-        catalogue: &Catalogue,
-        (family, tools): (LibraryFamily, Vec<&ListedTool>),
-        is_watched: Option<bool>,
-    ) -> Result<Option<Digest>, registry::Error> {
-        if is_watched != Some(true) {
-            return Ok(None);
-        }
-        let tools = digest_of(&tools).to_hex();
-        let items = match catalogue.running.has_family(family) {
-            true => LibraryItems::of(&self.store, &self.scope, family).digest().await?.to_hex(),
-            false => String::new(),
-        };
-        Ok(Some(Digest::of(format!("{tools} {items}").as_bytes())))
-    }
-
-    /// Waits until the client would see other lists than those of `last`, or other resources, and returns the lists with the
-    /// notifications.
-    pub async fn changed(&self, last: Seen) -> Option<(Seen, Vec<ServerNotification>)> {
-        let mut generation = self.store.generation();
+    /// Waits until the client sees other lists than it was told, or other resources, and returns the notifications. `None` when the
+    /// rights have ended.
+    pub async fn changed(&self, told: &mut Told) -> Option<Vec<ServerNotification>> {
         loop {
-            match self.look(last).await {
-                Ok(None) => return None,
-                Ok(Some((now, notifications))) if now != last || !notifications.is_empty() => {
-                    return Some((now, notifications));
-                }
-                Ok(_) => {}
-                Err(_) => {
-                    sleep(TRIED_AGAIN_AFTER).await;
-                    continue;
-                }
+            told.looks.changed().await.ok()?;
+            let Look::Seen(now) = *told.looks.borrow_and_update() else { return None };
+            let last = std::mem::replace(&mut told.seen, now);
+            let mut notifications = self.notifications(last, now);
+            if !self.resources.is_empty() && (last.tools, last.library) != (now.tools, now.library) {
+                notifications.extend(self.changed_resources().await);
             }
-            // An error means that the server ends.
-            let _ = timeout(CHECK_EVERY, generation.changed()).await;
-            sleep(TOGETHER).await;
+            if !notifications.is_empty() {
+                return Some(notifications);
+            }
         }
     }
 
-    async fn look(&self, last: Seen) -> Result<Option<(Seen, Vec<ServerNotification>)>, ErrorData> {
-        let Some((now, catalogue)) = self.seen().await? else { return Ok(None) };
-        let mut notifications = self.notifications(last, now);
-        notifications.extend(self.resources.changed(&self.visible(&catalogue)).await?);
-        Ok(Some((now, notifications)))
+    /// Returns notifications of the resources that have changed.
+    async fn changed_resources(&self) -> Vec<ServerNotification> {
+        loop {
+            let looked = async {
+                // The rights end with the next look.
+                let Some(catalogue) = self.catalogue().await? else { return Ok(Vec::new()) };
+                self.resources.changed(&self.visible(&catalogue)).await
+            };
+            match looked.await {
+                Ok(notifications) => return notifications,
+                Err(_) => sleep(TRIED_AGAIN_AFTER).await,
+            }
+        }
     }
 
     fn notifications(&self, last: Seen, now: Seen) -> Vec<ServerNotification> {
@@ -141,6 +117,6 @@ impl Watched {
 }
 
 fn failed(error: impl std::fmt::Display) -> ErrorData {
-    tracing::warn!(%error, "changes for an MCP client are looked for again");
+    tracing::warn!(%error, "changes of resources for an MCP client are looked for again");
     ErrorData::internal_error("The server failed.", None)
 }

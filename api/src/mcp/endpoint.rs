@@ -19,11 +19,12 @@ use tokio_util::sync::CancellationToken;
 use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::accepting;
+use super::introduction::{Introduction, SharedIntroductions};
+use super::looks::Looks;
 use super::plain_call::PlainCalls;
 use super::resource_watch::WatchedResources;
 use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
-use super::tool_forms::Offers;
 use super::{accept, transport_refusal};
 use crate::auth::Rights;
 use crate::caller_names;
@@ -46,6 +47,8 @@ pub(crate) struct McpEndpoint {
     store: Store,
     calling: Calling,
     sessions: Sessions,
+    looks: Looks,
+    introductions: SharedIntroductions,
     service: Arc<StreamableHttpService<Gateway, LocalSessionManager>>,
     plain_calls: PlainCalls,
     /// Ends subscriptions.
@@ -74,7 +77,9 @@ impl McpEndpoint {
         let gateway = || GATEWAY.try_with(Gateway::clone).map_err(std::io::Error::other);
         let service = Arc::new(StreamableHttpService::new(gateway, sessions.manager.clone(), config));
         let plain_calls = PlainCalls::new(&service.config.allowed_hosts, ending.clone());
-        Self { store, calling, sessions, service, plain_calls, stopping: CancellationToken::new(), ending }
+        let looks = Looks::new(store.clone(), calling.invoker.clone());
+        let (introductions, stopping) = (SharedIntroductions::default(), CancellationToken::new());
+        Self { store, calling, sessions, looks, introductions, service, plain_calls, stopping, ending }
     }
 
     /// Ends the subscriptions after a delay, and all sessions some seconds later, so that calls can end before.
@@ -97,40 +102,59 @@ impl McpEndpoint {
         let CallDepth(depth) = CallDepth::of(request.headers());
         let names = caller_names::read(request.headers())?;
         let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue: None });
-        if !self.sessions.admits(request.headers(), &scope) {
+        let session = self.sessions.begin_use(request.headers(), &scope);
+        if request.headers().contains_key(SESSION) && session.is_none() {
             return Err(Error::NotFound);
         }
-        let may_begin = request.method() == Method::POST && may_begin_session(request.headers());
-        if may_begin && !self.sessions.has_room(&scope).await {
-            return Err(Error::TooManyConnections);
+        // The stream of a session is open for as long as its client is there, and does not keep the session from its end.
+        let session = session.filter(|_| request.method() != Method::GET);
+        let is_end = request.method() == Method::DELETE;
+        let response = self.answer(request, scope).await?;
+        match session {
+            Some(session) if is_end && response.status().is_success() => {
+                session.forget();
+                // The SDK answers 202, which clients report as a failure: nothing is left to do.
+                Ok(StatusCode::NO_CONTENT.into_response())
+            }
+            Some(session) => Ok(session.until_end_of(response)),
+            None => Ok(response),
         }
-        let ending = (request.method() == Method::DELETE).then(|| request.headers().clone());
+    }
+
+    /// Answers a request whose session is that of its user and agent.
+    async fn answer(&self, request: Request, scope: Arc<Scope>) -> Result<Response, Error> {
+        let may_begin = request.method() == Method::POST && may_begin_session(request.headers());
         let listens = request.headers().get(METHOD).is_some_and(|method| method == LISTEN);
-        let lives_long = may_begin || listens && !request.headers().contains_key(SESSION);
+        let in_session = request.headers().contains_key(SESSION);
+        let lives_long = may_begin || listens && !in_session;
         let with_tools = self.with_catalogue(&scope).await?;
-        let gateway = self.gateway(&with_tools, request.headers());
+        let mut gateway = self.gateway(&with_tools, request.headers());
         let scope = if lives_long { scope } else { with_tools };
         let (mut parts, body) = request.into_parts();
         accept::complete(&mut parts.headers);
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
+        if may_begin {
+            gateway.place = self.sessions.begin(&body, &scope)?;
+        }
         let schema = |name: &str| gateway.get_tool(name).map(|tool| tool.input_schema);
         if let Some(call) = self.plain_calls.read(&parts, &body, schema) {
             return self.plain_calls.answer(call, (gateway, scope)).await;
         }
-        parts.extensions.insert(scope.clone());
+        parts.extensions.insert(scope);
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let request = Request::from_parts(parts, Full::new(body.clone()));
+        let (request, place) = (Request::from_parts(parts, Full::new(body.clone())), gateway.place.clone());
         let response = GATEWAY.scope(gateway, Box::pin(self.service.handle(request))).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return Ok(transport_refusal::unreadable(&body));
         }
-        self.sessions.bind(response.headers(), &scope);
-        if let Some(headers) = ending.filter(|_| response.status().is_success()) {
-            self.sessions.forget(&headers);
-            // The SDK answers 202, which clients report as a failure: nothing is left to do.
-            return Ok(StatusCode::NO_CONTENT.into_response());
+        match place {
+            Some(place) => place.bind(response.headers()),
+            None if !in_session && self.sessions.refuse(response.headers()) => {
+                return Ok(transport_refusal::unreadable(&body));
+            }
+            None => {}
         }
         Ok(transport_refusal::in_json_rpc(response).await)
     }
@@ -143,16 +167,19 @@ impl McpEndpoint {
     fn gateway(&self, scope: &Scope, headers: &HeaderMap) -> Gateway {
         // The other headers of a call are compared with the tool's schema.
         let is_call = headers.get(METHOD).is_some_and(|method| method == "tools/call");
-        let instructed = scope.catalogue.as_deref().filter(|_| !is_call);
+        let introduction = Introduction::of(&scope.running, scope.catalogue.as_deref(), is_call);
         Gateway {
             store: self.store.clone(),
             calling: self.calling.clone(),
-            running: scope.running.clone(),
+            looks: self.looks.clone(),
+            introduction: match may_begin_session(headers) {
+                true => self.introductions.share(introduction),
+                false => Arc::new(introduction),
+            },
             catalogue: scope.catalogue.clone().filter(|_| is_call),
-            offers: scope.catalogue.as_deref().map(Offers::of).unwrap_or_default(),
-            system_roles: instructed.map(|tools| tools.system_roles(|_| true)).unwrap_or_default(),
             level: Arc::default(),
             watched_resources: WatchedResources::default(),
+            place: None,
             stopping: self.stopping.clone(),
         }
     }

@@ -2,13 +2,18 @@
 
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
-use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{
+    LoggingLevel, LoggingMessageNotificationParam, NumberOrString, ProgressNotificationParam, ProgressToken,
+};
 use rmcp::service::RequestContext;
-use rmcp::{Peer, RoleServer};
+use rmcp::{ErrorData, Peer, RoleServer};
 use runner::{EventSender, LogEvent, RunEvent, StatusEvent};
 use serde_json::json;
 use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
+
+/// Bytes of a progress token, which every notification of a call repeats: a thousand notifications have 256 KiB of it.
+const TOKEN_BYTES_MAX: usize = 256;
 
 /// Sends the events of one call, as far as its request asks for them.
 pub(super) struct EventRelay {
@@ -25,9 +30,14 @@ struct Progress {
 
 impl EventRelay {
     /// `session` is the level of the session, which requests of earlier protocol versions do not name.
-    pub fn of(context: &RequestContext<RoleServer>, session: Option<LoggingLevel>) -> Self {
-        let progress = context.meta.get_progress_token().map(|token| Progress { token, last: -1.0 });
-        Self { peer: context.peer.clone(), progress, level: context.meta.log_level().or(session) }
+    ///
+    /// # Errors
+    /// When the progress token is too long.
+    pub fn of(context: &RequestContext<RoleServer>, session: Option<LoggingLevel>) -> Result<Self, ErrorData> {
+        let token = context.meta.get_progress_token();
+        token.as_ref().map_or(Ok(()), check_token)?;
+        let progress = token.map(|token| Progress { token, last: -1.0 });
+        Ok(Self { peer: context.peer.clone(), progress, level: context.meta.log_level().or(session) })
     }
 
     /// The sender of the run's events, and the receiver if the request asks for any.
@@ -85,6 +95,15 @@ impl Progress {
     }
 }
 
+fn check_token(token: &ProgressToken) -> Result<(), ErrorData> {
+    match &token.0 {
+        NumberOrString::String(text) if text.len() > TOKEN_BYTES_MAX => {
+            Err(ErrorData::invalid_params(format!("A progress token has at most {TOKEN_BYTES_MAX} bytes."), None))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn message(event: LogEvent) -> Option<LoggingMessageNotificationParam> {
     let level = serde_json::from_value(json!(event.level)).ok()?;
     let mut message = LoggingMessageNotificationParam::new(level, event.data);
@@ -107,7 +126,15 @@ fn increased(last: f64, reported: Option<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::increased;
+    use super::*;
+
+    #[test]
+    fn a_progress_token_is_bounded() {
+        let check = |text: String| check_token(&ProgressToken(NumberOrString::String(text.into())));
+        assert!(check("x".repeat(TOKEN_BYTES_MAX)).is_ok());
+        assert_eq!(check("x".repeat(TOKEN_BYTES_MAX + 1)).unwrap_err().code.0, -32602);
+        assert!(check_token(&ProgressToken(NumberOrString::Number(i64::MAX))).is_ok());
+    }
 
     #[test]
     fn progress_always_increases() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{RunningAgent, Store};
+use registry::Store;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     GetPromptRequestParams, GetPromptResponse, GetSkillRequestMethod, GetSkillRequestParams, GetSkillResult,
@@ -26,12 +26,14 @@ use tokio_util::sync::CancellationToken;
 use super::calling::{Asked, Calling};
 use super::changes::Watched;
 use super::exposure::{Called, Exposed};
+use super::introduction::Introduction;
+use super::looks::Looks;
 use super::mixed_list::MixedList;
 use super::pages::page;
-use super::resource_watch::{URI_BYTES_MAX, VisibleResources, WATCHED_MAX, WatchedResources};
+use super::resource_watch::{VisibleResources, WatchedResources, within_bounds};
 use super::scope::Scope;
+use super::sessions::SessionPlace;
 use super::tasks::Tasks;
-use super::tool_forms::Offers;
 use super::turns::{call_in_turn, turn_of};
 use super::{prompts, resources, skills, tool_resources};
 
@@ -43,18 +45,17 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 pub(super) struct Gateway {
     pub store: Store,
     pub calling: Calling,
-    /// The agent of the request, or of the first request of the session.
-    pub running: Arc<RunningAgent>,
+    pub looks: Looks,
+    /// That of the agent of the request, or of the first request of the session.
+    pub introduction: Arc<Introduction>,
     /// The catalogue of a call, whose headers are compared with it.
     pub catalogue: Option<Arc<Catalogue>>,
-    /// What the agent has besides tools.
-    pub offers: Offers,
-    /// The instructions of its tools, for models.
-    pub system_roles: Vec<String>,
     /// The level of log messages that the session set.
     pub level: Arc<Mutex<Option<LoggingLevel>>>,
     /// The resources that the session watches.
     pub watched_resources: WatchedResources,
+    /// The place of the session; `None` for a request without one.
+    pub place: Option<SessionPlace>,
     /// Ends subscriptions when the server ends.
     pub stopping: CancellationToken,
 }
@@ -88,38 +89,37 @@ impl Gateway {
     async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let scope = Scope::of(&context.request_context().extensions)?;
         let watched = self.watched(scope, context.accepted().clone(), WatchedResources::default());
-        // Without rights, the subscription ends; its client cannot begin another.
-        let Some(mut last) = watched.begin().await else { return Ok(()) };
-        loop {
-            let changed = tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.stopping.cancelled() => return Ok(()),
-                changed = watched.changed(last) => changed,
-            };
-            let Some((now, notifications)) = changed else { return Ok(()) };
-            for notification in notifications {
-                if context.sink().send(notification).await.is_err() {
-                    return Ok(());
+        let told = async {
+            // Without rights, the subscription ends; its client cannot begin another.
+            let Some(mut told) = watched.begin().await else { return };
+            while let Some(notifications) = watched.changed(&mut told).await {
+                for notification in notifications {
+                    if context.sink().send(notification).await.is_err() {
+                        return;
+                    }
                 }
             }
-            last = now;
+        };
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = self.stopping.cancelled() => {}
+            () = told => {}
         }
+        Ok(())
     }
 
-    fn watched(&self, scope: &Arc<Scope>, lists: SubscriptionFilter, resources: WatchedResources) -> Watched {
-        let (store, invoker) = (self.store.clone(), self.calling.invoker.clone());
-        Watched { store, invoker, scope: scope.clone(), lists, resources }
+    fn watched(&self, scope: &Scope, lists: SubscriptionFilter, resources: WatchedResources) -> Watched {
+        Watched { looks: self.looks.clone(), viewpoint: scope.viewpoint(), lists, resources }
     }
 }
 
 /// The SDK moves the futures of methods several times, so that they are boxed: that of a call has many kilobytes.
 impl ServerHandler for Gateway {
     fn get_info(&self) -> ServerConfig {
-        let agent = &self.running.agent;
-        let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
+        let Introduction { name, instructions, .. } = &*self.introduction;
+        let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(name);
         let config = ServerConfig::new(self.capabilities()).with_server_info(implementation);
-        let own = agent.description.to_string();
-        config.with_instructions(std::iter::once(own).chain(self.system_roles.clone()).collect::<Vec<_>>().join("\n\n"))
+        config.with_instructions(instructions)
     }
 
     fn list_tools(
@@ -195,7 +195,8 @@ impl ServerHandler for Gateway {
         Box::pin(async move {
             let scope = Scope::of(&context.extensions)?;
             self.resources::<SubscribeRequestMethod>(scope)?;
-            let visible = VisibleResources { store: &self.store, scope, catalogue: scope.catalogue()? };
+            let visible =
+                VisibleResources { store: &self.store, viewpoint: &scope.viewpoint(), catalogue: scope.catalogue()? };
             self.watched_resources.add(request.uri, &visible).await
         })
     }
@@ -290,10 +291,7 @@ impl ServerHandler for Gateway {
         accepted.tools_list_changed = requested.tools_list_changed;
         accepted.prompts_list_changed = requested.prompts_list_changed;
         accepted.resources_list_changed = requested.resources_list_changed;
-        let resources = requested.resource_subscriptions.as_ref();
-        let is_short = |uri: &&String| uri.len() <= URI_BYTES_MAX;
-        accepted.resource_subscriptions =
-            resources.map(|uris| uris.iter().filter(is_short).take(WATCHED_MAX).cloned().collect());
+        accepted.resource_subscriptions = requested.resource_subscriptions.as_deref().map(within_bounds);
         Some(accepted)
     }
 
@@ -303,33 +301,34 @@ impl ServerHandler for Gateway {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(scope) = Scope::of(&context.extensions) else { return };
-        let scope = &Arc::new(Scope { catalogue: None, ..Scope::clone(scope) });
         let lists = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
         let lists = lists.build().supported_by(&self.capabilities());
         let watched = self.watched(scope, lists, self.watched_resources.clone());
-        let peer = context.peer;
+        let (peer, place) = (context.peer, self.place.clone());
         tokio::spawn(async move {
-            let Some(mut last) = watched.begin().await else { return };
-            loop {
-                let changed = tokio::select! {
-                    changed = watched.changed(last) => changed,
-                    () = closed(&peer) => return,
-                };
-                let Some((now, notifications)) = changed else { return };
-                for notification in notifications {
-                    if peer.send_notification(notification).await.is_err() {
-                        return;
+            let told = async {
+                let Some(mut told) = watched.begin().await else { return };
+                while let Some(notifications) = watched.changed(&mut told).await {
+                    for notification in notifications {
+                        if peer.send_notification(notification).await.is_err() {
+                            return;
+                        }
                     }
                 }
-                last = now;
+            };
+            tokio::select! {
+                () = told => {}
+                () = ended(&peer, place.as_ref()) => {}
             }
         });
     }
 }
 
-/// Waits until a session has ended. The SDK does not announce it.
-async fn closed(peer: &Peer<RoleServer>) {
+/// Waits until a session has ended, and ends it when its client sends nothing for a while. The SDK does not announce the end, and
+/// takes what the server sends for a sign of life.
+async fn ended(peer: &Peer<RoleServer>, place: Option<&SessionPlace>) {
     while !peer.is_transport_closed() {
         sleep(CLOSED_WITHIN).await;
+        place.iter().for_each(|place| place.end_if_idle());
     }
 }

@@ -1,14 +1,13 @@
 //! The items of a family of the Library that the user of a request sees, as a list of the protocol.
 
 use registry::{
-    Digest, Library, LibraryFamily, LibraryFilter, LibraryItem, LibraryItemId, LibraryRange, LibraryScope, Provenance,
-    Store,
+    Digest, Library, LibraryFamily, LibraryFilter, LibraryItem, LibraryItemId, LibraryRange, Provenance, Store,
 };
 use rmcp::ErrorData;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::scope::Scope;
+use super::scope::Viewpoint;
 
 /// Items of a list, the newest. Clients read older ones by their names or ids.
 const ITEMS_MAX: u32 = 10_000;
@@ -22,12 +21,11 @@ pub(super) struct LibraryItems {
 }
 
 impl LibraryItems {
-    pub fn of(store: &Store, scope: &Scope, family: LibraryFamily) -> Self {
-        let Scope { principal, running, names, .. } = scope;
-        let (organization, user, app) = (principal.organization.clone(), principal.user.clone(), names.app.clone());
-        let viewer = json!([running.agent.id, user, app, family]).to_string();
+    pub fn of(store: &Store, viewpoint: &Viewpoint, family: LibraryFamily) -> Self {
+        let of = viewpoint.library.clone();
+        let viewer = json!([viewpoint.agent, of.user, of.app, family]).to_string();
         // Only what is written has a provenance.
-        let library = store.library(LibraryScope { organization, user, app }, Provenance::default());
+        let library = store.library(of, Provenance::default());
         Self { library, family, viewer }
     }
 

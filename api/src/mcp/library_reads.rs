@@ -44,7 +44,7 @@ impl ItemReader<'_> {
         let bound = BoundCall { scope, listed: &listed, arguments: Some(&arguments) };
         let (principal, cancelled) = (scope.principal.clone(), CancellationToken::new());
         let caller = Caller { context, principal, cancelled, interaction: Interaction::default() };
-        let mut relay = EventRelay::of(context, None);
+        let mut relay = EventRelay::of(context, None)?;
         match calling.attempt(call(&bound, caller)?, context, &mut relay).await? {
             Ok(result) => item(result),
             Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),

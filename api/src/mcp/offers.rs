@@ -14,6 +14,7 @@ use runner::ListedTool;
 
 use super::calling::Asked;
 use super::gateway::Gateway;
+use super::introduction::Introduction;
 use super::library_items::LibraryItems;
 use super::library_reads::ItemReader;
 use super::library_uris::{skill_id, unknown};
@@ -28,15 +29,13 @@ impl Gateway {
         let all = all.enable_prompts().enable_prompts_list_changed();
         let all = all.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
         let mut capabilities = all.enable_completions().enable_tasks().enable_skills().build();
-        let has_prompts = self.offers.prompts || self.running.has_family(LibraryFamily::Prompts);
-        let has_skills = self.running.has_family(LibraryFamily::Skills);
-        let has_resources = has_skills || self.offers.resources || self.running.has_family(LibraryFamily::Artifacts);
+        let Introduction { has_prompts, has_resources, has_skills, .. } = &*self.introduction;
         if let Some(extensions) = capabilities.extensions.as_mut().filter(|_| !has_skills) {
             extensions.remove(SKILLS_EXTENSION_ID);
         }
-        capabilities.prompts = capabilities.prompts.filter(|_| has_prompts);
-        capabilities.resources = capabilities.resources.filter(|_| has_resources);
-        capabilities.completions = capabilities.completions.filter(|_| has_prompts || has_resources);
+        capabilities.prompts = capabilities.prompts.filter(|_| *has_prompts);
+        capabilities.resources = capabilities.resources.filter(|_| *has_resources);
+        capabilities.completions = capabilities.completions.filter(|_| *has_prompts || *has_resources);
         capabilities
     }
 
@@ -52,7 +51,7 @@ impl Gateway {
         if !has_family && !has_skills && tools.is_empty() {
             return Err(ErrorData::method_not_found::<M>());
         }
-        Ok(MixedList { tools, items: has_family.then(|| LibraryItems::of(&self.store, scope, family)) })
+        Ok(MixedList { tools, items: has_family.then(|| LibraryItems::of(&self.store, &scope.viewpoint(), family)) })
     }
 
     pub(super) fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
@@ -67,7 +66,7 @@ impl Gateway {
         if !scope.running.has_family(LibraryFamily::Skills) {
             return Err(ErrorData::method_not_found::<M>());
         }
-        Ok(LibraryItems::of(&self.store, scope, LibraryFamily::Skills))
+        Ok(LibraryItems::of(&self.store, &scope.viewpoint(), LibraryFamily::Skills))
     }
 
     fn asked(&self, context: RequestContext<RoleServer>) -> Asked {

@@ -12,13 +12,23 @@ use runner::Catalogue;
 use super::library_items::LibraryItems;
 use super::library_uris::{artifact_id, skill_id, skill_uri, unknown};
 use super::mixed_list::digest_of;
-use super::scope::Scope;
+use super::scope::Viewpoint;
 use super::tool_resources;
 
-/// Resources of one client. Each is looked at after every change of anything.
-pub(super) const WATCHED_MAX: usize = 100;
+/// Resources of one client. Each is looked at after every change of what the user sees.
+const WATCHED_MAX: usize = 100;
 /// Bytes of a URI that is watched.
-pub(super) const URI_BYTES_MAX: usize = 2_048;
+const URI_BYTES_MAX: usize = 2_048;
+/// Bytes of all URIs of one client: 2,000 clients of a server have 32 MiB.
+const URIS_BYTES_MAX: usize = 16 << 10;
+
+/// Returns the first URIs of a list that one client may watch.
+pub(super) fn within_bounds(uris: &[String]) -> Vec<String> {
+    let mut left = URIS_BYTES_MAX;
+    let fits = |uri: &&String| left.checked_sub(uri.len()).inspect(|rest| left = *rest).is_some();
+    let short = uris.iter().filter(|uri| uri.len() <= URI_BYTES_MAX);
+    short.take(WATCHED_MAX).take_while(fits).cloned().collect()
+}
 
 /// What a client saw last of each resource; `None` for one that was not there.
 #[derive(Clone, Default)]
@@ -27,7 +37,7 @@ pub(super) struct WatchedResources(Arc<Mutex<BTreeMap<String, Option<Digest>>>>)
 /// The resources that a user sees now.
 pub(super) struct VisibleResources<'a> {
     pub store: &'a Store,
-    pub scope: &'a Scope,
+    pub viewpoint: &'a Viewpoint,
     pub catalogue: &'a Catalogue,
 }
 
@@ -37,7 +47,7 @@ impl VisibleResources<'_> {
         if let Some(found) = tool_resources::find(self.catalogue, uri) {
             return Ok(Some(digest_of(&[found.listed])));
         }
-        let items = |family| LibraryItems::of(self.store, self.scope, family);
+        let items = |family| LibraryItems::of(self.store, self.viewpoint, family);
         let has = |family| self.catalogue.running.has_family(family);
         let revision = match (artifact_id(uri), skill_id(uri)) {
             (Some(id), _) if has(LibraryFamily::Artifacts) => {
@@ -68,17 +78,26 @@ impl WatchedResources {
             let text = format!("A session has at most {WATCHED_MAX} subscriptions to resources.");
             return Err(ErrorData::invalid_params(text, None));
         }
+        let others: usize = watched.keys().filter(|other| **other != uri).map(String::len).sum();
+        if others + uri.len() > URIS_BYTES_MAX {
+            let text = format!("The URIs of a session's subscriptions have at most {URIS_BYTES_MAX} bytes together.");
+            return Err(ErrorData::invalid_params(text, None));
+        }
         watched.insert(uri, Some(state));
         Ok(())
     }
 
     /// Begins to watch resources of which some may not be there yet.
     pub async fn add_all(&self, uris: &[String], visible: &VisibleResources<'_>) -> Result<(), ErrorData> {
-        for uri in uris.iter().take(WATCHED_MAX) {
-            let state = visible.state(uri).await?;
-            self.0.lock().insert(uri.clone(), state);
+        for uri in within_bounds(uris) {
+            let state = visible.state(&uri).await?;
+            self.0.lock().insert(uri, state);
         }
         Ok(())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
     }
 
     pub fn remove(&self, uri: &str) {
@@ -104,5 +123,18 @@ impl WatchedResources {
             notifications.push(ServerNotification::ResourceUpdatedNotification(updated));
         }
         Ok(notifications)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watched_uris_of_a_client_are_bounded_in_number_and_in_bytes() {
+        let uris = |count: usize, bytes: usize| vec!["x".repeat(bytes); count];
+        assert_eq!(within_bounds(&uris(2 * WATCHED_MAX, 10)).len(), WATCHED_MAX);
+        assert_eq!(within_bounds(&uris(100, URI_BYTES_MAX)).len(), URIS_BYTES_MAX / URI_BYTES_MAX);
+        assert!(within_bounds(&uris(1, URI_BYTES_MAX + 1)).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use registry::{CallerNames, Principal, RunningAgent};
+use registry::{AgentId, CallerNames, LibraryScope, Principal, RunningAgent};
 use rmcp::ErrorData;
 use rmcp::model::Extensions;
 use runner::{Catalogue, Depth};
@@ -23,7 +23,24 @@ pub(super) struct Scope {
     pub catalogue: Option<Arc<Catalogue>>,
 }
 
+/// The user and the agent of what lives longer than a request, without the agent's revision, which has up to some megabytes.
+#[derive(Clone)]
+pub(super) struct Viewpoint {
+    /// The user whose items of the Library are read.
+    pub library: LibraryScope,
+    pub agent: AgentId,
+    pub rights: Rights,
+}
+
 impl Scope {
+    /// What stays of the scope in what lives longer than the request.
+    pub fn viewpoint(&self) -> Viewpoint {
+        let Self { principal, names, .. } = self;
+        let (organization, user) = (principal.organization.clone(), principal.user.clone());
+        let library = LibraryScope { organization, user, app: names.app.clone() };
+        Viewpoint { library, agent: self.running.agent.id.clone(), rights: self.rights.clone() }
+    }
+
     /// The tools that the user sees.
     pub fn catalogue(&self) -> Result<&Arc<Catalogue>, ErrorData> {
         self.catalogue.as_ref().ok_or_else(|| ErrorData::internal_error("the request has no tools", None))

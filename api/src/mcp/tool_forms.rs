@@ -9,20 +9,6 @@ use serde_json::json;
 use super::calling::{Asked, Calling};
 use super::result::ERROR;
 
-/// Whether some of the tools of an agent are prompts, and whether some read resources.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Offers {
-    pub prompts: bool,
-    pub resources: bool,
-}
-
-impl Offers {
-    pub fn of(catalogue: &Catalogue) -> Self {
-        let (prompts, resources) = (prompts(catalogue), resources(catalogue));
-        Self { prompts: !prompts.is_empty(), resources: !resources.is_empty() }
-    }
-}
-
 /// The end of a call of a tool as another form.
 pub(super) enum Read {
     Done(CallToolResult),

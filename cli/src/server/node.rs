@@ -15,7 +15,7 @@ pub async fn keep(store: Store, invoker: Invoker) {
     loop {
         tokio::select! {
             _ = beats.tick() => heartbeats.beat(&store).await,
-            () = store.changed() => {}
+            () = store.cancellation_requested() => {}
         }
         cancel(&store, &invoker).await;
     }

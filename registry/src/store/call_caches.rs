@@ -35,6 +35,18 @@ impl Default for CallCaches {
 }
 
 impl CallCaches {
+    /// Drops the tools and the agents of an organisation.
+    pub fn drop_tools_and_agents(&self, of: &OrganizationId) {
+        self.callables.drop_where(|(organization, ..), _| organization == of);
+        self.running_agents.drop_where(|(organization, _), _| organization == of);
+    }
+
+    /// Drops the variables of a user, or of all users of an organisation.
+    pub fn drop_user_variables(&self, of: &OrganizationId, of_user: Option<&UserId>) {
+        let is_of = |user: &UserId| of_user.is_none_or(|of_user| of_user == user);
+        self.user_variables.drop_where(|(organization, user), _| organization == of && is_of(user));
+    }
+
     /// Callers do this after a change and before they report it.
     pub fn clear(&self) {
         self.callables.clear();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
-use super::call_caches::CallCaches;
 use super::corpus_models::CorpusModels;
 use super::data_keys::DataKeys;
 use super::database::{Database, Pool, Watch};
+use super::kept_rows::KeptRows;
 use super::lost_commits::LostCommits;
 use super::page_tokens::PageTokens;
 use super::queued::Work;
@@ -16,9 +16,9 @@ use super::retention::Retention;
 use super::sql::listing::{ListPool, Listing};
 use super::sql::record_rows::RecordRows;
 use super::storage_health::StorageHealth;
-use super::token_cache::TokenCache;
+use super::subscribers::SeenChanges;
 use super::writer::Writer;
-use crate::account::OrganizationId;
+use crate::account::{OrganizationId, UserId};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -42,13 +42,9 @@ pub(super) struct Inner {
     pub config: Config,
     pub retention: Retention,
     pub boot: BootId,
-    pub tokens: Arc<TokenCache>,
-    /// Wakes the task that waits for changes by other servers.
-    pub changes: Arc<Notify>,
-    /// Counts the changes by this server and by others.
-    pub generation: Arc<watch::Sender<u64>>,
+    /// Rows in memory, which changes drop.
+    pub kept: Arc<KeptRows>,
     pub _watch: Option<Watch>,
-    pub caches: Arc<CallCaches>,
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
     pub lost_commits: LostCommits,
@@ -82,15 +78,20 @@ impl Store {
         self.0.database.is_shared()
     }
 
-    /// Waits until another server may have changed something. For one task.
-    pub async fn changed(&self) {
-        self.0.changes.notified().await;
+    /// Waits until a user may have asked for the cancellation of a run. For one task.
+    pub async fn cancellation_requested(&self) {
+        self.0.kept.cancellations.notified().await;
     }
 
-    /// Returns a counter that grows after every change of anything but the record of runs, by this server or by another. Without
-    /// announcements of another server's changes, it does not grow with these.
-    pub fn generation(&self) -> watch::Receiver<u64> {
-        self.0.generation.subscribe()
+    /// Returns counters of the changes of what a user sees, by this server or by another. While notices of another server do not
+    /// arrive, its changes are not counted; when they arrive again, everything counts as changed.
+    pub fn seen_changes(&self, organization: &OrganizationId, user: &UserId) -> watch::Receiver<SeenChanges> {
+        self.0.kept.subscribers.subscribe(organization, user)
+    }
+
+    /// Returns a number that grows with every change of the rules of a user, as [`Store::seen_changes`] counts changes.
+    pub fn rules_generation(&self, organization: &OrganizationId, user: &UserId) -> u64 {
+        self.0.kept.rules.of(organization, user)
     }
 
     /// The key with which the states of calls are signed that wait for answers.
@@ -136,18 +137,6 @@ impl Store {
         let written = self.0.writer.write(work).await;
         self.0.health.note(&written, self.0.clock.now());
         written
-    }
-
-    /// Writes a change that takes rights from a user, and clears the cache of checked tokens. The cache is cleared even
-    /// when the caller is gone.
-    pub(super) async fn change_rights<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
-        let store = self.clone();
-        let changed = tokio::spawn(async move {
-            let changed = store.write(work).await;
-            store.0.tokens.checked.clear();
-            changed
-        });
-        changed.await.map_err(|_| Error::Closed)?
     }
 }
 

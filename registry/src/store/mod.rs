@@ -5,11 +5,13 @@
 //! visible. Rows of other organisations are absent.
 
 mod call_caches;
+mod changes;
 mod corpus_models;
 mod data_keys;
 mod database;
 mod deadline;
 mod handle;
+mod kept_rows;
 mod lost_commits;
 mod old_journal;
 mod options;
@@ -20,6 +22,7 @@ mod retention;
 mod sql;
 mod sqlite;
 mod storage_health;
+mod subscribers;
 mod token_cache;
 mod transfer;
 mod ttl_cache;
@@ -27,18 +30,18 @@ mod writer;
 
 use std::sync::Arc;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 use crate::data_dir::DataDirLock;
 use crate::error::Result;
 use crate::ids::BootId;
 use crate::memory_search::IndexCache;
-use call_caches::CallCaches;
 use corpus_models::CorpusModels;
 use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
 pub use handle::Store;
+use kept_rows::KeptRows;
 use lost_commits::LostCommits;
 pub use options::{DatabaseLocation, StoreOptions};
 use page_tokens::PageTokens;
@@ -49,7 +52,7 @@ use sql::master_key::{require_master_key, require_master_key_of_copy};
 pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, EndedRun, Library, Report, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
-use token_cache::TokenCache;
+pub use subscribers::SeenChanges;
 pub use transfer::{ComparedTable, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep};
 use writer::{Writer, WriterSetup};
 
@@ -100,18 +103,19 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     let readers = database.readers(config.reader_connections).await?;
     let counters = database.counters(config.counter_connections);
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
-    let caches = Arc::new(CallCaches::default());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
-    let tokens = Arc::new(TokenCache::default());
-    let generation = Arc::new(watch::Sender::new(0));
-    let (cleared, grown) = (caches.clone(), generation.clone());
-    let on_commit = Box::new(move || {
-        cleared.clear();
-        grown.send_modify(|generation| *generation += 1);
+    let boot = BootId::new(&clock);
+    let kept = Arc::new(KeptRows::new(boot.clone()));
+    let (by_this_server, by_others) = (kept.clone(), kept.clone());
+    let watch = database.watch(Box::new(move |notice| by_others.apply_notice(notice)));
+    let writer = Writer::start(WriterSetup {
+        connection,
+        // Another server of the database hears of changes, if there can be one.
+        announces_as: database.is_shared().then(|| boot.clone()),
+        database: database.clone(),
+        retention,
+        on_commit: Box::new(move |changes| changes.iter().for_each(|change| by_this_server.apply(change))),
     });
-    let changes = Arc::new(Notify::new());
-    let watch = database.watch(on_change(&caches, &tokens, Announced { changes: &changes, generation: &generation }));
-    let writer = Writer::start(WriterSetup { connection, database: database.clone(), retention, on_commit });
     Ok(Inner {
         database,
         readers,
@@ -120,44 +124,18 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
         writer,
         keys: keys.clone(),
         data_keys: DataKeys::default(),
-        boot: BootId::new(&clock),
+        boot,
         clock,
         config,
         retention,
-        tokens,
-        changes,
-        generation,
+        kept,
         _watch: watch,
-        caches,
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
         lost_commits: LostCommits::default(),
         memory_indices: IndexCache::default(),
         corpora: CorpusModels::default(),
         memory_written: Notify::new(),
-    })
-}
-
-/// The listeners for changes by other servers.
-struct Announced<'a> {
-    changes: &'a Arc<Notify>,
-    generation: &'a Arc<watch::Sender<u64>>,
-}
-
-/// Returns what another server's change does: nothing in memory can be trusted.
-fn on_change(
-    caches: &Arc<CallCaches>,
-    tokens: &Arc<TokenCache>,
-    announced: Announced<'_>,
-) -> Box<dyn Fn() + Send + Sync> {
-    let (caches, tokens) = (caches.clone(), tokens.clone());
-    let (changes, generation) = (announced.changes.clone(), announced.generation.clone());
-    Box::new(move || {
-        caches.clear();
-        tokens.checked.clear();
-        generation.send_modify(|generation| *generation += 1);
-        // Kept for the one who waits, if they are busy now.
-        changes.notify_one();
     })
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::ttl_cache::TtlCache;
+use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::principal::Principal;
@@ -40,6 +41,13 @@ impl Default for TokenCache {
 }
 
 impl TokenCache {
+    /// Drops the tokens and keys of a user, or of all users of an organisation.
+    pub fn drop_tokens(&self, of: &OrganizationId, user: Option<&UserId>) {
+        self.checked.drop_where(|_, Checked { principal, .. }| {
+            principal.organization == *of && user.is_none_or(|user| principal.user == *user)
+        });
+    }
+
     /// Parses the grants of a role. The same text returns the same value with its compiled patterns.
     pub fn grants(&self, json: &str) -> serde_json::Result<Grants> {
         let mut grants = self.grants.lock();

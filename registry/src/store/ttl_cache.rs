@@ -65,6 +65,13 @@ impl<K: Eq + Hash, V: Clone> TtlCache<K, V> {
         state.entries.insert(key, Entry { value, since: read_start.since });
     }
 
+    /// Drops the values that a change concerns, as [`TtlCache::clear`] drops all of them.
+    pub fn drop_where(&self, concerns: impl Fn(&K, &V) -> bool) {
+        let mut state = self.state.lock();
+        state.generation += 1;
+        state.entries.retain(|key, entry| !concerns(key, &entry.value));
+    }
+
     /// Clears the cache. Callers do this after a change and before they report it.
     pub fn clear(&self) {
         let mut state = self.state.lock();
@@ -85,6 +92,20 @@ mod tests {
             assert_eq!(cache.get(&number), Some(number));
             assert!(cache.state.lock().entries.len() <= 8);
         }
+    }
+
+    #[test]
+    fn a_change_drops_the_values_that_it_concerns() {
+        let cache = TtlCache::new(8);
+        let early = cache.read_start();
+        for number in 1..=4 {
+            cache.insert(&cache.read_start(), number, number);
+        }
+        cache.drop_where(|key, value| key == value && key % 2 == 0);
+        assert_eq!((1..=4).map(|key| cache.get(&key)).collect::<Vec<_>>(), [Some(1), None, Some(3), None]);
+        // It may have been read before the change.
+        cache.insert(&early, 2, 2);
+        assert_eq!(cache.get(&2), None);
     }
 
     #[test]

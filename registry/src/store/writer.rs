@@ -9,12 +9,14 @@ use std::sync::Arc;
 use metrics::gauge;
 use tokio::sync::{mpsc, oneshot};
 
+use super::changes::Change;
 use super::database::{Connection, Database};
 use super::queued::{Job, Queued, QueuedRecord, Work};
 use super::retention::Retention;
 use super::sql::group::Group;
 use super::sql::record_rows::RecordRows;
 use crate::error::{Error, Result};
+use crate::ids::BootId;
 use crate::metrics::{WRITES_WAITING, number};
 
 /// Writes in the queue. Callers wait while the queue is full (back-pressure).
@@ -35,13 +37,18 @@ pub(super) struct Writer {
     queue: mpsc::Sender<Message>,
 }
 
+/// Hears of the changes of a commit.
+pub(super) type OnCommit = Box<dyn Fn(&[Change]) + Send + Sync>;
+
 /// The parts that a writer is made of.
 pub(super) struct WriterSetup {
     pub connection: Connection,
     pub database: Arc<dyn Database>,
     pub retention: Retention,
-    /// Called after each commit of anything but the record of runs, before the callers get their results.
-    pub on_commit: Box<dyn Fn() + Send + Sync>,
+    /// The name under which changes are announced to other servers; `None` when there are none.
+    pub announces_as: Option<BootId>,
+    /// Called after each commit with the changes that its writes name, before the callers get their results.
+    pub on_commit: OnCommit,
 }
 
 impl Writer {
@@ -116,10 +123,9 @@ fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> (Group, Opt
 
 /// Commits a group. After a failed commit the connection is replaced, which recovers from any state.
 async fn commit(setup: &mut WriterSetup, mut group: Group) {
-    let committed = group.commit(&mut setup.connection, setup.retention).await;
-    if !group.jobs.is_empty() {
-        (setup.on_commit)();
-    }
+    let committed = group.commit(&mut setup.connection, setup.retention, setup.announces_as.as_ref()).await;
+    // Also after a failure: the database may have committed before the connection was lost.
+    (setup.on_commit)(&group.changes);
     let has_failed = committed.is_err();
     group.reply(&committed);
     if has_failed {
@@ -186,7 +192,7 @@ mod tests {
         let database: Arc<dyn Database> = Arc::new(Sqlite::new(path, None));
         let connection = database.create(&Clock::system()).await.unwrap();
         let retention = Retention { time: Duration::ZERO, answers_per_tool_max: 0 };
-        let setup = WriterSetup { connection, database, retention, on_commit: Box::new(|| ()) };
+        let setup = WriterSetup { connection, database, retention, announces_as: None, on_commit: Box::new(|_| ()) };
         let writer = Writer::start(setup);
         (folder, writer)
     }

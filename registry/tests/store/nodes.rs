@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
+use registry::{DatabaseLocation, NewUser, RoleName, SeenChanges, UserId};
+use sqlx::postgres::PgListener;
 use tokio::time::timeout;
 
 use crate::database;
 use crate::fixtures::{World, store_beside};
 
+/// Time without a change after which no notice is on its way.
+const QUIET: Duration = Duration::from_secs(1);
+/// Changes until a store listens, also on a slow machine.
+const ATTEMPTS: usize = 60;
 /// Bounds what must happen soon, also on a slow machine.
 const SOON: Duration = Duration::from_secs(20);
-/// Time without a change after which no announcement is on its way.
-const QUIET: Duration = Duration::from_secs(1);
 
 #[tokio::test]
 async fn a_change_is_announced_to_another_store() {
@@ -20,10 +24,76 @@ async fn a_change_is_announced_to_another_store() {
     let world = World::new().await;
     world.organization("acme").await;
     let (other, acme) = store_beside(world.data.root(), world.database.clone()).await;
-    while timeout(QUIET, other.changed()).await.is_ok() {}
+    let globex = world.organization("globex").await;
     let tool = world.tool(&acme, "lookup").await;
-    timeout(SOON, other.changed()).await.expect("an announcement");
-    assert!(other.get_tool(&acme.organization, &tool).await.unwrap().is_some());
+    let mut own = other.seen_changes(&acme.organization, &acme.user);
+    let foreign = other.seen_changes(&globex.organization, &globex.user);
+    let admin = || RoleName::parse("admin").unwrap();
+    // Until the other store listens, which tells once that everything may have changed.
+    for _ in 0..ATTEMPTS {
+        world.store.set_user_role(&acme.organization, &acme.user, admin()).await.unwrap();
+        if timeout(QUIET, own.changed()).await.is_ok() {
+            break;
+        }
+    }
+    while timeout(QUIET, own.changed()).await.is_ok() {}
+    let (before, foreign_before) = (*own.borrow_and_update(), *foreign.borrow());
+    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    timeout(SOON, own.changed()).await.expect("a notice").unwrap();
+    assert_eq!(*own.borrow(), SeenChanges { tools: before.tools + 1, ..before });
+    assert_eq!(*foreign.borrow(), foreign_before);
+}
+
+/// Notices of all stores of a database.
+async fn listen(url: &str) -> PgListener {
+    let mut listener = PgListener::connect(url).await.unwrap();
+    listener.listen("lathe_changes").await.unwrap();
+    listener
+}
+
+/// The first notice is that of a change which is made at the end.
+#[tokio::test]
+async fn writes_that_no_server_keeps_in_memory_are_not_announced() {
+    let world = World::new().await;
+    let DatabaseLocation::Url(url) = &world.database else { return };
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let mut notices = listen(url.expose()).await;
+    for _ in 0..3 {
+        world.store.heartbeat().await.unwrap();
+        world.store.close_orphans().await.unwrap();
+        world.store.requested_cancellations().await.unwrap();
+    }
+    world.store.delete_expired_runs().await.unwrap();
+    world.store.delete_expired_agent_runs().await.unwrap();
+    world.store.delete_expired_attempts().await.unwrap();
+    world.store.delete_expired_authorizations().await.unwrap();
+    world.store.delete_expired_library_items().await.unwrap();
+    world.store.delete_expired_answers().await.unwrap();
+    world.token_of(&acme.organization, "ann").await;
+    world.answered(&acme, "an answer").await;
+    world.lease(&acme, &tool).await;
+    world.store.leave().await.unwrap();
+    let bob = NewUser { id: UserId::parse("bob").unwrap(), role: RoleName::parse("admin").unwrap() };
+    world.store.create_user(&acme.organization, bob).await.unwrap();
+    world.store.set_user_role(&acme.organization, &acme.user, RoleName::parse("admin").unwrap()).await.unwrap();
+    let notice = timeout(SOON, notices.recv()).await.expect("a notice").unwrap();
+    assert_eq!(notice.payload(), format!("{} rights acme {}", world.store.boot(), acme.user));
+}
+
+/// A write that fails within a group announces nothing; the others do.
+#[tokio::test]
+async fn a_refused_change_is_not_announced() {
+    let world = World::new().await;
+    let DatabaseLocation::Url(url) = &world.database else { return };
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let mut notices = listen(url.expose()).await;
+    // The last administrator stays.
+    world.store.remove_user(&acme.organization, &acme.user).await.unwrap_err();
+    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    let notice = timeout(SOON, notices.recv()).await.expect("a notice").unwrap();
+    assert_eq!(notice.payload(), format!("{} tools acme", world.store.boot()));
 }
 
 #[tokio::test]

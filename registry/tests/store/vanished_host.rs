@@ -115,7 +115,7 @@ async fn notices_arrive_again_over_another_path() {
     // That of the new connection: notices may have been missed.
     timeout(PATIENCE, async {
         for _ in 0..3 {
-            world.store.changed().await;
+            world.store.cancellation_requested().await;
         }
     })
     .await

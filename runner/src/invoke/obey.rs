@@ -29,7 +29,8 @@ impl Services {
 
     /// The rules that are enforced for a user.
     pub async fn rules_of(&self, scope: &LibraryScope) -> Result<Arc<EnforcedRules>, Error> {
-        let (generation, now) = (*self.store.generation().borrow(), self.clock.now());
+        let generation = self.store.rules_generation(&scope.organization, &scope.user);
+        let now = self.clock.now();
         if let Some(rules) = self.rules.get(scope, (generation, now)) {
             return Ok(rules);
         }

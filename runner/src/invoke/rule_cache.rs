@@ -19,7 +19,7 @@ const KEPT: Duration = Duration::from_secs(1);
 pub(super) struct RuleCache(Arc<Mutex<HashMap<LibraryScope, RuleEntry>>>);
 
 pub(super) struct RuleEntry {
-    /// The counter of the store's changes before the rules were read.
+    /// The number of changes of the user's rules before they were read.
     pub generation: u64,
     pub read_at: Timestamp,
     pub rules: Arc<EnforcedRules>,

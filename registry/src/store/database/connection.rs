@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::{Failure, Query, Row};
+use crate::store::changes::Change;
 use crate::store::deadline::Deadline;
 
 /// The future that a method of a database returns. It is boxed, so that the database can be chosen at run time.
@@ -39,27 +40,41 @@ pub(in crate::store) trait Session: Send {
     fn close(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-pub(in crate::store) struct Connection(Box<dyn Session>);
+pub(in crate::store) struct Connection {
+    session: Box<dyn Session>,
+    /// Changes that the present write has named.
+    changes: Vec<Change>,
+}
 
 impl Connection {
     pub fn new(session: impl Session + 'static) -> Self {
-        Self(Box::new(session))
+        Self { session: Box::new(session), changes: Vec::new() }
+    }
+
+    /// Names a change of rows that servers keep in memory. Servers hear of it if the write commits.
+    pub fn announce(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    /// Returns the changes that were named since the last call.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
     }
 
     pub fn run_all(&mut self, queries: Vec<Query>) -> Running<'_, Vec<Row>, Failure> {
-        self.0.run_all(queries)
+        self.session.run_all(queries)
     }
 
     pub fn limit(&mut self, deadline: &Deadline) -> Running<'_, (), Failure> {
-        self.0.limit(deadline)
+        self.session.limit(deadline)
     }
 
     pub fn abandon(&mut self) {
-        self.0.abandon();
+        self.session.abandon();
     }
 
     pub async fn close(self) {
-        self.0.close().await;
+        self.session.close().await;
     }
 }
 
@@ -91,20 +106,20 @@ pub(in crate::store) trait Execute {
 
 impl Execute for &mut Connection {
     fn rows(self, query: Query) -> impl Future<Output = Result<Vec<Row>, Failure>> + Send {
-        self.0.rows(query)
+        self.session.rows(query)
     }
 
     fn execute(self, query: Query) -> impl Future<Output = Result<u64, Failure>> + Send {
-        self.0.execute(query)
+        self.session.execute(query)
     }
 }
 
 impl Execute for &Pool {
     async fn rows(self, query: Query) -> Result<Vec<Row>, Failure> {
-        self.acquire().await?.0.rows(query).await
+        self.acquire().await?.session.rows(query).await
     }
 
     async fn execute(self, query: Query) -> Result<u64, Failure> {
-        self.acquire().await?.0.execute(query).await
+        self.acquire().await?.session.execute(query).await
     }
 }

@@ -5,6 +5,9 @@ use std::path::Path;
 use super::{Connection, Pool, Running, Statement, TextSearch, Window};
 use crate::clock::Clock;
 
+/// Hears a notice of a change; `None` when notices may have been missed.
+pub(in crate::store) type Hear = Box<dyn Fn(Option<&str>) + Send + Sync>;
+
 /// A task that ends with its value.
 pub(in crate::store) struct Watch(pub tokio::task::JoinHandle<()>);
 
@@ -34,9 +37,8 @@ pub(in crate::store) trait Database: Send + Sync {
     /// Whether several servers may use the database at the same time.
     fn is_shared(&self) -> bool;
 
-    /// Calls `changed` after each commit of another server that may change what this one has in memory, and when such calls may
-    /// have been missed. Ends with the returned value.
-    fn watch(&self, changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch>;
+    /// Calls `hear` with each notice of a change, and with `None` when notices may have been missed. Ends with the returned value.
+    fn watch(&self, hear: Hear) -> Option<Watch>;
 
     /// Whether this many bytes can be written, as far as can be seen from here.
     fn has_space(&self, bytes: u64) -> bool;

@@ -13,7 +13,7 @@ mod value;
 
 pub(super) use connection::{Connection, Connections, Execute, Pool, Running, Session};
 pub(super) use failure::{Failure, FailureKind};
-pub(super) use installation::{Database, Watch};
+pub(super) use installation::{Database, Hear, Watch};
 pub(super) use query::{Query, Statement};
 pub(super) use row::{Columns, FromColumn, Row, damaged, get};
 pub(super) use template::expanded;

@@ -5,7 +5,7 @@
 //! | `{now}` | the database's clock in milliseconds |
 //! | `{begin}` | the statement that begins a transaction of the record of runs |
 //! | `{begin alone}` | the statement that begins a transaction beside which no other of its kind runs |
-//! | `{commit}` | the statement that commits such a transaction, and tells other servers |
+//! | `{notify text}` | sends a text to other servers, when the transaction commits |
 //! | `{members $1}` | the texts of a JSON array, as a table with the column `value` |
 //! | `{records $1 name TEXT, size INTEGER, sealed BYTES}` | the objects of a JSON array as rows; bytes are hexadecimal |
 //! | `{field s.source user_id}` | a field of a JSON object |

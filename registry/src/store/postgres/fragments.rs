@@ -13,7 +13,7 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         ("now", _) => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)".to_owned(),
         ("begin", "alone") => format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"),
         ("begin", _) => "BEGIN".to_owned(),
-        ("commit", _) => format!("NOTIFY {CHANNEL}; COMMIT"),
+        ("notify", text) => format!("pg_notify('{CHANNEL}', {text})"),
         ("members", list) => format!(
             "(SELECT value FROM unnest(ARRAY(SELECT jsonb_array_elements_text(CAST({list} AS JSONB)))) AS members (value))"
         ),

@@ -1,11 +1,13 @@
-//! Notices of commits, which servers send each other through the database.
+//! Notices of changes, which servers send each other through the database.
 
 use std::time::Duration;
 
+use sqlx::Executor as _;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::time::{sleep, timeout};
 
 use super::settings::CONNECT_TIME_MAX;
+use crate::store::database::Hear;
 
 /// The channel of notices.
 pub(super) const CHANNEL: &str = "lathe_changes";
@@ -13,31 +15,43 @@ pub(super) const CHANNEL: &str = "lathe_changes";
 /// Time between two attempts to listen. What servers have in memory is good for about as long.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Time without a notice after which notices are taken for lost: each server, also this one, makes one with every heartbeat.
-const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// Time without a notice after which the connection is tested: servers that change nothing send none.
+const SILENCE_MAX: Duration = Duration::from_secs(5);
 
-/// Calls `changed` for every notice, and whenever notices may have been missed.
-pub(super) async fn watch(options: PgConnectOptions, changed: Box<dyn Fn() + Send + Sync>) {
+/// Time in which the test is answered.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Passes on every notice, and `None` whenever notices may have been missed.
+pub(super) async fn watch(options: PgConnectOptions, hear: Hear) {
     loop {
-        if let Err(error) = listen(&options, &*changed).await {
+        if let Err(error) = listen(&options, &hear).await {
             tracing::warn!(%error, "notices of other servers do not arrive; trying again");
         }
-        changed();
+        hear(None);
         sleep(PAUSE).await;
     }
 }
 
-async fn listen(options: &PgConnectOptions, changed: &(dyn Fn() + Send + Sync)) -> Result<(), sqlx::Error> {
+async fn listen(options: &PgConnectOptions, hear: &Hear) -> Result<(), sqlx::Error> {
     let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(CONNECT_TIME_MAX);
     let pool = pool.connect_with(options.clone()).await?;
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.listen(CHANNEL).await?;
-    changed();
-    while let Ok(notice) = timeout(SILENCE_MAX, listener.try_recv()).await {
-        if notice?.is_none() {
-            break;
+    hear(None);
+    loop {
+        match timeout(SILENCE_MAX, listener.try_recv()).await {
+            Ok(Ok(Some(notice))) => hear(Some(notice.payload())),
+            // The connection was lost.
+            Ok(Ok(None)) => return Ok(()),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => test(&mut listener).await?,
         }
-        changed();
     }
+}
+
+/// Tests the connection. A connection that was cut on its way has no end of its own.
+async fn test(listener: &mut PgListener) -> Result<(), sqlx::Error> {
+    let late = |_| std::io::Error::from(std::io::ErrorKind::TimedOut);
+    timeout(ANSWER_TIME_MAX, listener.execute("SELECT 1")).await.map_err(late)??;
     Ok(())
 }

@@ -17,7 +17,7 @@ use super::statistics::analyze;
 use super::writing::writing_with;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Running, Statement, TextSearch, Watch, Window};
+use crate::store::database::{Connection, Database, Hear, Pool, Running, Statement, TextSearch, Watch, Window};
 use crate::store::sql::migrate::migrate;
 
 /// The address of a database.
@@ -81,8 +81,8 @@ impl Database for Postgres {
         true
     }
 
-    fn watch(&self, changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch> {
-        Some(Watch(tokio::spawn(watch(self.options.clone(), changed))))
+    fn watch(&self, hear: Hear) -> Option<Watch> {
+        Some(Watch(tokio::spawn(watch(self.options.clone(), hear))))
     }
 
     /// Only the server of the database can see its disk.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::ids::AgentId;
 use crate::permission::Permission;
 use crate::principal::Principal;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 
@@ -47,7 +48,9 @@ impl AgentEdit {
     /// Records the user and the time of the change. Fails when the user sees no such agent.
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
         let query = seen(TOUCH, &self.principal, &self.agent).bind(self.now.as_milliseconds());
-        require_changed(query.execute(connection).await?, "agent")
+        require_changed(query.execute(&mut *connection).await?, "agent")?;
+        connection.announce(Change::of_organization(ChangeKind::Agents, &self.principal.organization));
+        Ok(())
     }
 
     /// Binds the organisation and the agent as `$1` and `$2`.

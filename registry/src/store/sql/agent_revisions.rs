@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::ids::AgentId;
 use crate::page::{Page, Slice};
 use crate::principal::Principal;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
@@ -175,7 +176,8 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentR
     let query = query.bind(user).bind(deployment.deployed_at.as_milliseconds());
     query.execute(&mut *connection).await?;
     let query = edit.of(RUN).bind(number).bind(user).bind(edit.now.as_milliseconds());
-    query.execute(connection).await?;
+    query.execute(&mut *connection).await?;
+    connection.announce(Change::of_organization(ChangeKind::Agents, &edit.principal.organization));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::administrators::require_administrator;
-use super::counts::{require_changed, require_within};
+use super::counts::require_within;
 use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 use crate::account::{OrganizationId, UserId};
 use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::invalid_value::InvalidValue;
 use crate::page::{Page, Slice};
 use crate::secrets::{KeyRing, keyed_hash};
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
@@ -101,7 +102,7 @@ impl Store {
     ) -> Result<()> {
         let (organization, owner, id) = (organization.clone(), owner.cloned(), id.clone());
         let revocation = Revocation { organization, owner, id, now: self.0.clock.now() };
-        self.change_rights(move |connection| {
+        self.write(move |connection| {
             Box::pin(async move {
                 revocation.apply(connection).await?;
                 require_administrator(connection, &revocation.organization, revocation.now).await
@@ -202,10 +203,13 @@ struct Revocation {
 impl Revocation {
     async fn apply(&self, connection: &mut Connection) -> Result<()> {
         let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
-            WHERE organization = $1 AND api_key_id = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)";
+            WHERE organization = $1 AND api_key_id = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)
+            RETURNING user_id";
         let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
-        require_changed(query.execute(&mut *connection).await?, "api key")?;
+        let revoked = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "api key" })?;
+        let user = parsed(&revoked, "user_id")?;
+        connection.announce(Change::of_user(ChangeKind::Rights, &self.organization, &user));
         for statement in ["DELETE FROM tokens WHERE api_key_id = $1", "DELETE FROM oauth_grants WHERE api_key_id = $1"]
         {
             Query::new(statement).bind(self.id.as_str()).execute(&mut *connection).await?;

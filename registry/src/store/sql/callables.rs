@@ -22,14 +22,14 @@ impl Store {
         constraint: &Constraint,
     ) -> Result<Option<Arc<Callable>>> {
         let key = (organization.clone(), tool.clone(), constraint.to_string());
-        if let Some(found) = self.0.caches.callables.get(&key) {
+        if let Some(found) = self.0.kept.caches.callables.get(&key) {
             return Ok(Some(found));
         }
-        let read_start = self.0.caches.callables.read_start();
+        let read_start = self.0.kept.caches.callables.read_start();
         let mut connection = self.readers().acquire().await?;
         let found = read(&mut connection, ToolRef { organization, tool }, constraint).await?.map(Arc::new);
         if let Some(found) = &found {
-            self.0.caches.callables.insert(&read_start, key, found.clone());
+            self.0.kept.caches.callables.insert(&read_start, key, found.clone());
         }
         Ok(found)
     }

@@ -5,6 +5,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::error::Result;
 use crate::ids::InvocationId;
 use crate::principal::Principal;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 
@@ -36,7 +37,17 @@ impl Store {
         let (now, boot) = (self.0.clock.now(), self.0.boot.clone());
         let query = Query::new(REQUEST).bind(principal.organization.as_str()).bind(run.as_str());
         let query = query.bind(principal.user.as_str()).bind(now.as_milliseconds()).bind(boot.as_str());
-        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await? > 0) })).await
+        let organization = principal.organization.clone();
+        self.write(move |connection| {
+            Box::pin(async move {
+                let is_requested = query.execute(&mut *connection).await? > 0;
+                if is_requested {
+                    connection.announce(Change::of_organization(ChangeKind::Cancellations, &organization));
+                }
+                Ok(is_requested)
+            })
+        })
+        .await
     }
 
     /// Takes the requests for runs of this server.

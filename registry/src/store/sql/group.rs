@@ -5,9 +5,13 @@ use tokio::time::Instant;
 
 use super::batch::Batch;
 use super::insert_records::RecordGroup;
+use super::list::List;
 use super::record_rows::RecordRows;
+use super::row::to_json;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::BootId;
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
+use crate::store::changes::{Change, write_notice};
 use crate::store::database::{Connection, Query};
 use crate::store::queued::{Job, QueuedRecord};
 use crate::store::retention::Retention;
@@ -18,11 +22,16 @@ const BEGIN: &str = "{begin}";
 /// Begins a transaction with other writes. They read before they write, so only one such transaction runs at a time.
 const BEGIN_ALONE: &str = "{begin alone}";
 
+/// Tells other servers of changes, when the transaction commits.
+const ANNOUNCE: &str = "SELECT {notify notices.value} AS announced FROM {members $1} notices";
+
 /// The writes of one commit: the record of runs, and all others.
 #[derive(Default)]
 pub(crate) struct Group {
     pub records: Vec<QueuedRecord>,
     pub jobs: Vec<Box<dyn Job>>,
+    /// The changes that the jobs named, each once.
+    pub changes: Vec<Change>,
 }
 
 impl Group {
@@ -32,9 +41,14 @@ impl Group {
 
     /// Runs the writes in one transaction. Fails when the transaction itself failed, and all writes with it. The callers
     /// get their results from [`Group::reply`].
-    pub async fn commit(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
+    pub async fn commit(
+        &mut self,
+        connection: &mut Connection,
+        retention: Retention,
+        announces_as: Option<&BootId>,
+    ) -> Result<()> {
         let began = Instant::now();
-        let committed = self.transaction(connection, retention).await;
+        let committed = self.transaction(connection, retention, announces_as).await;
         histogram!(COMMIT_SECONDS).record(began.elapsed());
         histogram!(COMMIT_WRITES).record(number(self.len()));
         if let Err(error) = &committed {
@@ -57,10 +71,15 @@ impl Group {
         self.jobs.into_iter().for_each(|job| job.reply(committed()));
     }
 
-    async fn transaction(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
+    async fn transaction(
+        &mut self,
+        connection: &mut Connection,
+        retention: Retention,
+        announces_as: Option<&BootId>,
+    ) -> Result<()> {
         if self.records.is_empty() {
             execute(connection, BEGIN_ALONE).await?;
-            return run(connection, &mut self.jobs).await;
+            return self.run_jobs(connection, announces_as).await;
         }
         match self.insert_records(connection, retention).await {
             Err(error) if is_of_the_rows(&error) => {
@@ -69,12 +88,41 @@ impl Group {
                 for record in &mut self.records {
                     record.result = insert_alone(connection, &mut record.rows, retention).await?;
                 }
-                run(connection, &mut self.jobs).await
+                self.run_jobs(connection, announces_as).await
             }
             Ok(()) if self.jobs.is_empty() => Ok(()),
-            Ok(()) => run(connection, &mut self.jobs).await,
+            Ok(()) => self.run_jobs(connection, announces_as).await,
             failed => failed,
         }
+    }
+
+    /// Runs each job within a savepoint, and commits. The statements between two jobs are sent together, because each call
+    /// crosses to the database's thread and back.
+    async fn run_jobs(&mut self, connection: &mut Connection, announces_as: Option<&BootId>) -> Result<()> {
+        let (mut next, mut end) = ("SAVEPOINT job", None);
+        for job in &mut self.jobs {
+            execute(connection, next).await?;
+            let has_succeeded = job.apply(connection).await;
+            let named = connection.take_changes();
+            (next, end) = if has_succeeded {
+                let new: Vec<_> = named.into_iter().filter(|change| !self.changes.contains(change)).collect();
+                self.changes.extend(new);
+                ("RELEASE job; SAVEPOINT job", None)
+            } else {
+                ("ROLLBACK TO job", Some("ROLLBACK TO job"))
+            };
+        }
+        let mut batch = Batch::default();
+        end.into_iter().for_each(|end| batch.push(end));
+        if let Some(boot) = announces_as {
+            let mut notices = List::default();
+            for change in &self.changes {
+                notices.push(&to_json(&write_notice(boot, change))?);
+            }
+            batch.insert(ANNOUNCE, notices);
+        }
+        batch.push("COMMIT");
+        batch.run(connection).await
     }
 
     /// Inserts the rows of the whole group with one statement for each table. Commits when the group has no jobs.
@@ -129,21 +177,6 @@ async fn insert_within_savepoint(
     batch.push("RELEASE entry");
     batch.run(connection).await?;
     Ok(refused.pop().flatten())
-}
-
-/// Runs each job within a savepoint, and commits. The statements between two jobs are sent together, because each call
-/// crosses to the database's thread and back.
-async fn run(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
-    let (mut next, mut end) = ("SAVEPOINT job", "{commit}");
-    for job in jobs {
-        execute(connection, next).await?;
-        (next, end) = if job.apply(connection).await {
-            ("RELEASE job; SAVEPOINT job", "{commit}")
-        } else {
-            ("ROLLBACK TO job", "ROLLBACK TO job; {commit}")
-        };
-    }
-    execute(connection, end).await
 }
 
 async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {

@@ -24,7 +24,7 @@ impl Store {
     pub async fn authenticate_key(&self, api_key: &str) -> Result<Option<Principal>> {
         let Some(id) = ApiKeyId::of_key(api_key) else { return Ok(None) };
         let presented = api_key_hash(&self.0.keys, api_key);
-        let checked = match self.0.tokens.checked.get(&presented) {
+        let checked = match self.0.kept.tokens.checked.get(&presented) {
             Some(checked) => Some(checked),
             None => self.look_up_key(&id, presented).await?,
         };
@@ -32,7 +32,7 @@ impl Store {
     }
 
     async fn look_up_key(&self, id: &ApiKeyId, presented: [u8; 32]) -> Result<Option<Checked>> {
-        let read_start = self.0.tokens.checked.read_start();
+        let read_start = self.0.kept.tokens.checked.read_start();
         let row = Query::new(FIND).bind(id.as_str()).fetch_optional(self.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
         let is_right = bool::from(stored.ct_eq(&presented));
@@ -41,7 +41,7 @@ impl Store {
         if self.valid_principal(Some(checked.clone())).is_some() {
             self.note_key_use(id, &row).await?;
         }
-        self.0.tokens.checked.insert(&read_start, presented, checked.clone());
+        self.0.kept.tokens.checked.insert(&read_start, presented, checked.clone());
         Ok(Some(checked))
     }
 

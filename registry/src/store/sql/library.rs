@@ -104,6 +104,7 @@ impl Library {
                     let items = Query::new(COUNTED).bind(organization).fetch_column("items", &mut *connection).await?;
                     require_within(items_max, items, "items in the library of an organization")?;
                     write.index(connection).await?;
+                    write.shelf.announce(connection, &write.item).await?;
                     write.stored(connection).await
                 })
             })
@@ -171,6 +172,8 @@ impl Library {
             .write(move |connection| {
                 Box::pin(async move {
                     require_own(connection, &write.shelf, &write.item).await?;
+                    // Those who saw an artifact may not see its next revision.
+                    write.shelf.announce(connection, &write.item).await?;
                     write.require_free_key(connection).await?;
                     if keeps_revisions(family) {
                         keep_revision(connection, &write.shelf, (&write.item, revision)).await?;
@@ -180,6 +183,7 @@ impl Library {
                         return Err(Error::Changed { what: "item" });
                     }
                     write.index(connection).await?;
+                    write.shelf.announce(connection, &write.item).await?;
                     write.stored(connection).await
                 })
             })
@@ -191,12 +195,13 @@ impl Library {
     pub async fn delete(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
         let now = self.store.0.clock.now().as_milliseconds();
         let query = self.shelf(family).query(DELETE).bind(item.as_str()).bind(now);
-        let (scope, item) = (self.scope.clone(), item.clone());
+        let (shelf, item) = (self.shelf(family), item.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move {
                     require_changed(query.execute(&mut *connection).await?, "item")?;
-                    if is_searched(family) { remove_from_index(&scope, &item, connection).await } else { Ok(()) }
+                    shelf.announce(connection, &item).await?;
+                    if is_searched(family) { remove_from_index(&shelf.scope, &item, connection).await } else { Ok(()) }
                 })
             })
             .await
@@ -213,8 +218,8 @@ impl Library {
                     if member.fetch_optional(&mut *connection).await?.is_none() {
                         return Err(Error::UserUnknown { user: with });
                     }
-                    shelf.query(SHARE).bind(item.as_str()).bind(with.as_str()).execute(connection).await?;
-                    Ok(())
+                    shelf.query(SHARE).bind(item.as_str()).bind(with.as_str()).execute(&mut *connection).await?;
+                    shelf.announce(connection, &item).await
                 })
             })
             .await

@@ -65,6 +65,7 @@ mod key_checks;
 mod keys;
 mod leases;
 mod library;
+mod library_changes;
 mod library_corpus;
 mod library_downloads;
 pub(super) mod library_due;

@@ -3,12 +3,13 @@
 //! When a code or a refresh token is used a second time, one of both uses was by a thief. The authorisation with all of its tokens
 //! is deleted then.
 
-use super::oauth_tokens::{Kind, insert_tokens, new_tokens, oauth_hash};
+use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
 use super::row::{get, timestamp, timestamp_option};
 use crate::error::Result;
 use crate::oauth::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Refresh};
 use crate::principal::Principal;
 use crate::random;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::variables::SecretValue;
@@ -50,7 +51,9 @@ impl Store {
             Box::pin(async move {
                 let (organization, id) = (user.organization.as_str(), user.user.as_str());
                 let oldest = Query::new(DELETE_OLDEST).bind(organization).bind(id);
-                oldest.bind(GRANTS_PER_USER_MAX - 1).bind(DELETED_MAX).execute(&mut *connection).await?;
+                if oldest.bind(GRANTS_PER_USER_MAX - 1).bind(DELETED_MAX).execute(&mut *connection).await? > 0 {
+                    connection.announce(Change::of_user(ChangeKind::Rights, &user.organization, &user.user));
+                }
                 let query = Query::new(INSERT).bind(random::base62(ID_CHARACTERS)).bind(organization).bind(id);
                 let query = query.bind(key.as_str()).bind(terms.client_id).bind(terms.redirect_uri.unwrap_or_default());
                 let query = query.bind(terms.resource).bind(terms.challenge.as_str()).bind(hash.to_vec());
@@ -72,7 +75,7 @@ impl Store {
         let (hash, now) = (oauth_hash(&self.0.keys, code), self.0.clock.now());
         let tokens = new_tokens(&self.0.keys, now);
         let issued = tokens.issued.clone();
-        let exchanged = self.change_rights(move |connection| {
+        let exchanged = self.write(move |connection| {
             Box::pin(async move {
                 let query = Query::new(FIND_CODE).bind(hash.to_vec()).bind(now.as_milliseconds());
                 let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(false) };
@@ -103,7 +106,7 @@ impl Store {
         let tokens = new_tokens(&self.0.keys, now);
         let issued = tokens.issued.clone();
         let (client, resource) = (refresh.client_id.to_owned(), refresh.resource.map(str::to_owned));
-        let renewed = self.change_rights(move |connection| {
+        let renewed = self.write(move |connection| {
             Box::pin(async move {
                 let query = Query::new(FIND_REFRESH).bind(hash.to_vec()).bind(now.as_milliseconds());
                 let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(false) };
@@ -134,16 +137,18 @@ impl Store {
         let statement = match kind {
             Kind::Access => {
                 "DELETE FROM oauth_tokens WHERE token_hash = $1 AND kind = 'access'
-                    AND grant_id IN (SELECT grant_id FROM oauth_grants WHERE client_id = $2)"
+                    AND grant_id IN (SELECT grant_id FROM oauth_grants WHERE client_id = $2)
+                    RETURNING (SELECT organization FROM oauth_grants g WHERE g.grant_id = oauth_tokens.grant_id) AS organization,
+                        (SELECT user_id FROM oauth_grants g WHERE g.grant_id = oauth_tokens.grant_id) AS user_id"
             }
             Kind::Refresh => {
                 "DELETE FROM oauth_grants WHERE client_id = $2
-                    AND grant_id IN (SELECT grant_id FROM oauth_tokens WHERE token_hash = $1 AND kind = 'refresh')"
+                    AND grant_id IN (SELECT grant_id FROM oauth_tokens WHERE token_hash = $1 AND kind = 'refresh')
+                    RETURNING organization, user_id"
             }
         };
         let query = Query::new(statement).bind(hash).bind(client);
-        self.change_rights(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
-        Ok(())
+        self.write(move |connection| Box::pin(async move { revoke(connection, query).await })).await
     }
 
     /// Deletes authorisations, tokens and registered clients whose time is over, an hour later: clocks of servers differ. Returns
@@ -169,8 +174,17 @@ impl Store {
 
 /// Ends an authorisation of which a secret was used twice. Returns that no tokens were issued.
 async fn end(connection: &mut Connection, id: &str) -> Result<bool> {
-    Query::new("DELETE FROM oauth_grants WHERE grant_id = $1").bind(id).execute(connection).await?;
+    let delete = "DELETE FROM oauth_grants WHERE grant_id = $1 RETURNING organization, user_id";
+    revoke(connection, Query::new(delete).bind(id)).await?;
     Ok(false)
+}
+
+/// Deletes authorisations or tokens with a statement that returns whose they were.
+async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
+    for row in delete.fetch_all(&mut *connection).await? {
+        announce_revocation(connection, &row)?;
+    }
+    Ok(())
 }
 
 fn are_terms(row: &Row, terms: &AuthorizationTerms) -> Result<bool> {

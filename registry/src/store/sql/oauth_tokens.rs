@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::oauth::{ACCESS_LIFETIME, IssuedAccess, OauthSecret, REFRESH_LIFETIME};
 use crate::principal::{Principal, SignInKey};
 use crate::secrets::{KeyRing, keyed_hash};
-use crate::store::database::{Connection, Query};
+use crate::store::changes::{Change, ChangeKind};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
 
@@ -65,7 +66,7 @@ impl Store {
             return Ok(None);
         }
         let hash = oauth_hash(&self.0.keys, token);
-        let checked = match self.0.tokens.checked.get(&hash) {
+        let checked = match self.0.kept.tokens.checked.get(&hash) {
             Some(checked) => Some(checked),
             None => self.look_up_access(hash).await?,
         };
@@ -74,7 +75,7 @@ impl Store {
     }
 
     async fn look_up_access(&self, hash: [u8; 32]) -> Result<Option<Checked>> {
-        let read_start = self.0.tokens.checked.read_start();
+        let read_start = self.0.kept.tokens.checked.read_start();
         let Some(row) = Query::new(FIND).bind(hash.to_vec()).fetch_optional(self.readers()).await? else {
             return Ok(None);
         };
@@ -86,7 +87,7 @@ impl Store {
         let principal = Principal { organization, user, grants, key: Some(key), address: None };
         let resource: Arc<str> = get::<&str>(&row, "resource")?.into();
         let checked = Checked { principal, expires_at: Some(expires_at), resource: Some(resource) };
-        self.0.tokens.checked.insert(&read_start, hash, checked.clone());
+        self.0.kept.tokens.checked.insert(&read_start, hash, checked.clone());
         Ok(Some(checked))
     }
 }
@@ -105,7 +106,7 @@ pub(super) fn new_tokens(keys: &KeyRing, now: Timestamp) -> NewTokens {
 /// Inserts new tokens of an authorisation, which then lasts as long as its refresh token.
 pub(super) async fn insert_tokens(connection: &mut Connection, grant: &str, new: &NewTokens) -> Result<()> {
     let oldest = Query::new(DELETE_OLDEST).bind(grant).bind(TOKENS_PER_GRANT_MAX - 2).bind(DELETED_MAX);
-    oldest.execute(&mut *connection).await?;
+    let deleted = oldest.execute(&mut *connection).await?;
     let refresh_ends = new.now.after(REFRESH_LIFETIME);
     for (hash, kind, end) in
         [(&new.access, "access", new.now.after(ACCESS_LIFETIME)), (&new.refresh, "refresh", refresh_ends)]
@@ -114,7 +115,17 @@ pub(super) async fn insert_tokens(connection: &mut Connection, grant: &str, new:
         let query = query.bind(new.now.as_milliseconds()).bind(end.as_milliseconds());
         query.execute(&mut *connection).await?;
     }
-    let update = Query::new("UPDATE oauth_grants SET expires_at = $2 WHERE grant_id = $1").bind(grant);
-    update.bind(refresh_ends.as_milliseconds()).execute(connection).await?;
+    let update = "UPDATE oauth_grants SET expires_at = $2 WHERE grant_id = $1 RETURNING organization, user_id";
+    let update = Query::new(update).bind(grant).bind(refresh_ends.as_milliseconds());
+    match update.fetch_optional(&mut *connection).await? {
+        Some(row) if deleted > 0 => announce_revocation(connection, &row),
+        _ => Ok(()),
+    }
+}
+
+/// Announces that tokens of the user in a row are not valid any more.
+pub(super) fn announce_revocation(connection: &mut Connection, row: &Row) -> Result<()> {
+    let (organization, user) = (parsed(row, "organization")?, parsed(row, "user_id")?);
+    connection.announce(Change::of_user(ChangeKind::Rights, &organization, &user));
     Ok(())
 }

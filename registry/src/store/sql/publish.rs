@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::lease::Lease;
 use crate::missing_variable::MissingVariable;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool_version::{NewVersion, Publication, ToolVersion};
@@ -159,7 +160,8 @@ impl Publishing {
         let query = query.bind(to_json(&new.settings)?).bind(new.image_digest.to_string());
         let query = query.bind(new.bundle_digest.map(String::from)).bind(new.component_digest.to_string());
         let query = query.bind(self.lease.build.as_str()).bind(new.creator.as_str());
-        query.bind(new.created_at.as_milliseconds()).bind(self.new.bump.as_str()).execute(connection).await?;
+        query.bind(new.created_at.as_milliseconds()).bind(self.new.bump.as_str()).execute(&mut *connection).await?;
+        connection.announce(Change::of_organization(ChangeKind::Tools, &new.organization));
         Ok(())
     }
 

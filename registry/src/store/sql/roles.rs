@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::grant::Grants;
 use crate::permission::Permission;
 use crate::role::{Role, RoleName, RoleTimes};
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
@@ -51,7 +52,7 @@ impl Store {
     pub async fn modify_role(&self, organization: &OrganizationId, name: &RoleName, grants: Grants) -> Result<()> {
         require_custom(name)?;
         let (organization, name, now) = (organization.clone(), name.clone(), self.0.clock.now());
-        self.change_rights(move |connection| {
+        self.write(move |connection| {
             Box::pin(async move {
                 let update = "UPDATE roles SET grants = $3, administers = $4, updated_at = $5
                     WHERE organization = $1 AND name = $2";
@@ -59,6 +60,7 @@ impl Store {
                 let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
                 let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
                 require_changed(modified, "role")?;
+                connection.announce(Change::of_organization(ChangeKind::Rights, &organization));
                 require_administrator(connection, &organization, now).await
             })
         })

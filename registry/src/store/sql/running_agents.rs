@@ -33,17 +33,17 @@ impl Store {
         reference: &AgentReference,
     ) -> Result<Option<Arc<RunningAgent>>> {
         let key = (principal.organization.clone(), reference.clone());
-        if let Some(found) = self.0.caches.running_agents.get(&key) {
+        if let Some(found) = self.0.kept.caches.running_agents.get(&key) {
             return Ok(Some(found));
         }
-        let read_start = self.0.caches.running_agents.read_start();
+        let read_start = self.0.kept.caches.running_agents.read_start();
         let mut connection = self.readers().acquire().await?;
         let query = Query::new(FIND).bind(principal.organization.as_str()).bind(reference.as_str());
         let Some(row) = query.fetch_optional(&mut connection).await? else { return Ok(None) };
         let agent = agents::read(&row)?;
         let Some(revision) = running_revision(&mut connection, &agent).await? else { return Ok(None) };
         let found = Arc::new(RunningAgent { agent, revision });
-        self.0.caches.running_agents.insert(&read_start, key, found.clone());
+        self.0.kept.caches.running_agents.insert(&read_start, key, found.clone());
         Ok(Some(found))
     }
 }

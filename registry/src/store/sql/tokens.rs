@@ -14,6 +14,7 @@ use crate::principal::{Principal, SignInKey};
 use crate::random;
 use crate::role::{Role, RoleName};
 use crate::secrets::{KeyRing, keyed_hash};
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
@@ -68,7 +69,7 @@ impl Store {
             return Ok(None);
         }
         let token_hash = token_hash(&self.0.keys, id_token);
-        let checked = match self.0.tokens.checked.get(&token_hash) {
+        let checked = match self.0.kept.tokens.checked.get(&token_hash) {
             Some(checked) => Some(checked),
             None => self.look_up(token_hash).await?,
         };
@@ -105,10 +106,13 @@ impl Store {
         let expires_at = owner.expires_at.map_or(last, |end| end.min(last));
         let (hash, tokens_max) = (token_hash(&self.0.keys, &text), self.0.config.tokens_max);
         let api_key_id = sign_in.api_key_id.to_owned();
+        let replaces = Change::of_user(ChangeKind::Rights, sign_in.organization, &owner.user);
         let inserted = self.write(move |connection| {
             Box::pin(async move {
                 delete_expired(connection, now).await?;
-                delete_oldest(connection, &api_key_id, tokens_max).await?;
+                if delete_oldest(connection, &api_key_id, tokens_max).await? > 0 {
+                    connection.announce(replaces);
+                }
                 note_use(connection, &api_key_id, now).await?;
                 let insert =
                     "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
@@ -124,7 +128,7 @@ impl Store {
     }
 
     async fn look_up(&self, token_hash: [u8; 32]) -> Result<Option<Checked>> {
-        let read_start = self.0.tokens.checked.read_start();
+        let read_start = self.0.kept.tokens.checked.read_start();
         let query = Query::new(FIND_TOKEN).bind(token_hash.to_vec());
         let Some(row) = query.fetch_optional(self.readers()).await? else {
             return Ok(None);
@@ -134,7 +138,7 @@ impl Store {
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key: Some(key), address: None };
         let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?), resource: None };
-        self.0.tokens.checked.insert(&read_start, token_hash, checked.clone());
+        self.0.kept.tokens.checked.insert(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }
 
@@ -145,7 +149,7 @@ impl Store {
         }
         let Some(json) = get::<Option<&str>>(row, "grants")? else { return Ok(Grants::default()) };
         let damaged = |error: serde_json::Error| Error::Corrupt { what: "role", detail: error.to_string() };
-        self.0.tokens.grants(json).map_err(damaged)
+        self.0.kept.tokens.grants(json).map_err(damaged)
     }
 }
 
@@ -159,12 +163,11 @@ async fn delete_expired(connection: &mut Connection, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Deletes the oldest tokens of a key, so that one more is within the limit.
-async fn delete_oldest(connection: &mut Connection, api_key_id: &str, tokens_max: u32) -> Result<()> {
+/// Deletes the oldest tokens of a key, so that one more is within the limit. Returns their number.
+async fn delete_oldest(connection: &mut Connection, api_key_id: &str, tokens_max: u32) -> Result<u64> {
     let kept = tokens_max.saturating_sub(1);
     let query = Query::new(DELETE_OLDEST).bind(api_key_id).bind(kept).bind(DELETED_MAX);
-    query.execute(connection).await?;
-    Ok(())
+    Ok(query.execute(connection).await?)
 }
 
 /// The hour that is stored as the time of a use, in milliseconds.

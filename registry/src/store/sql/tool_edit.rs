@@ -5,6 +5,7 @@ use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::ToolId;
 use crate::principal::Principal;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
@@ -44,6 +45,8 @@ impl ToolEdit {
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
         let query = Query::new(TOUCH).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
         let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
-        require_changed(query.execute(connection).await?, "tool")
+        require_changed(query.execute(&mut *connection).await?, "tool")?;
+        connection.announce(Change::of_organization(ChangeKind::Tools, &self.principal.organization));
+        Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::invalid_value::InvalidValue;
 use crate::principal::Principal;
 use crate::secrets::{SealedFor, VariableOwner};
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::user_variable::{NewUserVariable, SealedUserVariable, ShownUserVariable, UserVariableName, UserVariables};
@@ -48,6 +49,7 @@ impl Store {
                 let query = query.bind(key.seal(place, new.value.expose())?).bind(key.id().to_owned());
                 let query = query.bind(by.user.to_string()).bind(now.as_milliseconds());
                 require_changed(query.execute(&mut *connection).await?, "user")?;
+                connection.announce(Change::of_user(ChangeKind::UserVariables, &by.organization, &user));
                 let count = of(COUNT, &by.organization, &user).bind(new.is_sensitive);
                 require_within(
                     VARIABLES_MAX,
@@ -67,8 +69,13 @@ impl Store {
         name: &UserVariableName,
     ) -> Result<()> {
         let query = of(REMOVE, organization, user).bind(name.to_string());
+        let change = Change::of_user(ChangeKind::UserVariables, organization, user);
         self.write(move |connection| {
-            Box::pin(async move { require_changed(query.execute(connection).await?, "variable") })
+            Box::pin(async move {
+                require_changed(query.execute(&mut *connection).await?, "variable")?;
+                connection.announce(change);
+                Ok(())
+            })
         })
         .await
     }
@@ -114,13 +121,13 @@ impl Store {
         user: &UserId,
     ) -> Result<Arc<[SealedUserVariable]>> {
         let key = (organization.clone(), user.clone());
-        if let Some(found) = self.0.caches.user_variables.get(&key) {
+        if let Some(found) = self.0.kept.caches.user_variables.get(&key) {
             return Ok(found);
         }
-        let read_start = self.0.caches.user_variables.read_start();
+        let read_start = self.0.kept.caches.user_variables.read_start();
         let rows = of(LIST, organization, user).fetch_all(self.readers()).await?;
         let found: Arc<[_]> = rows.iter().map(sealed).collect::<Result<_>>()?;
-        self.0.caches.user_variables.insert(&read_start, key, found.clone());
+        self.0.kept.caches.user_variables.insert(&read_start, key, found.clone());
         Ok(found)
     }
 

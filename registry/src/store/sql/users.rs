@@ -9,6 +9,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::error::{Error, Result};
 use crate::page::{Page, Slice};
 use crate::role::RoleName;
+use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::user::{NewUser, User};
@@ -57,12 +58,13 @@ impl Store {
     /// Changes the role of a user, from their next request on.
     pub async fn set_user_role(&self, organization: &OrganizationId, user: &UserId, role: RoleName) -> Result<()> {
         let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
-        self.change_rights(move |connection| {
+        self.write(move |connection| {
             Box::pin(async move {
                 require_role(connection, &organization, &role).await?;
                 let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2";
                 let query = Query::new(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
                 require_changed(query.execute(&mut *connection).await?, "user")?;
+                connection.announce(Change::of_user(ChangeKind::Rights, &organization, &user));
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -72,7 +74,7 @@ impl Store {
     /// Removes a user with their keys and tokens. Tools and versions that they created stay, with their id.
     pub async fn remove_user(&self, organization: &OrganizationId, user: &UserId) -> Result<()> {
         let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
-        self.change_rights(move |connection| {
+        self.write(move |connection| {
             Box::pin(async move {
                 remove(connection, &organization, &user).await?;
                 require_administrator(connection, &organization, now).await
@@ -115,6 +117,11 @@ async fn remove(connection: &mut Connection, organization: &OrganizationId, user
     }
     let query = Query::new("DELETE FROM members WHERE organization = $1 AND user_id = $2");
     let removed = query.bind(organization.as_str()).bind(user.as_str()).execute(&mut *connection).await?;
+    for kind in [ChangeKind::Rights, ChangeKind::UserVariables] {
+        connection.announce(Change::of_user(kind, organization, user));
+    }
+    // Others may have seen the user's items.
+    connection.announce(Change::of_organization(ChangeKind::Library, organization));
     require_changed(removed, "user")
 }
 

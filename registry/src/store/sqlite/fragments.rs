@@ -8,7 +8,8 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         "now" => "CAST(unixepoch('subsec') * 1000 AS INTEGER)".to_owned(),
         // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
         "begin" => "BEGIN IMMEDIATE".to_owned(),
-        "commit" => "COMMIT".to_owned(),
+        // There is no other server.
+        "notify" => "NULL".to_owned(),
         "members" => format!("(SELECT value FROM json_each({arguments}))"),
         "records" => records(arguments),
         "field" => arguments.split_once(' ').map_or_else(String::new, |(json, field)| format!("{json} ->> '{field}'")),

@@ -14,7 +14,7 @@ use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, TextSearch, Watch, Window};
+use crate::store::database::{Connection, Database, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::search_rebuild::index_missing;
 
@@ -77,7 +77,7 @@ impl Database for Sqlite {
         false
     }
 
-    fn watch(&self, _changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch> {
+    fn watch(&self, _hear: Hear) -> Option<Watch> {
         None
     }
 

@@ -1,0 +1,206 @@
+//! Rows that a server keeps in memory, and what changes of them do.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+use super::call_caches::CallCaches;
+use super::changes::{Change, ChangeKind, Notice, read_notice};
+use super::subscribers::Subscribers;
+use super::token_cache::TokenCache;
+use crate::account::{OrganizationId, UserId};
+use crate::ids::BootId;
+
+/// Counters of the changes of rules, of eight bytes each.
+const RULE_COUNTERS: usize = 4_096;
+
+/// What a server has in memory of rows, and those who wait for changes of them.
+pub(super) struct KeptRows {
+    pub boot: BootId,
+    pub caches: CallCaches,
+    pub tokens: TokenCache,
+    pub subscribers: Subscribers,
+    pub rules: RuleGenerations,
+    /// Wakes the task that cancels runs.
+    pub cancellations: Notify,
+}
+
+impl KeptRows {
+    pub fn new(boot: BootId) -> Self {
+        Self {
+            boot,
+            caches: CallCaches::default(),
+            tokens: TokenCache::default(),
+            subscribers: Subscribers::default(),
+            rules: RuleGenerations::default(),
+            cancellations: Notify::new(),
+        }
+    }
+
+    /// Drops the rows that a change names.
+    pub fn apply(&self, change: &Change) {
+        let Change { kind, organization, user } = change;
+        match kind {
+            // A catalogue is right as long as the running agent that it was made from is in the cache.
+            ChangeKind::Tools | ChangeKind::Agents => self.caches.drop_tools_and_agents(organization),
+            ChangeKind::Rights => self.tokens.drop_tokens(organization, user.as_ref()),
+            ChangeKind::UserVariables => self.caches.drop_user_variables(organization, user.as_ref()),
+            ChangeKind::Rules => self.rules.advance(organization, user.as_ref()),
+            // Kept for the task, if it is busy now.
+            ChangeKind::Cancellations => self.cancellations.notify_one(),
+            ChangeKind::Library => {}
+        }
+        self.subscribers.tell(change);
+    }
+
+    /// Drops everything, after notices may have been missed.
+    pub fn apply_everything(&self) {
+        self.caches.clear();
+        self.tokens.checked.clear();
+        self.rules.advance_all();
+        self.subscribers.tell_all();
+        self.cancellations.notify_one();
+    }
+
+    /// Applies the notice of another server; `None` when notices may have been missed.
+    pub fn apply_notice(&self, notice: Option<&str>) {
+        match notice.map(|text| read_notice(&self.boot, text)) {
+            Some(Notice::Own) => {}
+            Some(Notice::Of(change)) => self.apply(&change),
+            Some(Notice::Unknown) | None => self.apply_everything(),
+        }
+    }
+}
+
+/// Counters of the changes of rules, by a hash of the user: two users of one counter read their rules once more than necessary.
+pub(super) struct RuleGenerations {
+    counters: Box<[AtomicU64]>,
+    hasher: RandomState,
+}
+
+impl Default for RuleGenerations {
+    fn default() -> Self {
+        let counters = (0..RULE_COUNTERS).map(|_| AtomicU64::new(0)).collect();
+        Self { counters, hasher: RandomState::new() }
+    }
+}
+
+impl RuleGenerations {
+    /// Returns a number that grows with every change of the rules that a user may have.
+    pub fn of(&self, organization: &OrganizationId, user: &UserId) -> u64 {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
+        read(self.counter((organization, None))) + read(self.counter((organization, Some(user))))
+    }
+
+    fn advance(&self, organization: &OrganizationId, user: Option<&UserId>) {
+        self.counter((organization, user)).fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn advance_all(&self) {
+        for counter in &self.counters {
+            counter.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn counter(&self, key: (&OrganizationId, Option<&UserId>)) -> &AtomicU64 {
+        let number = usize::try_from(self.hasher.hash_one(key) % RULE_COUNTERS as u64).unwrap_or_default();
+        &self.counters[number]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::grant::Grants;
+    use crate::principal::Principal;
+    use crate::store::changes::write_notice;
+    use crate::store::token_cache::Checked;
+
+    fn ids(organization: &str, user: &str) -> (OrganizationId, UserId) {
+        (OrganizationId::parse(organization).unwrap(), UserId::parse(user).unwrap())
+    }
+
+    /// Rows of three users in memory, of whom two are of one organisation.
+    struct Filled {
+        kept: KeptRows,
+        users: [(OrganizationId, UserId); 3],
+    }
+
+    impl Filled {
+        fn new() -> Self {
+            let kept = KeptRows::new(BootId::new(&Clock::system()));
+            let users = [ids("acme", "ann"), ids("acme", "bob"), ids("globex", "ann")];
+            for (number, (organization, user)) in (0..).zip(users.clone()) {
+                let principal = Principal {
+                    organization: organization.clone(),
+                    user: user.clone(),
+                    grants: Grants::default(),
+                    key: None,
+                    address: None,
+                };
+                let (tokens, variables) = (&kept.tokens.checked, &kept.caches.user_variables);
+                let checked = Checked { principal, expires_at: None, resource: None };
+                tokens.insert(&tokens.read_start(), [number; 32], checked);
+                variables.insert(&variables.read_start(), (organization, user), Arc::from([]));
+            }
+            Self { kept, users }
+        }
+
+        /// The numbers of the users whose tokens and whose variables are in memory.
+        fn left(&self) -> (Vec<u8>, Vec<u8>) {
+            let tokens = (0..3).filter(|number| self.kept.tokens.checked.get(&[*number; 32]).is_some()).collect();
+            let has_variables = |user| self.kept.caches.user_variables.get(user).is_some();
+            let users = (0..).zip(&self.users).filter(|(_, user)| has_variables(user));
+            (tokens, users.map(|(number, _)| number).collect())
+        }
+    }
+
+    #[test]
+    fn a_change_drops_what_it_names_and_nothing_of_others() {
+        let (acme, ann) = ids("acme", "ann");
+        for (change, expected) in [
+            (Change::of_user(ChangeKind::Rights, &acme, &ann), (vec![1, 2], vec![0, 1, 2])),
+            (Change::of_organization(ChangeKind::Rights, &acme), (vec![2], vec![0, 1, 2])),
+            (Change::of_user(ChangeKind::UserVariables, &acme, &ann), (vec![0, 1, 2], vec![1, 2])),
+            (Change::of_organization(ChangeKind::UserVariables, &acme), (vec![0, 1, 2], vec![2])),
+            (Change::of_organization(ChangeKind::Tools, &acme), (vec![0, 1, 2], vec![0, 1, 2])),
+            (Change::of_user(ChangeKind::Library, &acme, &ann), (vec![0, 1, 2], vec![0, 1, 2])),
+        ] {
+            let filled = Filled::new();
+            let other = BootId::new(&Clock::system());
+            filled.kept.apply_notice(Some(&write_notice(&other, &change)));
+            assert_eq!(filled.left(), expected, "{change:?}");
+            filled.kept.apply_notice(None);
+            assert_eq!(filled.left(), (vec![], vec![]));
+        }
+    }
+
+    #[test]
+    fn an_own_notice_drops_nothing_and_an_unknown_one_everything() {
+        let (acme, _) = ids("acme", "ann");
+        let filled = Filled::new();
+        let own = write_notice(&filled.kept.boot, &Change::of_organization(ChangeKind::Rights, &acme));
+        filled.kept.apply_notice(Some(&own));
+        assert_eq!(filled.left(), (vec![0, 1, 2], vec![0, 1, 2]));
+        filled.kept.apply_notice(Some("another weather acme"));
+        assert_eq!(filled.left(), (vec![], vec![]));
+    }
+
+    #[test]
+    fn rules_are_read_again_after_a_change_for_the_user_or_for_all() {
+        let rules = RuleGenerations::default();
+        let (acme, ann) = ids("acme", "ann");
+        let mut last = rules.of(&acme, &ann);
+        for change in [Some(&ann), None] {
+            rules.advance(&acme, change);
+            assert!(rules.of(&acme, &ann) > last);
+            last = rules.of(&acme, &ann);
+        }
+        rules.advance_all();
+        assert!(rules.of(&acme, &ann) > last);
+    }
+}
