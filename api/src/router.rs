@@ -3,8 +3,9 @@
 //!
 //! Both slash forms of a path are served. These routes stop the start-up: a route without a permission, unless
 //! [`public`] names it; a route with a permission whose path does not tell the organisation; a route without a
-//! description, which stands beside its handler.
+//! description, which stands beside its handler; a route without [`bounds`].
 
+mod bounds;
 mod build;
 mod public;
 mod route;
@@ -27,6 +28,7 @@ use crate::routes::{
 };
 use crate::tool_routes;
 
+pub use bounds::{Bounds, RequestBound, ResponseBound, Work, WorkBounds};
 pub use build::RouteRefused;
 pub use route::Route;
 use route::{delete, get, post};

@@ -53,4 +53,6 @@ pub use refusal::Refusal;
 pub use replay::{Replay, ReplayResult, ReplayTarget};
 pub use replay_report::{DifferingRun, LastRuns, ReplayReport};
 pub use search_tools::search_tools;
+pub use target::NATIVE_OUTPUT_CHARACTERS_MAX;
 pub use turn::TurnCall;
+pub use working_agent_runs::AGENT_RUNS;

@@ -75,10 +75,11 @@ pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, Qu
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use intervention_rules::check_intervention_rule;
 pub use invoke::{
-    AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
+    AGENT_RUNS, AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
     HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, Invoker, LastRuns, ListedSource, ListedTool,
-    MILESTONE_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, Refusal, Replay, ReplayReport, ReplayResult,
-    ReplayTarget, RunFailure, SingleCall, Storage, StuckAction, TurnCall, is_control_tool, search_tools,
+    MILESTONE_CHARACTERS_MAX, NATIVE_OUTPUT_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, Refusal, Replay,
+    ReplayReport, ReplayResult, ReplayTarget, RunFailure, SingleCall, Storage, StuckAction, TurnCall, is_control_tool,
+    search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;

@@ -17,7 +17,7 @@ use crate::openapi::{DocumentedInput, Inputs, RequestBody};
 use crate::server::BodyError;
 
 /// Size of a JSON body. Ten inputs of 100 KiB fit; no operation needs more.
-const BODY_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// A request type that is read from a JSON object.
 pub(crate) trait FromBody: Sized {

@@ -12,7 +12,10 @@ use super::numbers::whole;
 use super::problem::{LocationStep, Problem};
 use crate::error::Error;
 
-/// The problems noted so far.
+/// Problems that one response lists. Nobody reads more, and a body of a megabyte can have hundreds of thousands.
+const PROBLEMS_MAX: usize = 100;
+
+/// The problems noted so far, up to a bound.
 #[derive(Default)]
 pub(crate) struct Problems {
     noted: RefCell<Vec<Problem>>,
@@ -143,7 +146,10 @@ impl<'a> Node<'a> {
 
     /// Notes a problem of form; the response is 422.
     pub(crate) fn note<T>(&self, kind: &'static str, message: &str) -> Option<T> {
-        self.problems.noted.borrow_mut().push(Problem::new(self.location.clone(), kind, message));
+        let mut noted = self.problems.noted.borrow_mut();
+        if noted.len() < PROBLEMS_MAX {
+            noted.push(Problem::new(self.location.clone(), kind, message));
+        }
         None
     }
 

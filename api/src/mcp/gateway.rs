@@ -28,6 +28,7 @@ use super::changes::Watched;
 use super::exposure::{Called, Exposed};
 use super::introduction::Introduction;
 use super::looks::Looks;
+use super::methods::bounded;
 use super::mixed_list::MixedList;
 use super::pages::page;
 use super::resource_watch::{VisibleResources, WatchedResources, within_bounds};
@@ -127,7 +128,7 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListToolsResult, ErrorData>> + Send {
-        Box::pin(async move { page(Scope::of(&context.extensions)?.catalogue()?, request) })
+        Box::pin(async move { bounded("tools/list", page(Scope::of(&context.extensions)?.catalogue()?, request)) })
     }
 
     fn call_tool(
@@ -135,7 +136,7 @@ impl ServerHandler for Gateway {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send {
-        Box::pin(self.answer_call(request, context))
+        Box::pin(async move { bounded("tools/call", self.answer_call(request, context).await) })
     }
 
     fn list_prompts(
@@ -145,7 +146,7 @@ impl ServerHandler for Gateway {
     ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> + Send {
         Box::pin(async move {
             let list = self.prompts::<ListPromptsRequestMethod>(Scope::of(&context.extensions)?)?;
-            prompts::list(&list, request).await
+            bounded("prompts/list", prompts::list(&list, request).await)
         })
     }
 
@@ -154,7 +155,7 @@ impl ServerHandler for Gateway {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<GetPromptResponse, ErrorData>> + Send {
-        Box::pin(self.answer_prompt(request, context))
+        Box::pin(async move { bounded("prompts/get", self.answer_prompt(request, context).await) })
     }
 
     fn list_resources(
@@ -165,7 +166,7 @@ impl ServerHandler for Gateway {
         Box::pin(async move {
             let mut list = self.resources::<ListResourcesRequestMethod>(Scope::of(&context.extensions)?)?;
             list.tools.retain(|tool| !tool_resources::is_template(tool));
-            resources::list(&list, request).await
+            bounded("resources/list", resources::list(&list, request).await)
         })
     }
 
@@ -176,7 +177,7 @@ impl ServerHandler for Gateway {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut list = self.resources::<ListResourceTemplatesRequestMethod>(Scope::of(&context.extensions)?)?;
         list.tools.retain(|tool| tool_resources::is_template(tool));
-        resources::templates(&list, request)
+        bounded("resources/templates/list", resources::templates(&list, request))
     }
 
     fn read_resource(
@@ -184,7 +185,7 @@ impl ServerHandler for Gateway {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ReadResourceResponse, ErrorData>> + Send {
-        Box::pin(self.answer_read(request, context))
+        Box::pin(async move { bounded("resources/read", self.answer_read(request, context).await) })
     }
 
     fn subscribe(
@@ -217,7 +218,7 @@ impl ServerHandler for Gateway {
     ) -> impl Future<Output = Result<ListSkillsResult, ErrorData>> + Send {
         Box::pin(async move {
             let items = Some(self.skills::<ListSkillsRequestMethod>(Scope::of(&context.extensions)?)?);
-            skills::list(&MixedList { tools: Vec::new(), items }, request).await
+            bounded("skills/list", skills::list(&MixedList { tools: Vec::new(), items }, request).await)
         })
     }
 
@@ -228,7 +229,7 @@ impl ServerHandler for Gateway {
     ) -> impl Future<Output = Result<GetSkillResult, ErrorData>> + Send {
         Box::pin(async move {
             let items = self.skills::<GetSkillRequestMethod>(Scope::of(&context.extensions)?)?;
-            skills::get(&items, request).await
+            bounded("skills/get", skills::get(&items, request).await)
         })
     }
 
@@ -239,7 +240,7 @@ impl ServerHandler for Gateway {
     ) -> impl Future<Output = Result<GetTaskResult, ErrorData>> + Send {
         Box::pin(async move {
             let task = self.tasks(&context)?.get(&request.task_id).await?;
-            Ok(GetTaskResult::new(task))
+            bounded("tasks/get", Ok(GetTaskResult::new(task)))
         })
     }
 
@@ -264,7 +265,7 @@ impl ServerHandler for Gateway {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<CompleteResult, ErrorData>> + Send {
-        Box::pin(self.answer_completion(request, context))
+        Box::pin(async move { bounded("completion/complete", self.answer_completion(request, context).await) })
     }
 
     async fn set_level(

@@ -130,6 +130,11 @@ impl OperationDoc {
         self
     }
 
+    /// Whether the handler reads a body that is not JSON.
+    pub(crate) const fn has_other_body(&self) -> bool {
+        !self.binary_bodies.is_empty() || self.form.is_some()
+    }
+
     pub(crate) const fn has_envelopes(&self) -> bool {
         self.has_envelopes
     }

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn, from_fn_with_state};
 
+use super::bounds;
 use super::public::PUBLIC;
 use super::route::Route;
 use super::route_guard::{RouteGuard, guarded};
@@ -28,6 +29,8 @@ pub enum RouteRefused {
     NoOrganization { method: &'static str, path: &'static str },
     #[error("{method} {path} is listed twice")]
     Twice { method: &'static str, path: &'static str },
+    #[error("bounds are missing: {what}")]
+    Unbounded { what: String },
     #[error("{method} {path} cannot be documented: {what}")]
     Undocumented { method: &'static str, path: &'static str, what: String },
 }
@@ -35,14 +38,18 @@ pub enum RouteRefused {
 /// Builds the router of the whole API.
 pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
+    if let Some(what) = bounds::problem(&table) {
+        return Err(RouteRefused::Unbounded { what });
+    }
     let public = PublicBase::from_ref(&app);
     let mut router = Router::new();
     for route in table {
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
         let guard = guard.map(|guard| guard.accepting(route.bearers, public.clone()).with_key_limit(app.key_limit()));
-        let has_envelopes = route.has_envelopes();
+        let (has_envelopes, response) = (route.has_envelopes(), route.bounds().map(|bounds| bounds.response));
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
-        let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
+        let handler =
+            route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit, response }), guarded));
         let handler = match route.bearers {
             Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
             Bearers::IdTokens => handler,

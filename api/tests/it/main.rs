@@ -6,6 +6,7 @@ mod agent_calls;
 mod agents;
 mod api_keys;
 mod bodies;
+mod bounds;
 mod builds;
 mod conditions;
 #[path = "../../../tests/harness/document.rs"]

@@ -10,7 +10,7 @@ use crate::native::NativeTool;
 use crate::schema::InputSchema;
 
 /// Characters of the longest output of a native tool.
-const NATIVE_OUTPUT_CHARACTERS: usize = 1024 * 1024;
+pub const NATIVE_OUTPUT_CHARACTERS_MAX: usize = 1024 * 1024;
 
 /// The resolved subject of a call.
 pub(super) enum Target {
@@ -144,7 +144,7 @@ impl Target {
     pub fn output_characters(&self) -> usize {
         match self {
             Self::Component(resolved) => resolved.limits.output_characters,
-            Self::Native(_) => NATIVE_OUTPUT_CHARACTERS,
+            Self::Native(_) => NATIVE_OUTPUT_CHARACTERS_MAX,
         }
     }
 

@@ -13,6 +13,8 @@ use crate::admission::{Admission, Bounds};
 
 /// Runs on which a server works at the same time for its clients. Most wait for a model.
 const PARALLEL_MAX: usize = 64;
+/// Their bounds. A run that finds no place is refused.
+pub const AGENT_RUNS: Bounds = Bounds::shared(PARALLEL_MAX, 0);
 /// Runs of one organisation, beyond which a server takes no others over for it.
 const TAKEN_OVER_MAX: usize = 16;
 
@@ -49,7 +51,7 @@ pub(super) struct Working {
 impl Default for WorkingRuns {
     fn default() -> Self {
         Self {
-            admission: Arc::new(Admission::new("agent runs", Bounds::shared(PARALLEL_MAX, 0))),
+            admission: Arc::new(Admission::new("agent runs", AGENT_RUNS)),
             stopping: CancellationToken::new(),
             workflows: TaskTracker::new(),
             runs: Arc::default(),

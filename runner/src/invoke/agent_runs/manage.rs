@@ -18,6 +18,10 @@ use crate::error::Error;
 use crate::invoke::invoker::Invoker;
 use crate::model::Model;
 
+/// Bytes of the steps of one answer. A step has up to 20 KiB, in JSON with escapes several times that. The step that reaches the bound is
+/// the last.
+const TRACE_BYTES_MAX: usize = 8 << 20;
+
 /// A request for a run that was accepted.
 pub enum Begun {
     /// A new run, which nobody works on yet.
@@ -230,12 +234,12 @@ impl Invoker {
         Ok(Some((found, progress)))
     }
 
-    /// Returns steps of a run.
+    /// Returns steps of a run, the first ones first, as many as one answer may have.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<Vec<AgentRunStep>, Error> {
-        Ok(self.services.store.agent_run_steps(run, filter).await?)
+        Ok(page_of(self.services.store.agent_run_steps(run, filter).await?))
     }
 
     /// The model of a run, unless it takes none.
@@ -255,5 +259,33 @@ impl Invoker {
 
     fn model(&self) -> Result<Arc<Model>, Error> {
         self.services.model.clone().ok_or(Error::ModelMissing)
+    }
+}
+
+/// The first steps, as many as one answer may have.
+fn page_of(mut steps: Vec<AgentRunStep>) -> Vec<AgentRunStep> {
+    let mut bytes = 0;
+    let reached = steps.iter().position(|step| {
+        bytes += step.document.len();
+        bytes >= TRACE_BYTES_MAX
+    });
+    steps.truncate(reached.map_or(steps.len(), |last| last + 1));
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_trace_ends_with_the_step_that_reaches_the_bound() {
+        let count = |bytes: usize| {
+            let at = Timestamp::from_milliseconds(0);
+            page_of((1..=9).map(|number| AgentRunStep { number, document: "x".repeat(bytes), at }).collect()).len()
+        };
+        let third = TRACE_BYTES_MAX / 3;
+        assert_eq!([10, third, third + 1, 2 * TRACE_BYTES_MAX].map(count), [9, 4, 3, 1]);
     }
 }

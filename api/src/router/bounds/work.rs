@@ -1,0 +1,135 @@
+//! Kinds of work: where the cost of an operation goes, and what bounds how much of it runs at the same time.
+
+use std::path::PathBuf;
+
+use builder::source::GitLimits;
+use registry::Config as StoreConfig;
+use runner::{AGENT_RUNS, Bounds};
+
+/// Where the cost of an operation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Work {
+    /// The response is constant, or made of what is in memory.
+    Memory,
+    /// Rows that their keys name.
+    Reads,
+    /// A list or a search, whose cost grows with what is stored.
+    Lists,
+    /// A change of rows.
+    Writes,
+    /// The document of an OAuth client, from the client's host.
+    ClientDocuments,
+    /// Runs of tools, those of the server included.
+    Runs,
+    /// A run of an agent that goes on after the response.
+    AgentRuns,
+    /// A build, with the runs of its checks.
+    Builds,
+    /// A fetch or a push.
+    Git,
+    /// A message of an MCP client, whose method has bounds of its own.
+    McpMessage,
+    /// A stream that lasts until one side ends it.
+    Stream,
+}
+
+/// What bounds the work of a kind, as the reference shows it.
+#[derive(Clone, Debug)]
+pub struct WorkBounds {
+    pub name: &'static str,
+    /// The place of the work.
+    pub place: &'static str,
+    /// How much of one organisation runs at the same time.
+    pub of_organization: String,
+    /// How much of all organisations runs at the same time.
+    pub of_server: String,
+    /// What happens to further work.
+    pub beyond: &'static str,
+}
+
+impl Work {
+    pub const ALL: [Self; 11] = [
+        Self::Memory,
+        Self::Reads,
+        Self::Lists,
+        Self::Writes,
+        Self::ClientDocuments,
+        Self::Runs,
+        Self::AgentRuns,
+        Self::Builds,
+        Self::Git,
+        Self::McpMessage,
+        Self::Stream,
+    ];
+
+    /// The name of the kind in the reference.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Reads => "reads",
+            Self::Lists => "lists",
+            Self::Writes => "writes",
+            Self::ClientDocuments => "client documents",
+            Self::Runs => "runs",
+            Self::AgentRuns => "runs of agents",
+            Self::Builds => "builds",
+            Self::Git => "git",
+            Self::McpMessage => "by method",
+            Self::Stream => "streams",
+        }
+    }
+
+    /// What bounds the work, with the settings of a server that sets none.
+    pub fn bounds(self) -> WorkBounds {
+        let lists = StoreConfig::default();
+        let connections = || ("its connections".to_owned(), "its connections".to_owned());
+        let (place, (of_organization, of_server), beyond) = match self {
+            Self::Memory => ("a request thread", connections(), "503 `too_many_connections`"),
+            Self::Reads => (
+                "the database",
+                ("no share".to_owned(), format!("{} connections", lists.reader_connections)),
+                "it waits",
+            ),
+            Self::Lists => (
+                "the database",
+                (format!("{}", lists.list_connections / 2), format!("{} connections", lists.list_connections)),
+                "it waits for 5 s, then 503 `database_busy`; after 2 s 503 `query_too_slow`",
+            ),
+            Self::Writes => (
+                "the database",
+                ("no share".to_owned(), "one commit of up to 256 writes, and 1,024 queued writes".to_owned()),
+                "it waits, then 503",
+            ),
+            Self::ClientDocuments => ("the host of the client", connections(), "see [OAuth](#oauth)"),
+            Self::Runs => ("a runner process; a tool of the server: the database", shares(runs()), RUNS_BEYOND),
+            Self::AgentRuns => ("the server, after the response", shares(AGENT_RUNS), RUNS_BEYOND),
+            Self::Builds => ("child processes", shares(builds()), "429 `too_many_builds`, 503 `overloaded`"),
+            Self::Git => ("processes of git", shares(GitLimits::default().operations), "503 `git_busy`"),
+            Self::McpMessage => ("see [methods](#methods-of-mcp)", connections(), "see [methods](#methods-of-mcp)"),
+            Self::Stream => ("a request thread, at each change", connections(), "503 `too_many_connections`"),
+        };
+        WorkBounds { name: self.name(), place, of_organization, of_server, beyond }
+    }
+}
+
+/// The refusals of runs.
+const RUNS_BEYOND: &str = "429 `too_many_runs`, 503 `overloaded`";
+
+fn runs() -> Bounds {
+    runner::Config::new(PathBuf::new(), [0; 32], "").runs
+}
+
+fn builds() -> Bounds {
+    builder::Config::new(PathBuf::new(), PathBuf::new(), "").builds
+}
+
+fn shares(bounds: Bounds) -> (String, String) {
+    let share = |parallel: usize, queued: usize| match queued {
+        0 => format!("{parallel}"),
+        _ => format!("{parallel}, and {queued} wait"),
+    };
+    (
+        share(bounds.organization_parallel_max, bounds.organization_queued_max),
+        share(bounds.parallel_max, bounds.queued_max),
+    )
+}
