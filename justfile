@@ -111,6 +111,6 @@ kill-postgres kills='200':
 fuzz seconds='60':
     LATHE_FUZZ_SECONDS={{ seconds }} cargo test fuzz:: -- --nocapture
 
-# All hostile tools for twenty seconds, beside a well-behaved neighbour: its latency alone and with them
+# All hostile tools for twenty seconds, and the largest request of each operation ten times at once, beside a well-behaved neighbour
 neighbour:
-    LATHE_NEIGHBOUR_SECONDS=20 cargo test --profile dist -p cli --test it neighbours -- --nocapture
+    LATHE_NEIGHBOUR_SECONDS=20 cargo test --profile dist -p cli --test it neighbours_of -- --nocapture

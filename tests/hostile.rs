@@ -48,6 +48,7 @@ mod floor;
 mod host;
 mod image;
 pub mod installed;
+mod largest_requests;
 mod ledger;
 mod memory;
 mod neighbours;

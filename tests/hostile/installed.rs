@@ -8,7 +8,7 @@ use registry::{
     Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId, UserId,
     VersionSettings,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::harness::{Team, Tool};
@@ -73,11 +73,16 @@ impl<'t> Installer<'t> {
 
     /// Publishes the component as a version of an existing tool.
     pub fn publish(&self, tool: &Tool<'_>, component: &[u8], settings: Settings) {
+        self.publish_with_schema(tool, component, settings, json!({"type": "object"}));
+    }
+
+    /// Publishes the component with the schema of its input.
+    pub fn publish_with_schema(&self, tool: &Tool<'_>, component: &[u8], settings: Settings, input_schema: Value) {
         let id = ToolId::parse(tool.id()).expect("an id");
         self.runtime.block_on(async {
             let digest = self.artifacts.put(component.to_vec()).await.expect("an artifact");
             let lease = self.store.acquire_lease(&self.principal, &id, LEASE).await;
-            let version = new_version(digest, settings);
+            let version = NewVersion { input_schema, ..new_version(digest, settings) };
             self.store.publish_version(&lease.expect("a lease"), version).await.expect("a version");
         });
     }
