@@ -12,6 +12,7 @@ mod output_schema;
 mod outputs;
 mod python;
 mod secrets;
+mod used_secrets;
 
 use serde_json::{Value, json};
 

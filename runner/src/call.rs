@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
     AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention,
-    InvocationId, InvocationSource, OperationId, Principal, ToolId, TreeUse, Trust, Turn, UserVariables, Variables,
-    Version, VersionSettings,
+    InvocationId, InvocationSource, OperationId, Principal, SecretValue, ToolId, TreeUse, Trust, Turn, UserVariables,
+    Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,6 +76,10 @@ pub enum CallOrigin {
 pub struct ParentRun {
     /// The calls of all runs that one call of a client has caused.
     pub(crate) tree: CallTree,
+    /// The secrets of the calling run. Its arguments may contain them.
+    pub(crate) secrets: Vec<SecretValue>,
+    /// The arguments without these secrets, for the record of the call.
+    pub(crate) recorded_arguments: Arc<Map<String, Value>>,
 }
 
 /// A bound of the calls that runs make, counted over all runs that one call of a client has caused.
@@ -98,6 +102,14 @@ impl CallOrigin {
         match self {
             Self::Client | Self::AgentRun => CallTree::default(),
             Self::Run(parent) => parent.tree.clone(),
+        }
+    }
+
+    /// The calling run.
+    pub(crate) const fn parent(&self) -> Option<&ParentRun> {
+        match self {
+            Self::Client | Self::AgentRun => None,
+            Self::Run(parent) => Some(parent),
         }
     }
 }

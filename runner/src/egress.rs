@@ -28,6 +28,7 @@ mod shared;
 mod simulation;
 mod target;
 mod tls;
+mod unfit_variables;
 mod usage;
 
 pub use budget::EgressBudget;

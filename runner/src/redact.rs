@@ -5,33 +5,43 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `forms` | the byte strings to find: the secret, base64 at any alignment, hexadecimal, UTF-16 |
+//! | `values` | the values to find: the secret without blanks around it, and its parts |
+//! | `parts` | the parts of a value: without quotes, after `Bearer` or `KEY=`, of a URL, of JSON, of a list, of lines |
+//! | `common` | parts that are no secrets, such as `-----BEGIN PRIVATE KEY-----` |
+//! | `forms` | the byte strings to find for a value: itself, base64 at any alignment, hexadecimal, UTF-16 |
 //! | `reading` | the decoded texts to search: plain, without escapes, without percent-encoding, without line breaks |
 //! | `search` | searches all readings with one automaton of all forms, and finds prefixes of secrets before a cut |
 //! | `spans` | found ranges, and the text without them |
 
+mod common;
 mod forms;
+mod parts;
 mod reading;
 mod search;
 mod spans;
+mod values;
 
 use std::sync::Arc;
 
 use registry::{ContentBlock, REDACTED, SecretValue};
 use serde_json::{Map, Value};
-use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::executed::Printed;
 use crate::outcome::{self, MESSAGE_BYTES_MAX, Outcome, STACK_TRACE_BYTES_MAX};
 use crate::ports::{LogDocument, StatusDocument};
 use crate::text::{CUT, lines_within};
-use forms::SECRET_BYTES_MIN;
 use search::Forms;
+use values::Values;
+
+pub(crate) use values::{is_blank, trim};
 
 /// Bytes of all secrets of a run up to which all forms are searched. Their automaton takes some ten megabytes.
 const ALL_FORMS_BYTES_MAX: usize = 8 * 1024;
 const LIKELY_FORMS_BYTES_MIN: usize = ALL_FORMS_BYTES_MAX + 1;
+/// Bytes of all parts of these secrets up to which all forms of the parts are searched, too. The parts of three keys of 2,048 bits
+/// have as many. Beyond it, UTF-16 is not searched for parts, which has most of the bytes of all forms.
+const PARTS_ALL_FORMS_BYTES_MAX: usize = 12 * 1024;
 /// Bytes of all secrets beyond which nothing is searched, and all texts of the run are redacted as a whole.
 const SECRETS_BYTES_MAX: usize = 64 * 1024;
 
@@ -59,11 +69,14 @@ impl Redaction {
         Self { secrets, redacts_answers }
     }
 
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretValue> {
+        self.secrets.iter()
+    }
+
     /// A redactor for host names, which are in lower case.
     pub fn of_hosts(&self, sensitive: &[SecretValue]) -> Redactor {
-        let lower: Vec<_> =
-            self.secrets.iter().chain(sensitive).map(|secret| Zeroizing::new(secret.expose().to_lowercase())).collect();
-        Redactor::of(lower.iter().map(|secret| secret.as_str()))
+        let values = Values::of(self.secrets.iter().chain(sensitive).map(SecretValue::expose));
+        values.map_or(Redactor::Everything, |values| Redactor::of_values(values.into_lowercase()))
     }
 
     /// The redactors of one run. They are made when the run starts, since many runs may wait.
@@ -129,12 +142,26 @@ pub(crate) enum Redactor {
 
 impl Redactor {
     pub fn of<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {
-        let secrets: Vec<&str> = secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN).collect();
-        let numbers = secrets.iter().filter_map(|secret| number(secret)).collect();
-        let texts = match secrets.iter().map(|secret| secret.len()).sum() {
+        let secrets: Vec<&str> = secrets.collect();
+        // Parts of longer secrets are not even looked for.
+        if secrets.iter().map(|secret| secret.len()).sum::<usize>() > SECRETS_BYTES_MAX {
+            return Self::Everything;
+        }
+        Values::of(secrets.into_iter()).map_or(Self::Everything, Self::of_values)
+    }
+
+    fn of_values(values: Values) -> Self {
+        let numbers = values.all().filter_map(number).collect();
+        let of_parts = match values.parts_bytes() {
+            ..=PARTS_ALL_FORMS_BYTES_MAX => forms::of,
+            _ => forms::without_utf16,
+        };
+        let wholes = values.wholes.iter().map(String::as_str);
+        let parts = values.parts.iter().map(String::as_str);
+        let texts = match values.wholes_bytes() {
             0 => return Self::Nothing,
-            1..=ALL_FORMS_BYTES_MAX => secrets.into_iter().flat_map(forms::of).collect(),
-            LIKELY_FORMS_BYTES_MIN..=SECRETS_BYTES_MAX => secrets.into_iter().flat_map(forms::most_likely).collect(),
+            1..=ALL_FORMS_BYTES_MAX => wholes.flat_map(forms::of).chain(parts.flat_map(of_parts)).collect(),
+            LIKELY_FORMS_BYTES_MIN..=SECRETS_BYTES_MAX => values.all().flat_map(forms::most_likely).collect(),
             _ => return Self::Everything,
         };
         Forms::new(texts, numbers).map_or(Self::Everything, |forms| Self::Forms(Arc::new(forms)))
@@ -233,6 +260,23 @@ impl Redactor {
             total: total.filter(is_kept),
             data: data.map(|data| self.value(data)),
         }
+    }
+
+    /// Redacts the arguments of a call.
+    ///
+    /// # Errors
+    /// When the process cannot start a thread.
+    pub async fn arguments(&self, arguments: Map<String, Value>, bytes: usize) -> Result<Map<String, Value>, Error> {
+        let redactor = self.clone();
+        let redact = move || match redactor.value(Value::Object(arguments)) {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        if bytes <= INLINE_BYTES_MAX {
+            return Ok(redact());
+        }
+        let redacted = tokio::task::spawn_blocking(redact).await;
+        redacted.map_err(|error| Error::internal(format!("the arguments of a call could not be redacted: {error}")))
     }
 
     pub fn value(&self, value: Value) -> Value {

@@ -74,7 +74,7 @@ fn a_secret_is_in_no_record_and_no_answer() {
 }
 
 /// Searches every byte that the server stores, deleted records included.
-fn stored_nowhere(server: &Server, words: &[&str]) {
+pub(super) fn stored_nowhere(server: &Server, words: &[&str]) {
     let mut folders = vec![server.data().to_owned()];
     let mut files = 0;
     while let Some(folder) = folders.pop() {

@@ -130,6 +130,9 @@ fn variables() {
     lathe.run_with(&["envvar", "set", "asking", "--secret", "TOKEN=-"], "s3cr3t\n").ok();
     lathe.ok(&publish);
     assert_eq!(lathe.ok(&["tool", "invoke", "asking"]).trim(), "north s3cr3t");
+    let warned = lathe.run(&["envvar", "set", "asking", "BROKEN=s3cr3t\n"]).ok().stderr;
+    assert!(warned.contains("warning: the value of BROKEN ends with a line end, which no header may have"), "{warned}");
+    lathe.ok(&["envvar", "unset", "asking", "BROKEN"]);
     let changed = lathe.json(&["envvar", "set", "asking", "REGION=south"]);
     assert_eq!(changed["updated"], 1);
     assert_eq!(lathe.ok(&["tool", "invoke", "asking"]).trim(), "south s3cr3t");

@@ -44,3 +44,40 @@ fn a_host_secret_reaches_its_host_only() {
     let looks = looks.manifest("required_secret_envvars = ['API_KEY']").manifest("secret_hosts.API_KEY = []");
     assert_eq!(looks.published().invoke(json!({})).json(), json!([]));
 }
+
+#[test]
+fn an_error_about_a_header_names_the_secret_with_a_line_end() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let body = "
+        from amigo_tool_scaffold.http import fetch
+        said = []
+        for url, headers in [
+            (tool_input['url'], {'Authorization': 'Bearer {{secret:KEPT}}'}),
+            (tool_input['url'], {'Authorization': 'Bearer ' + config.secrets['TOKEN']}),
+            (config.secrets['ADDRESS'] + tool_input['url'], {}),
+        ]:
+            try:
+                await fetch(url, headers=headers)
+            except Exception as error:
+                said.append(f'{error.__cause__ or error}')
+        return said
+    ";
+    let tool = team.tool("asks").body(body).manifest("required_secret_envvars = ['KEPT', 'TOKEN', 'ADDRESS']");
+    let tool = tool.manifest(&format!("allowed_hosts = {}", json!([authority(&site)])));
+    let tool = tool.manifest(&format!("secret_hosts.KEPT = {}", json!([authority(&site)])));
+    let variables = [("KEPT", "canary-kept\n"), ("TOKEN", "canary-token\r\n"), ("ADDRESS", "\u{feff}canary-address")];
+    tool.set_variables(&variables.map(|(name, value)| (name, value, true)));
+    let run = tool.published().invoke(json!({"url": site.url("/echo")}));
+    let said = run.json();
+    for (said, expected) in said.as_array().expect("a list").iter().zip([
+        "the variable KEPT, which ends with a line end. Set the variable again without it",
+        "the variable TOKEN, which ends with a line end",
+        "the variable ADDRESS, which begins with a byte order mark",
+    ]) {
+        let said = said.as_str().expect("a text");
+        assert!(said.contains(expected) && !said.contains("canary"), "{said}");
+    }
+    assert_eq!((said.as_array().map(Vec::len), site.connections()), (Some(3), 0), "{run}");
+}

@@ -1,6 +1,6 @@
 //! `lathe envvar`: the environment variables and secrets of a tool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::wire::{Tool, ToolVersion};
 use clap::{Args, Subcommand};
@@ -125,6 +125,7 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
     }
     let set = client.modify_envvars(&tool.id, changes.document()).await;
     set.map_err(|error| kept_plain(error, &tool, &changes))?;
+    warn_of_blanks(&variables, screen);
     let (secrets, updated) = (changes.deletes.len(), changes.updates.len());
     let inserted = changes.inserts.len() - secrets;
     let document = json!({"tool_id": tool.id, "inserted": inserted, "updated": updated, "made_secret": secrets});
@@ -132,6 +133,20 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
         let made_secret = if secrets > 0 { format!(", {secrets} made secret") } else { String::new() };
         format!("{}: {inserted} new, {updated} changed{made_secret}", tool.name)
     })
+}
+
+/// Warns of values that are probably not meant: a program that puts one into a header or a URL gets an error.
+fn warn_of_blanks(variables: &BTreeMap<String, String>, screen: Screen) {
+    for (name, value) in variables {
+        let is_blank = |character: char| character.is_whitespace() || character == '\u{feff}';
+        let warning = match () {
+            () if value.ends_with(['\n', '\r']) => "ends with a line end, which no header may have",
+            () if value.ends_with(is_blank) => "ends with a blank",
+            () if value.starts_with(is_blank) => "begins with a blank or a byte order mark",
+            () => continue,
+        };
+        screen.note(format!("warning: the value of {name} {warning}; it was set as it is"));
+    }
 }
 
 /// Changes of variables in one request. A plain variable that becomes a secret is deleted and inserted.

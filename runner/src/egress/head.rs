@@ -4,9 +4,9 @@ use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, US
 use hyper::{Method, Request};
 
 use super::method_overrides;
+use super::policy::EgressPolicy;
 use super::request_effect::RequestEffect;
 use super::request_rules::{DROPPED_HEADERS, METHODS, REFUSED_HEADERS};
-use super::secrets::Secrets;
 use super::target::Target;
 use crate::depth::{DEPTH_HEADER, Depth};
 use crate::ports::{HttpError, HttpErrorCode, HttpRequest};
@@ -36,7 +36,7 @@ pub struct Head {
 }
 
 impl Head {
-    pub fn of(request: &HttpRequest, target: &Target, secrets: &Secrets) -> Result<Self, HttpError> {
+    pub fn of(request: &HttpRequest, target: &Target, policy: &EgressPolicy) -> Result<Self, HttpError> {
         let method = method(&request.method)?;
         let mut head = Self { method, headers: HeaderMap::new(), secrets: Vec::new(), bytes: 0 };
         let bytes: usize = request.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -44,13 +44,13 @@ impl Head {
             return Err(too_much());
         }
         for (name, value) in &request.headers {
-            head.add(&Field { name, value, body_bytes: request.body.len() }, target, secrets)?;
+            head.add(&Field { name, value, body_bytes: request.body.len() }, target, policy)?;
         }
         head.add_host_headers(target)?;
         Ok(head)
     }
 
-    fn add(&mut self, field: &Field<'_>, target: &Target, secrets: &Secrets) -> Result<(), HttpError> {
+    fn add(&mut self, field: &Field<'_>, target: &Target, policy: &EgressPolicy) -> Result<(), HttpError> {
         let Field { name, value, body_bytes } = *field;
         let header = HeaderName::try_from(name).map_err(|_| invalid(format!("{name:?} is not a valid header name")))?;
         let wrong = || invalid(format!("the host sets the header {header}, and this is not its value; leave it out"));
@@ -66,7 +66,7 @@ impl Head {
         if header == CONTENT_LENGTH {
             return (value.trim() == body_bytes.to_string()).then_some(()).ok_or_else(wrong);
         }
-        let filled = secrets.fill(value, target)?;
+        let filled = policy.secrets.fill(value, target)?;
         self.bytes += (name.len() + filled.text.len()) as u64;
         if self.bytes > HEADER_BYTES_MAX as u64 {
             return Err(too_much());
@@ -74,8 +74,10 @@ impl Head {
         self.secrets.extend(filled.names);
         self.secrets.sort_unstable();
         self.secrets.dedup();
-        let mut value = HeaderValue::from_str(&filled.text)
-            .map_err(|_| invalid(format!("the value of the header {header} has characters that no header may have")))?;
+        let mut value = HeaderValue::from_str(&filled.text).map_err(|_| {
+            let named = policy.unfit.explain(&filled.text);
+            invalid(format!("the value of the header {header} has characters that no header may have{named}"))
+        })?;
         value.set_sensitive(true);
         self.headers.append(header, value);
         Ok(())
@@ -140,7 +142,7 @@ mod tests {
             headers: headers.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
             body: b"four".to_vec(),
         };
-        Head::of(&request, &Target::parse("https://example.com/x").unwrap(), &Secrets::default())
+        Head::of(&request, &Target::parse("https://example.com/x").unwrap(), &EgressPolicy::default())
     }
 
     #[test]

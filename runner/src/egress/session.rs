@@ -65,7 +65,10 @@ impl EgressSession {
         let mut call = OutboundCall::begin(&self.0, &request.method, target.as_ref().ok())?;
         let answer = match target {
             Ok(target) => self.admit_and_send(request, target, &mut call).await,
-            Err(error) => Err(error),
+            Err(error) => {
+                let message = error.message + &self.0.rules.policy.unfit.explain(&request.url);
+                Err(HttpError::new(error.code, message))
+            }
         };
         call.end(&answer);
         answer
@@ -74,7 +77,7 @@ impl EgressSession {
     async fn admit_and_send(&self, request: HttpRequest, target: Target, call: &mut OutboundCall<'_>) -> HttpAnswer {
         let SessionState { shared, rules, .. } = &*self.0;
         self.admit(&target)?;
-        let mut head = Head::of(&request, &target, &rules.policy.secrets)?;
+        let mut head = Head::of(&request, &target, &rules.policy)?;
         head.set_depth(rules.depth);
         self.check_body(&request)?;
         call.hold(request.body.len() as u64)?;

@@ -173,6 +173,7 @@ impl Run<'_> {
             depth: self.depth,
             tree: self.tree.clone(),
             redactor: redactors.stored.clone(),
+            secrets: self.redaction.secrets().chain(&documents.sensitive).cloned().collect(),
             parallel: Semaphore::new(PARALLEL_MAX),
             used: Mutex::default(),
             running: TaskTracker::new(),

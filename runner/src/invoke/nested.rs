@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{AgentCall, CallUse, Constraint, HumanIntervention, InvocationMode, Store, ToolId, ToolName};
+use registry::{
+    AgentCall, CallUse, Constraint, HumanIntervention, InvocationMode, SecretValue, Store, ToolId, ToolName,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
@@ -51,8 +53,10 @@ pub(super) struct CallingRun {
     pub user_variables: String,
     pub depth: Depth,
     pub tree: CallTree,
-    /// Redacts texts of the ledger.
+    /// Redacts texts of the ledger, and the arguments of calls for their records.
     pub redactor: Redactor,
+    /// The secrets of the run, and the sensitive user variables that it received.
+    pub secrets: Vec<SecretValue>,
     pub parallel: Semaphore,
     pub used: Mutex<UsedCalls>,
     /// The calls in progress.
@@ -122,9 +126,10 @@ impl NestedCalls {
         let _slot = run.parallel.acquire().await.map_err(|_| refused(&Error::internal("the run has ended")))?;
         let (tool, constraint) = run.find(&call.name).await?;
         let input = run.input(&call.arguments)?;
+        let parent = run.parent(&input, call.arguments.len()).await.map_err(|error| refused(&error))?;
         let cancelled = run.caller.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
-        let call = run.call(Subject::Version { tool, constraint }, input, cancelled);
+        let call = run.call(Subject::Version { tool, constraint }, (parent, input), cancelled);
         let (taken, calling) = ((run.take)(call), run.clone());
         let taken = run.running.spawn(async move {
             let mut results = taken.await.map_err(|refusal| refused(&refusal.error))?;
@@ -205,7 +210,13 @@ impl CallingRun {
         })
     }
 
-    fn call(&self, subject: Subject, input: Input, cancelled: CancellationToken) -> Call {
+    async fn parent(&self, input: &Input, arguments_bytes: usize) -> Result<ParentRun, Error> {
+        let recorded = self.redactor.arguments(input.input_parameters.clone(), arguments_bytes).await?;
+        let (tree, secrets) = (self.tree.clone(), self.secrets.clone());
+        Ok(ParentRun { tree, secrets, recorded_arguments: Arc::new(recorded) })
+    }
+
+    fn call(&self, subject: Subject, (parent, input): (ParentRun, Input), cancelled: CancellationToken) -> Call {
         let Caller { principal, source, agent_call, names, .. } = self.caller.clone();
         // The turn presented the calling tool. The log of its conversation has no other calls.
         let agent_call = agent_call.map(|call| AgentCall { turn: None, ..call });
@@ -221,7 +232,7 @@ impl CallingRun {
             result_persistence: ResultPersistence::Ephemeral,
             conversation: self.conversation.clone(),
             depth: self.depth.of_calls(),
-            origin: CallOrigin::Run(ParentRun { tree: self.tree.clone() }),
+            origin: CallOrigin::Run(parent),
             run_id: None,
             operation: None,
             cancelled,

@@ -24,7 +24,9 @@ mod tests {
 
     #[test]
     fn only_tools_of_authors_can_be_a_loop() {
-        let run = CallOrigin::Run(ParentRun { tree: CallTree::default() });
+        let parent =
+            ParentRun { tree: CallTree::default(), secrets: Vec::new(), recorded_arguments: std::sync::Arc::default() };
+        let run = CallOrigin::Run(parent);
         for (depth, origin, is_refused) in [
             ("3", &CallOrigin::Client, false),
             ("4", &CallOrigin::Client, true),

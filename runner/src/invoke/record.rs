@@ -5,7 +5,7 @@ use registry::{
     ContentBlock, FinishedRun, InvocationId, InvokeStep, Ledger, NewAnswers, NewTape, RecordEvent, RefusedRun, RunEnd,
     RunStart,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::cancellation::Cancellation;
 use super::run::{Caller, Run};
@@ -91,6 +91,11 @@ impl RefusedCall {
 }
 
 fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>, Input)) -> RunStart {
+    let mode = input.invocation_mode;
+    let mut input = recorded(input);
+    if let Some(arguments) = &caller.recorded_arguments {
+        input.input_parameters = Map::clone(arguments);
+    }
     RunStart {
         id: caller.run_id.clone().unwrap_or_else(|| InvocationId::new(&services.clock)),
         organization: caller.principal.organization.clone(),
@@ -101,8 +106,8 @@ fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>
         agent_call: caller.agent_call.clone(),
         api_key_id: caller.principal.key.as_ref().map(|key| key.id.clone()),
         caller_address: caller.principal.address,
-        mode: input.invocation_mode,
-        input: recorded(input),
+        mode,
+        input,
         started_at: services.clock.now(),
     }
 }

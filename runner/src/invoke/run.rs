@@ -1,7 +1,9 @@
 //! The runs of one call that was admitted. Each step of a run is in a file of its own.
 
-use registry::{AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal};
+use std::sync::Arc;
 
+use registry::{AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::call_taker::CallTaker;
@@ -45,6 +47,8 @@ pub(super) struct Caller {
     pub cancelled: CancellationToken,
     pub interaction: Interaction,
     pub names: CallerNames,
+    /// The arguments of a call by another run, without the secrets of that run.
+    pub recorded_arguments: Option<Arc<Map<String, Value>>>,
 }
 
 /// One input whose record has started.

@@ -134,10 +134,12 @@ impl RunningCall<'_> {
         let stored = services.store.user_variables(&principal.organization, &principal.user).await?;
         let redaction = self.redaction(&call, &stored).await?;
         let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
-        let tree = call.origin.tree();
+        let (tree, of_parent) = (call.origin.tree(), call.origin.parent().map(|parent| parent.secrets.clone()));
         let (caller, inputs) = caller(call);
         let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
-        let documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
+        let mut documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
+        // The calling run sent them, like a client its sensitive variables.
+        documents.iter_mut().for_each(|one| one.sensitive.extend(of_parent.clone().into_iter().flatten()));
         let run = Run {
             services,
             redaction,
@@ -180,6 +182,7 @@ fn caller(call: Call) -> (Caller, Vec<Input>) {
         cancelled: call.cancelled,
         interaction: call.interaction,
         names: call.caller_names,
+        recorded_arguments: call.origin.parent().map(|parent| parent.recorded_arguments.clone()),
     };
     (caller, call.inputs)
 }

@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use super::settings::{ModelApi, ModelBounds, ModelSettings};
 use super::transcript::{ModelRequest, Reply};
 use super::{anthropic, openai, text_step};
+use crate::redact::{Redactor, trim};
 
 /// Time for an answer. Models think for minutes.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
@@ -22,6 +23,8 @@ const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(5), D
 const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
 /// Bytes of an endpoint's text that are told.
 const TOLD_BYTES_MAX: usize = 500;
+/// Bytes of an endpoint's text that are searched for the key.
+const SEARCHED_BYTES_MAX: usize = 16 << 10;
 
 /// Why a model did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -165,9 +168,12 @@ fn failure(key: Option<&SecretValue>, status: StatusCode, answer: &[u8]) -> Mode
 
 /// The beginning of what an endpoint said, without the key.
 fn told(key: Option<&SecretValue>, text: &str) -> String {
-    let key = key.map(SecretValue::expose).filter(|key| !key.is_empty());
-    let text = key.map_or_else(|| text.to_owned(), |key| text.replace(key, "[key]"));
-    crate::text::begin(text, TOLD_BYTES_MAX)
+    let trimmed = key.map(|key| trim(key.expose())).filter(|key| !key.is_empty());
+    let text = trimmed.map_or_else(|| text.to_owned(), |key| text.replace(key, "[key]"));
+    // Searched beyond what is told, so that no beginning of the key in another form remains.
+    let searched = crate::text::begin(text, SEARCHED_BYTES_MAX);
+    let redacted = Redactor::of(key.map(SecretValue::expose).into_iter()).text(searched);
+    crate::text::begin(redacted, TOLD_BYTES_MAX)
 }
 
 /// The pause of a `Retry-After` in seconds. One of zero says nothing.

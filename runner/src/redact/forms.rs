@@ -1,4 +1,4 @@
-//! The byte strings to find for a secret: the secret itself, and the encodings that no [reading] decodes.
+//! The byte strings to find for a value of a secret: the value itself, and the encodings that no [reading] decodes.
 //!
 //! [reading]: super::reading
 
@@ -6,17 +6,13 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 /// Shorter secrets are not redacted, since they would match ordinary words.
 pub(super) const SECRET_BYTES_MIN: usize = 8;
-/// Lines of a secret that are searched separately. Shorter ones may be ordinary words.
-const LINE_BYTES_MIN: usize = 16;
 /// Digits that a double keeps exactly. A program that reads a longer number as a double loses its last digits.
 const DOUBLE_DIGITS: usize = 15;
 
-/// All forms of a secret: at most 38, and one for each line.
-pub(super) fn of(secret: &str) -> Vec<String> {
-    let mut forms = most_likely(secret);
-    forms.extend(with_lines(each_as_character(secret.as_bytes())));
-    forms.extend(encoded(secret.as_bytes()));
-    for bytes in utf16(secret) {
+/// All forms of a value: at most 38.
+pub(super) fn of(value: &str) -> Vec<String> {
+    let mut forms = without_utf16(value);
+    for bytes in utf16(value) {
         forms.extend(encoded(&bytes));
         forms.extend(lossy(&bytes).into_iter().flat_map(with_lines));
         forms.extend(with_lines(each_as_character(&bytes)));
@@ -24,12 +20,18 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     forms
 }
 
-/// The forms of a long secret: the whole secret, and each line.
-pub(super) fn most_likely(secret: &str) -> Vec<String> {
-    let lines = secret.lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES_MIN);
-    let mut forms: Vec<String> = lines.map(str::to_owned).collect();
-    forms.extend(rounded(secret));
-    forms.extend(with_lines(secret.to_owned()));
+/// The forms of one of many parts: the value, its base64 and its hexadecimal digits.
+pub(super) fn without_utf16(value: &str) -> Vec<String> {
+    let mut forms = most_likely(value);
+    forms.extend(with_lines(each_as_character(value.as_bytes())));
+    forms.extend(encoded(value.as_bytes()));
+    forms
+}
+
+/// The forms of a value of long secrets: the value alone.
+pub(super) fn most_likely(value: &str) -> Vec<String> {
+    let mut forms = rounded(value);
+    forms.extend(with_lines(value.to_owned()));
     forms
 }
 

@@ -34,6 +34,12 @@ pub(super) fn each(text: &str, has_spaces: bool, visit: impl FnMut(&Reading<'_>)
     Decoder { layers, visit }.descend(&plain, LAYERS_MAX);
 }
 
+/// A text without its escapes; `None` when it has none.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let plain = Reading { bytes: Cow::Borrowed(text.as_bytes()), sources: Vec::new() };
+    String::from_utf8(plain.decoded(Layer::Escapes)?.bytes.into_owned()).ok()
+}
+
 /// Decodes the given layers, and visits every reading.
 struct Decoder<'l, V> {
     layers: &'l [Layer],

@@ -1,5 +1,7 @@
 //! Searches the forms of secrets in all readings of a text.
 
+use std::collections::{BTreeSet, HashMap};
+
 use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 
@@ -9,6 +11,8 @@ use crate::text::CUT;
 
 /// Bytes of a form that may remain at the end of a cut text. Shorter prefixes occur in any text.
 const REMNANT_BYTES_MAX: usize = 3;
+/// Bytes with which the shortest remnant begins.
+const START_BYTES: usize = REMNANT_BYTES_MAX + 1;
 /// Cut marks in one reading before which prefixes of secrets are searched. A run may have one cut message for each
 /// request.
 const CUTS_MAX: usize = 64;
@@ -22,6 +26,10 @@ pub(crate) struct Forms {
     /// Recognises texts without any form fifty times as fast. `None` when there are too many forms.
     filter: Option<Searcher>,
     texts: Vec<String>,
+    /// The forms that begin with some bytes, so that a cut text is compared with few of them.
+    by_start: HashMap<[u8; START_BYTES], Vec<usize>>,
+    /// Bytes of the longest form.
+    longest: usize,
     numbers: Vec<f64>,
     has_spaces: bool,
 }
@@ -40,7 +48,12 @@ impl Forms {
             .build(patterns())?;
         let filter = Searcher::new(patterns());
         let has_spaces = texts.iter().any(|text| text.contains(' '));
-        Ok(Self { automaton, filter, texts, numbers, has_spaces })
+        let mut by_start: HashMap<_, Vec<usize>> = HashMap::new();
+        for (index, text) in texts.iter().enumerate() {
+            by_start.entry(text.as_bytes().first_chunk().copied().unwrap_or_default()).or_default().push(index);
+        }
+        let longest = texts.iter().map(String::len).max().unwrap_or_default();
+        Ok(Self { automaton, filter, texts, by_start, longest, numbers, has_spaces })
     }
 
     /// Finds the secrets in a text. `is_cut` says whether the text continued beyond these bytes.
@@ -76,11 +89,19 @@ impl Forms {
         let text = without_suffix(reading.bytes.get(..end).unwrap_or_default(), b"\n");
         let mut rest = text;
         for _ in 0..3 {
-            if let Some(length) = self.texts.iter().filter_map(|form| remnant(form.as_bytes(), rest)).max() {
+            if let Some(length) = self.begun(rest).filter_map(|form| remnant(form.as_bytes(), rest)).max() {
                 spans.add(reading.source(rest.len() - length..text.len()));
             }
             rest = without_escape(rest);
         }
+    }
+
+    /// The forms whose first bytes are in the end of a text.
+    fn begun(&self, text: &[u8]) -> impl Iterator<Item = &String> {
+        let end = text.get(text.len().saturating_sub(self.longest)..).unwrap_or_default();
+        let begun = end.windows(START_BYTES).filter_map(|start| self.by_start.get(start));
+        let begun: BTreeSet<usize> = begun.flatten().copied().collect();
+        begun.into_iter().filter_map(|index| self.texts.get(index))
     }
 
     /// Whether a number is a secret, or contains one in its digits.

@@ -1,6 +1,7 @@
 //! Every encoding that `docs/explanation/secrets.md` lists, unrelated texts, cuts and numbers.
 
 mod encodings;
+mod used_values;
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -82,6 +83,19 @@ proptest! {
             // The characters at the ends of base64 depend on the text beside it, and quotes are not part of a secret.
             let frame_bytes = if name.contains("within") { 16 } else { 8 };
             prop_assert!(left.len() <= frame_bytes, "{name}, cut at {bound}: {redacted:?}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_forms_keeps_the_rest_of_a_long_secret_searched() {
+    // Parts of more than the limit: their base64 is searched, their UTF-16 is not.
+    let lines: Vec<String> =
+        (0..300_u32).map(|number| format!("{number:03}-{:010}", number.wrapping_mul(2_654_435_761))).collect();
+    let redactor = redactor(&lines.join("\n"));
+    for line in &lines {
+        for text in [line.clone(), hex::encode(line), format!("a%20{line}")] {
+            assert!(!redactor.text(text.clone()).contains(&text[4..]), "{text}");
         }
     }
 }

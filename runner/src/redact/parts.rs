@@ -1,0 +1,35 @@
+//! The parts of a secret, one layer deep.
+
+mod decoded;
+mod json;
+mod lists;
+mod pairs;
+mod url;
+
+pub(super) use url::Url;
+
+/// A part of a secret.
+pub(super) enum Part {
+    /// What a scheme or a URL marks as a credential. It is searched also when it is an ordinary word.
+    Credential(String),
+    /// Anything else.
+    Text(String),
+}
+
+/// Finds the parts of a value. Each is at most as long as the value.
+pub(super) fn parts_of(value: &str) -> Vec<Part> {
+    let mut parts: Vec<Part> = decoded::variants(value).into_iter().map(Part::Text).collect();
+    parts.extend(lists::lines(value).into_iter().map(Part::Text));
+    if let Some(members) = json::members(value) {
+        parts.extend(members.into_iter().map(Part::Text));
+        return parts;
+    }
+    parts.extend(pairs::credential(value).into_iter().map(Part::Credential));
+    parts.extend(pairs::value(value).into_iter().map(Part::Text));
+    if let Some(url) = Url::parse(value) {
+        parts.extend(url.credentials().into_iter().map(Part::Credential));
+        parts.extend(url.tokens().into_iter().map(Part::Text));
+    }
+    parts.extend(lists::items(value).into_iter().map(Part::Text));
+    parts
+}

@@ -1,0 +1,56 @@
+//! The lines of a secret, and the items of a secret that is a list.
+
+use crate::redact::common::is_armour;
+use crate::redact::forms::SECRET_BYTES_MIN;
+
+/// Letters of a word among words. A longer one is no word of a sentence.
+const WORD_BYTES_MAX: usize = 15;
+
+/// The lines of a value, and its lines without line ends between them. A text has the lines of a key file with other line ends or
+/// none; the search leaves out line ends.
+pub(super) fn lines(value: &str) -> Vec<String> {
+    let lines: Vec<&str> = value.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']).map(str::trim).collect();
+    let mut parts: Vec<String> = Vec::new();
+    if lines.len() > 1 {
+        parts.extend(lines.iter().map(|line| (*line).to_owned()));
+        parts.push(lines.concat());
+        // Lines that are searched are found between other line ends, too, also in base64.
+        if lines.iter().any(|line| (1..SECRET_BYTES_MIN).contains(&line.len())) {
+            parts.extend(["\n", "\r\n"].map(|line_end| lines.join(line_end)));
+        }
+    }
+    let is_border = |line: &&str| line.is_empty() || line.contains(": ") || is_armour(line);
+    parts.extend(lines.split(is_border).map(<[&str]>::concat));
+    parts.extend(armoured(value));
+    parts.retain(|part| part != value);
+    parts
+}
+
+/// The bytes between the marks of a key file, without blanks. Some configurations replace its line ends by spaces.
+fn armoured(value: &str) -> Option<String> {
+    let (_, rest) = value.split_once("-----BEGIN ")?;
+    let (_, rest) = rest.split_once("-----")?;
+    let body = rest.split_once("-----END ").map_or(rest, |(body, _)| body);
+    Some(body.split_whitespace().collect())
+}
+
+/// The items of a list whose separators are commas, semicolons, bars or blanks.
+pub(super) fn items(value: &str) -> Vec<String> {
+    let is_url = value.contains("://") && !value.contains(char::is_whitespace);
+    // Parts of a URL are found otherwise, and its hosts are no secrets.
+    let separators: &[char] = if is_url { &[';'] } else { &[',', ';', '|'] };
+    let mut items: Vec<String> = Vec::new();
+    if value.contains(separators) {
+        items.extend(value.split(separators).map(str::to_owned));
+    }
+    if value.contains(char::is_whitespace) {
+        items.extend(value.split_whitespace().filter(|item| !is_word(item)).map(str::to_owned));
+    }
+    items
+}
+
+/// Whether an item among blanks is a word of a sentence, or the name before a value.
+fn is_word(item: &str) -> bool {
+    let letters = item.trim_matches(|character: char| character.is_ascii_punctuation());
+    item.ends_with([':', '=']) || letters.len() <= WORD_BYTES_MAX && letters.chars().all(char::is_alphabetic)
+}
