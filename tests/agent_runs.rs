@@ -1,6 +1,7 @@
 //! Runs of agents: a scripted model calls real tools. A test is named after the row of the specification that it shows.
 
 mod bounds;
+mod changed_calls;
 mod complete;
 mod deaths;
 mod execute;

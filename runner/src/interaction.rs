@@ -4,11 +4,13 @@
 //! start with the answers: its questions then return at once.
 
 mod answer;
+mod confirmed_call;
 mod form;
 mod question;
 mod refusal;
 
 pub use answer::{Answer, is_result};
+pub use confirmed_call::ConfirmedCall;
 pub use question::{Question, QuestionKind, QuestionSet};
 pub use refusal::{InputErrorCode, InputRefused};
 

@@ -71,7 +71,7 @@ pub use error::{DeprecatedVersion, Error, ErrorKind, SchemaViolation};
 pub use executed::{Executed, Printed};
 pub use execution::{Code, CodeBundle, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};
-pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, Interaction, Question, QuestionKind, is_result};
+pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, ConfirmedCall, Interaction, Question, QuestionKind, is_result};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use intervention_rules::check_intervention_rule;
 pub use invoke::{

@@ -25,19 +25,19 @@ impl Gateway<'_> {
 
     /// Calls a tool as a task, and returns the id of the task.
     #[track_caller]
-    fn begin(&self, tool: &str, arguments: Value) -> String {
+    pub fn begin(&self, tool: &str, arguments: Value) -> String {
         let created = self.send_with_tasks("tools/call", json!({"name": tool, "arguments": arguments}));
         let task = &created["result"];
         assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{created}");
         task["taskId"].as_str().expect("an id").to_owned()
     }
 
-    fn task(&self, id: &str) -> Value {
+    pub fn task(&self, id: &str) -> Value {
         self.send_with_tasks("tasks/get", json!({"taskId": id}))["result"].take()
     }
 
     #[track_caller]
-    fn task_becomes(&self, id: &str, status: &str) -> Value {
+    pub fn task_becomes(&self, id: &str, status: &str) -> Value {
         eventually(status, || Some(self.task(id)).filter(|task| task["status"] == status))
     }
 
@@ -51,7 +51,7 @@ impl Gateway<'_> {
     }
 
     /// Answers questions of a task, and returns the whole response.
-    fn update(&self, id: &str, responses: Value) -> Value {
+    pub fn update(&self, id: &str, responses: Value) -> Value {
         self.send_with_tasks("tasks/update", json!({"taskId": id, "inputResponses": responses}))
     }
 }

@@ -64,7 +64,11 @@ impl Tasks<'_> {
             invocation: None,
         };
         let (input, names) = (request.arguments.clone().unwrap_or_default(), self.scope.names.clone());
-        let new = NewSingleCall { call, input, names, depth: self.scope.depth, interaction };
+        let component = match &listed.source {
+            ListedSource::Native(_) => None,
+            ListedSource::Published { callable, .. } => Some(callable.version.component_digest),
+        };
+        let new = NewSingleCall { call, input, names, depth: self.scope.depth, interaction, component };
         let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {

@@ -38,6 +38,8 @@ pub struct HumanRequest {
     pub options: Vec<String>,
     pub context_summary: Option<String>,
     pub tool: Option<String>,
+    /// The call for which an approval asks.
+    pub call: Option<HumanRequestCall>,
     pub forms: Vec<HumanForm>,
     /// `None` until somebody has answered.
     pub response: Option<HumanAnswer>,
@@ -47,6 +49,15 @@ pub struct HumanRequest {
     pub expires_at: String,
     /// `None` while the request is open.
     pub closed_at: Option<String>,
+}
+
+/// The call of a tool that a person approves.
+#[derive(Debug, Deserialize)]
+pub struct HumanRequestCall {
+    /// `None` for a tool of the server.
+    pub tool_version: Option<String>,
+    pub component_digest: Option<String>,
+    pub agent_revision: Option<u32>,
 }
 
 /// A form of a tool.

@@ -6,6 +6,7 @@ use registry::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::confirmed_call::ConfirmedCall;
 use super::refusal::{InputErrorCode, InputRefused};
 use crate::nesting::{LEVELS_MAX, is_within};
 
@@ -36,8 +37,10 @@ pub struct Question {
     pub kind: QuestionKind,
     /// `{"method", "params"}` as JSON.
     pub body: String,
-    /// Digest of the body as the tool wrote it. An answer is of this question only.
+    /// Digest of the body as the tool wrote it, and of the call that it is about. An answer is of this question only.
     pub digest: Digest,
+    /// The call that a person confirms; `None` for a question of a tool.
+    pub confirms: Option<ConfirmedCall>,
 }
 
 /// Questions that are asked at once, within their bounds.
@@ -96,7 +99,17 @@ impl Question {
             return Err(format!("the question {key} nests more than {LEVELS_MAX} levels"));
         }
         let kind = QuestionKind::of(&request).map_err(|reason| format!("the question {key}: {reason}"))?;
-        Ok(Self { kind, digest: Digest::of(body.as_bytes()), key, body })
+        Ok(Self { kind, digest: Digest::of(body.as_bytes()), key, body, confirms: None })
+    }
+
+    /// The question whether a call is made. Its answer is not that of another call, although a person reads the same text.
+    ///
+    /// # Errors
+    /// When the call cannot be written as JSON.
+    #[must_use = "the question has the call"]
+    pub(crate) fn about(self, call: ConfirmedCall) -> Result<Self, String> {
+        let written = serde_json::to_string(&(&self.body, &call)).map_err(|error| error.to_string())?;
+        Ok(Self { digest: Digest::of(written.as_bytes()), confirms: Some(call), ..self })
     }
 }
 

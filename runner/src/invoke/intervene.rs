@@ -1,13 +1,13 @@
 //! Step 7 of a call: a person confirms it, when the tool or the agent asks for that.
 
-use registry::Intervention;
-use serde_json::{Map, Value, json};
+use registry::{Digest, Intervention};
+use serde_json::{Value, json};
 
 use super::compiled_rules::CompiledRules;
 use super::target::Target;
 use crate::call::Call;
 use crate::error::Error;
-use crate::interaction::{Answer, Interaction, Question, QuestionKind};
+use crate::interaction::{Answer, ConfirmedCall, Interaction, Question, QuestionKind};
 
 /// The key of the question. Keys of tools have no `/`.
 pub(super) const CONFIRMATION: &str = "lathe/confirmation";
@@ -24,13 +24,31 @@ pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Cal
         Intervention::Required => call.agent_call.is_some(),
         Intervention::Always => true,
     };
-    if !is_needed {
+    // Whoever confirmed another version of the tool decides about this one, too, even if it asks for no confirmation.
+    let was_asked =
+        call.interaction.answers.iter().any(|answer| answer.key == CONFIRMATION && answer.question.is_some());
+    if !is_needed && !was_asked {
         return Ok(());
     }
-    let tool_name = target.name().to_owned();
     match call.inputs.as_slice() {
-        [input] => confirmed(&call.interaction, &tool_name, &input.input_parameters),
-        _ => Err(Error::ConfirmationMissing { tool_name }),
+        [input] => {
+            let arguments = json!(input.input_parameters).to_string();
+            confirmed(&call.interaction, &arguments, subject(target, call, &arguments))
+        }
+        _ => Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }),
+    }
+}
+
+/// The call as the person confirms it. Keys of JSON objects are in their order.
+fn subject(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall {
+    ConfirmedCall {
+        tool: target.name().to_owned(),
+        tool_id: target.tool_id().cloned(),
+        version: target.version(),
+        component_digest: target.component_digest(),
+        arguments_digest: Digest::of(arguments.as_bytes()),
+        user: call.principal.user.clone(),
+        agent: call.agent_call.as_ref().map(|call| (call.agent.clone(), call.revision)),
     }
 }
 
@@ -43,26 +61,27 @@ async fn strictest(rules: &CompiledRules, target: &Target, call: &Call) -> Resul
     Ok(target.intervention(&call.inputs).max(of_agent).max(rules))
 }
 
-fn confirmed(interaction: &Interaction, tool_name: &str, arguments: &Map<String, Value>) -> Result<(), Error> {
-    let arguments = json!(arguments).to_string();
+fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) -> Result<(), Error> {
+    let tool_name = call.tool.clone();
     if arguments.len() > SHOWN_BYTES_MAX {
-        return Err(Error::ConfirmationMissing { tool_name: tool_name.to_owned() });
+        return Err(Error::ConfirmationMissing { tool_name });
     }
-    let question = question(tool_name, &arguments).map_err(Error::internal)?;
+    let question = question(arguments, call).map_err(Error::internal)?;
     match interaction.answer(&question).map(is_yes) {
         Some(true) => Ok(()),
-        Some(false) => Err(Error::ConfirmationRefused { tool_name: tool_name.to_owned() }),
+        Some(false) => Err(Error::ConfirmationRefused { tool_name }),
         None if interaction.can_ask(QuestionKind::Form) => Err(Error::ConfirmationAsked(Box::new(question))),
-        None => Err(Error::ConfirmationMissing { tool_name: tool_name.to_owned() }),
+        None => Err(Error::ConfirmationMissing { tool_name }),
     }
 }
 
-fn question(tool_name: &str, arguments: &str) -> Result<Question, String> {
-    let message = format!("Run {tool_name} with {}?", visible(arguments));
+fn question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
+    let message = format!("Run {} with {}?", call.tool, visible(arguments));
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
-    Question::parse(CONFIRMATION.to_owned(), json!({"method": "elicitation/create", "params": params}).to_string())
+    let body = json!({"method": "elicitation/create", "params": params}).to_string();
+    Question::parse(CONFIRMATION.to_owned(), body)?.about(call)
 }
 
 /// JSON in which every character is seen as it is: those that hide or reorder others are escaped.
@@ -90,14 +109,32 @@ pub(super) fn is_yes(result: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use registry::{AgentId, RevisionNumber, UserId, Version};
+
     use super::*;
 
-    fn arguments(amount: u32) -> Map<String, Value> {
-        json!({"amount": amount}).as_object().cloned().unwrap_or_default()
+    fn arguments(amount: u32) -> String {
+        json!({"amount": amount}).to_string()
+    }
+
+    fn call(amount: u32) -> ConfirmedCall {
+        ConfirmedCall {
+            tool: "pay".into(),
+            tool_id: None,
+            version: Version::parse("1.0.0").ok(),
+            component_digest: Some(Digest::of(b"the code")),
+            arguments_digest: Digest::of(arguments(amount).as_bytes()),
+            user: UserId::parse("ada").unwrap(),
+            agent: AgentId::parse("6ab13d50a3c20f6f6e5d4c3b").ok().map(|agent| (agent, RevisionNumber::FIRST)),
+        }
+    }
+
+    fn code_of(interaction: &Interaction, amount: u32, call: ConfirmedCall) -> &'static str {
+        confirmed(interaction, &arguments(amount), call).err().map_or("ok", |error| error.code())
     }
 
     fn code(interaction: &Interaction, amount: u32) -> &'static str {
-        confirmed(interaction, "pay", &arguments(amount)).err().map_or("ok", |error| error.code())
+        code_of(interaction, amount, call(amount))
     }
 
     #[test]
@@ -105,7 +142,7 @@ mod tests {
         let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
         assert_eq!(code(&Interaction::default(), 5), "confirmation_missing");
         assert_eq!(code(&asking, 5), "input_required");
-        let asked = question("pay", &json!(arguments(5)).to_string()).unwrap();
+        let asked = question(&arguments(5), call(5)).unwrap();
         for (result, expected) in [
             (r#"{"action":"accept","content":{"confirmed":true}}"#, "ok"),
             (r#"{"action":"accept","content":{"confirmed":false}}"#, "confirmation_refused"),
@@ -121,6 +158,28 @@ mod tests {
     }
 
     #[test]
+    fn a_confirmation_is_of_the_version_the_code_the_user_and_the_revision_that_were_shown() {
+        let asked = question(&arguments(5), call(5)).unwrap();
+        let answers = vec![confirmation(&asked)];
+        let answered = Interaction { answers, kinds: vec![QuestionKind::Form], ..Interaction::default() };
+        assert_eq!(code(&answered, 5), "ok");
+        let tool_id = registry::ToolId::parse("6ab13d50a3c20f6f6e5d4c3c").ok();
+        for changed in [
+            ConfirmedCall { tool_id, ..call(5) },
+            ConfirmedCall { version: Version::parse("1.0.1").ok(), ..call(5) },
+            ConfirmedCall { component_digest: Some(Digest::of(b"other code")), ..call(5) },
+            ConfirmedCall { user: UserId::parse("bob").unwrap(), ..call(5) },
+            ConfirmedCall {
+                agent: call(5).agent.zip(RevisionNumber::FIRST.next()).map(|((agent, _), next)| (agent, next)),
+                ..call(5)
+            },
+            ConfirmedCall { agent: None, ..call(5) },
+        ] {
+            assert_eq!(code_of(&answered, 5, changed.clone()), "input_required", "{changed:?}");
+        }
+    }
+
+    #[test]
     fn arguments_are_seen_as_they_are() {
         assert_eq!(visible("{\"to\":\"Zoë \u{202e}dab\u{200b}\"}"), "{\"to\":\"Zoë \\u202edab\\u200b\"}");
     }
@@ -128,8 +187,8 @@ mod tests {
     #[test]
     fn nobody_confirms_arguments_that_are_not_shown() {
         let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
-        let long = json!({"note": "x".repeat(SHOWN_BYTES_MAX), "amount": 1}).as_object().cloned().unwrap();
-        let refused = confirmed(&asking, "pay", &long).unwrap_err();
+        let long = json!({"note": "x".repeat(SHOWN_BYTES_MAX), "amount": 1}).to_string();
+        let refused = confirmed(&asking, &long, call(1)).unwrap_err();
         assert_eq!(refused.code(), "confirmation_missing");
     }
 }

@@ -1,7 +1,7 @@
 //! A request to a person.
 
 use registry::HumanRequest;
-use runner::{HumanForm, HumanRequestDetails, HumanResponse};
+use runner::{ConfirmedCall, HumanForm, HumanRequestDetails, HumanResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -32,6 +32,11 @@ pub(crate) struct Shown {
     options: Vec<String>,
     context_summary: Option<String>,
     tool: Option<String>,
+    /// The call for which an approval asks. The approval is for this call alone: if another version of the tool is published, or
+    /// the agent is deployed again, before the call is made, a new request asks again. Null for other kinds.
+    call: Option<Call>,
+    /// How the call differs from the one that was approved before; null for a first request.
+    changes: Option<String>,
     forms: Vec<Form>,
     /// Null until somebody has answered.
     response: Option<Response>,
@@ -55,6 +60,21 @@ struct Form {
     message: String,
     /// The JSON schema of the values.
     schema: Value,
+}
+
+/// The call of a tool that a person approves.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HumanRequestCall")]
+struct Call {
+    /// Null for a tool of the server.
+    tool_id: Option<String>,
+    tool_version: Option<String>,
+    /// The digest of the code that runs.
+    component_digest: Option<String>,
+    /// The SHA-256 digest of the arguments as JSON.
+    arguments_digest: String,
+    /// The revision of the agent.
+    agent_revision: Option<u32>,
 }
 
 /// The answer of a person.
@@ -82,6 +102,8 @@ impl Shown {
             options: details.options,
             context_summary: details.context_summary,
             tool: details.tool,
+            call: details.call.map(Call::from),
+            changes: details.changes,
             forms: details.forms.into_iter().map(Form::from).collect(),
             response: response.map(Response::from),
             answered_by: request.answered_by.map(String::from),
@@ -97,9 +119,21 @@ impl Shown {
             "human_request_id": "691f3d1a5c1e4d7f8a9b0c22", "agent_run_id": "691f3d015c1e4d7f8a9b0c20",
             "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "user_id": "ada", "kind": "question", "urgency": "medium", "status": "open",
             "question": "Which John Smith?", "options": ["C-001", "C-047"], "context_summary": "A refund.", "tool": null,
-            "forms": [], "response": null, "answered_by": null, "created_at": "2026-11-20T21:40:14.000Z",
+            "call": null, "changes": null, "forms": [], "response": null, "answered_by": null, "created_at": "2026-11-20T21:40:14.000Z",
             "expires_at": "2026-11-27T21:40:14.000Z", "closed_at": null,
         })
+    }
+}
+
+impl From<ConfirmedCall> for Call {
+    fn from(call: ConfirmedCall) -> Self {
+        Self {
+            tool_id: call.tool_id.map(String::from),
+            tool_version: call.version.map(|version| version.to_string()),
+            component_digest: call.component_digest.map(|digest| digest.to_string()),
+            arguments_digest: call.arguments_digest.to_string(),
+            agent_revision: call.agent.map(|(_, revision)| revision.get()),
+        }
     }
 }
 

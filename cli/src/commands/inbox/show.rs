@@ -51,6 +51,11 @@ fn facts(asked: &HumanRequest) -> String {
         format!("agent    {}", asked.agent_id),
     ];
     lines.extend(asked.tool.as_ref().map(|tool| format!("tool     {tool}")));
+    if let Some(call) = &asked.call {
+        lines.extend(call.tool_version.as_ref().map(|version| format!("version  {version}")));
+        lines.extend(call.component_digest.as_ref().map(|digest| format!("code     {digest}")));
+        lines.extend(call.agent_revision.map(|revision| format!("revision {revision} of the agent")));
+    }
     lines.push(format!("asked    {}", to_the_second(&asked.created_at)));
     lines.push(format!("expires  {}", to_the_second(&asked.expires_at)));
     let by = asked.answered_by.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();

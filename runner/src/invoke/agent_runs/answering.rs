@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use registry::{AgentRunState, HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
+use registry::{AgentRunState, Digest, HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
 use serde_json::{Map, Value, json};
 
 use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, decline, fitting, refuse};
 use super::progress::Progress;
 use crate::error::Error;
 use crate::interaction::{ANSWER_BYTES_MAX, Answer, Interaction, Question, QuestionKind};
-use crate::invoke::intervene::confirmation;
+use crate::invoke::intervene::{CONFIRMATION, confirmation};
 
 /// Requests of a run to people. A model that asks again and again would have its way in the end.
 const REQUESTS_MAX: u32 = 50;
@@ -21,7 +21,7 @@ pub(super) enum FilledIn {
     /// All forms: the answer for the record.
     All(HumanResponse),
     /// Some forms: the texts of the request with those that are left.
-    Some(HumanRequestDetails),
+    Some(Box<HumanRequestDetails>),
 }
 
 impl Progress {
@@ -45,25 +45,36 @@ impl Progress {
         self.options.autonomous || self.requests >= REQUESTS_MAX
     }
 
-    /// The questions that the next call may ask, with the answers that it has.
-    pub(super) fn interaction(&self) -> Interaction {
+    /// The questions that the next call may ask, with the answers that it has. `component` is the code that it runs: answers to
+    /// questions of other code are not its answers.
+    pub(super) fn interaction(&self, component: Option<Digest>) -> Interaction {
         // A call that has begun to ask may end to.
         let asks = !self.asks_nobody() || !self.answers.is_empty();
         let kinds = if asks { vec![QuestionKind::Form] } else { Vec::new() };
-        Interaction { kinds, answers: self.answers.clone(), round: self.round }
+        // The confirmation stays, so that the person is told what has changed.
+        let is_own = |answer: &&Answer| component == self.answers_of || answer.key == CONFIRMATION;
+        Interaction { kinds, answers: self.answers.iter().filter(is_own).cloned().collect(), round: self.round }
     }
 
-    /// Takes over answers that a call has before it begins.
-    pub(super) fn with_answers(mut self, Interaction { answers, round, .. }: Interaction) -> Self {
-        (self.answers, self.round) = (answers, round);
+    /// Takes over answers that a call has before it begins, to questions of this code.
+    pub(super) fn with_answers(mut self, interaction: Interaction, component: Option<Digest>) -> Self {
+        (self.answers, self.round, self.answers_of) = (interaction.answers, interaction.round, component);
         self
     }
 
     /// Notes the questions of a call. It is made again with their answers.
-    pub(super) fn ask_for_call(&mut self, tool: &str, forms: Vec<Question>) {
+    pub(super) fn ask_for_call(&mut self, tool: &str, (forms, component): (Vec<Question>, Option<Digest>)) {
         (self.has_begun, self.round) = (false, self.round + 1);
-        let answers_before = self.answers.len();
-        self.question = Some(HumanQuestion { answers_before, ..HumanQuestion::of_tool(tool, forms) });
+        if component != self.answers_of {
+            self.answers.clear();
+            self.answers_of = component;
+        }
+        let asked = HumanQuestion { answers_before: self.answers.len(), ..HumanQuestion::of_tool(tool, forms) };
+        let changes = self.confirmed.as_ref().zip(asked.confirms()).and_then(|(before, now)| now.changes_since(before));
+        self.question = Some(match changes {
+            Some(changes) => asked.with_changes(changes),
+            None => asked,
+        });
     }
 
     /// Adds the answer of a person.
@@ -77,7 +88,10 @@ impl Progress {
         match question.kind {
             HumanRequestKind::Question if question.is_of_call => self.observe(response.observation(), false),
             HumanRequestKind::Question => self.push_user_message(response.observation()),
-            HumanRequestKind::Approval if is_agreed => self.answers.extend(question.forms.iter().map(confirmation)),
+            HumanRequestKind::Approval if is_agreed => {
+                self.answers.extend(question.forms.iter().map(confirmation));
+                self.confirmed = question.confirms().cloned();
+            }
             // The refused call has a record, which the client reads.
             HumanRequestKind::Approval if self.single_call.is_some() => {
                 self.answers.extend(question.forms.iter().map(decline));
@@ -101,6 +115,7 @@ impl Progress {
         let (given, left) = question.forms.into_iter().partition::<Vec<_>, _>(|form| results.contains_key(&form.key));
         let answers = given.iter().map(|form| fitting(form, &results[&form.key]));
         self.add_answers(answers.collect::<Result<_, _>>()?)?;
+        self.confirmed = given.iter().find_map(|form| form.confirms.clone()).or(self.confirmed.take());
         question.forms = left;
         if question.forms.is_empty() {
             (self.question, self.human_request) = (None, None);
@@ -109,7 +124,7 @@ impl Progress {
         }
         let details = question.details();
         self.question = Some(question);
-        Ok(FilledIn::Some(details))
+        Ok(FilledIn::Some(Box::new(details)))
     }
 
     fn add_answers(&mut self, answers: Vec<Answer>) -> Result<(), Error> {

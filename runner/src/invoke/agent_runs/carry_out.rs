@@ -79,10 +79,10 @@ impl AgentRunLoop {
         let cancelled = self.working.cancelled.clone();
         match self.invoker.call_tool(context, call, &cancelled).await? {
             Called::Ended(observed) => self.observed(call, observed, None).await,
-            Called::Asks { questions, invocation } => {
+            Called::Asks { questions, component, invocation } => {
                 let waits = ToolObservation { invocation, ..ToolObservation::success("waits for a person".into()) };
                 let step = self.step_of(call, &waits);
-                self.progress.ask_for_call(&call.name, questions);
+                self.progress.ask_for_call(&call.name, (questions, component));
                 self.began_here = false;
                 self.save(AgentRunState::Paused, vec![step]).await
             }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::interaction::{Answer, Interaction, Question};
+use crate::interaction::{Answer, ConfirmedCall, Interaction, Question};
 use crate::invoke::intervene::{CONFIRMATION, is_yes};
 use crate::nesting::{LEVELS_MAX, is_within};
 use crate::text::cut;
@@ -31,6 +31,8 @@ pub struct HumanQuestion {
     pub forms: Vec<Question>,
     /// Answers that the call had before.
     pub(super) answers_before: usize,
+    /// How the call differs from the one that was confirmed.
+    pub(super) changes: Option<String>,
 }
 
 /// The texts of a request to a person.
@@ -41,6 +43,10 @@ pub struct HumanRequestDetails {
     pub context_summary: Option<String>,
     pub tool: Option<String>,
     pub forms: Vec<HumanForm>,
+    /// The call for which a permission is asked. The permission is for no other one.
+    pub call: Option<ConfirmedCall>,
+    /// How the call differs from the one that a person has permitted before.
+    pub changes: Option<String>,
 }
 
 /// A form of a tool.
@@ -74,6 +80,7 @@ impl HumanQuestion {
             tool: None,
             forms: Vec::new(),
             answers_before: 0,
+            changes: None,
         }
     }
 
@@ -88,6 +95,23 @@ impl HumanQuestion {
             forms,
             ..Self::of_server(&messages.join("\n"))
         }
+    }
+
+    /// The call for which the question asks for a permission.
+    pub(super) fn confirms(&self) -> Option<&ConfirmedCall> {
+        self.forms.iter().find_map(|form| form.confirms.as_ref())
+    }
+
+    /// The same question about a call that differs from one that a person has permitted. Each form says so, too.
+    pub(super) fn with_changes(mut self, changes: String) -> Self {
+        self.question = format!("{changes} {}", self.question);
+        for form in &mut self.forms {
+            let Ok(mut body) = serde_json::from_str::<Value>(&form.body) else { continue };
+            let message = format!("{changes} {}", body["params"]["message"].as_str().unwrap_or_default());
+            body["params"]["message"] = Value::String(message);
+            form.body = body.to_string();
+        }
+        Self { changes: Some(changes), ..self }
     }
 
     /// The step that shows the answer to the question, or that nobody answered.
@@ -108,6 +132,8 @@ impl HumanQuestion {
             context_summary: self.context_summary.clone(),
             tool: self.tool.clone(),
             forms: self.forms.iter().filter(|_| is_form).map(shown).collect(),
+            call: self.confirms().cloned(),
+            changes: self.changes.clone(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::human::HumanQuestion;
 use super::stuck::{OnStuck, Repeated};
 use crate::depth::Depth;
 use crate::error::Error;
-use crate::interaction::Answer;
+use crate::interaction::{Answer, ConfirmedCall};
 use crate::model::{Entry, ModelCall};
 use crate::text::cut;
 
@@ -73,6 +73,10 @@ pub struct Progress {
     pub(super) requests: u32,
     /// Answers for the first of the calls, which asked for them.
     pub(super) answers: Vec<Answer>,
+    /// The code that asked for these answers.
+    pub(super) answers_of: Option<Digest>,
+    /// The call that a person has permitted last, while it is the first of the calls.
+    pub(super) confirmed: Option<ConfirmedCall>,
     /// The number of times that the first of the calls has asked a person.
     pub(super) round: u32,
     pub single_call: Option<SingleCall>,
@@ -168,6 +172,8 @@ impl Progress {
             human_request: None,
             requests: 0,
             answers: Vec::new(),
+            answers_of: None,
+            confirmed: None,
             round: 0,
             single_call: None,
             answer: None,
@@ -231,7 +237,7 @@ impl Progress {
         }
         let call = self.calls.remove(0).id;
         self.has_begun = false;
-        (self.answers, self.round) = (Vec::new(), 0);
+        (self.answers, self.answers_of, self.confirmed, self.round) = (Vec::new(), None, None, 0);
         self.transcript.push(Entry::Observation { call, text: cut(text, OBSERVATION_BYTES_MAX), is_error });
     }
 
@@ -273,7 +279,7 @@ mod tests {
             "model": "large", "iterations_max": 7, "tokens_max": 300, "result_key": "found", "on_stuck": OnStuck::default(),
             "autonomous": true, "human_timeout_seconds": 60, "context": {"customer": 1.5}, "transcript": [], "calls": [],
             "has_begun": false, "tokens": 200, "memory": {}, "repeated": Repeated::default(), "question": null,
-            "human_request": null, "requests": 0, "answers": [], "round": 0, "single_call": null, "answer": null,
+            "human_request": null, "requests": 0, "answers": [], "answers_of": null, "confirmed": null, "round": 0, "single_call": null, "answer": null,
             "failure": null,
         });
         let read = Progress::read(&written.to_string()).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, HumanRequestId, InvocationId, NewAgentRun,
+    AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, Digest, HumanRequestId, InvocationId, NewAgentRun,
     OrganizationId, Principal, Record, RunObjective, RunningAgent, StartedAgentRun,
 };
 use serde_json::{Map, Value};
@@ -34,6 +34,8 @@ pub struct NewSingleCall {
     pub depth: Depth,
     /// Answers to questions that were asked before the run began.
     pub interaction: Interaction,
+    /// The code that asked them; `None` for a tool of the server.
+    pub component: Option<Digest>,
 }
 
 impl Invoker {
@@ -45,7 +47,7 @@ impl Invoker {
         &self,
         principal: &Principal,
         running: &Arc<RunningAgent>,
-        NewSingleCall { call, input, names, depth, interaction }: NewSingleCall,
+        NewSingleCall { call, input, names, depth, interaction, component }: NewSingleCall,
     ) -> Result<AgentRunLoop, Error> {
         if !input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
             let message = format!("nests more than {LEVELS_MAX} levels");
@@ -53,7 +55,7 @@ impl Invoker {
             return Err(Error::InvalidInput { violations: vec![violation] });
         }
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
-        let progress = Progress::of_call(call, input, (names, depth)).with_answers(interaction);
+        let progress = Progress::of_call(call, input, (names, depth)).with_answers(interaction, component);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
         let objective = RunObjective::of(&progress.options.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, InvocationId, InvocationSource, Principal,
+    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Digest, InvocationId, InvocationSource, Principal,
 };
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +25,8 @@ pub(super) enum Called {
     /// The call is made again when a person has answered.
     Asks {
         questions: Vec<Question>,
+        /// The code that asks; `None` for a tool of the server.
+        component: Option<Digest>,
         /// The record of this attempt.
         invocation: Option<InvocationId>,
     },
@@ -49,7 +51,8 @@ impl Invoker {
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
         let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
         let catalogue = self.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
-        let (names, depth, interaction) = (names.clone(), *depth, progress.interaction());
+        let component = progress.calls.first().and_then(|call| component(catalogue.find(&call.name)?));
+        let (names, depth, interaction) = (names.clone(), *depth, progress.interaction(component));
         let single_call = progress.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
     }
@@ -72,7 +75,8 @@ impl Invoker {
                 Ok(Called::of(result, listed))
             }
             Err(Refusal { error: Error::ConfirmationAsked(question), records, .. }) => {
-                Ok(Called::Asks { questions: vec![*question], invocation: records.into_iter().next() })
+                let (questions, invocation) = (vec![*question], records.into_iter().next());
+                Ok(Called::Asks { questions, component: component(listed), invocation })
             }
             Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
             Err(refusal) => Ok(Called::Ended(ToolObservation::of_refusal(refusal, listed))),
@@ -84,8 +88,16 @@ impl Called {
     fn of(mut result: RunResult, listed: &ListedTool) -> Self {
         match std::mem::take(&mut result.asked.questions) {
             none if none.is_empty() => Self::Ended(ToolObservation::of_run(result, listed)),
-            questions => Self::Asks { questions, invocation: Some(result.invocation_id) },
+            questions => Self::Asks { questions, component: component(listed), invocation: Some(result.invocation_id) },
         }
+    }
+}
+
+/// The code of a tool of the agent; `None` for a tool of the server.
+pub(super) fn component(listed: &ListedTool) -> Option<Digest> {
+    match &listed.source {
+        ListedSource::Native(_) => None,
+        ListedSource::Published { callable, .. } => Some(callable.version.component_digest),
     }
 }
 
