@@ -10,6 +10,7 @@ mod memory_search;
 mod one_path;
 mod preferences;
 mod prompts;
+mod quota;
 mod rest;
 mod rules;
 mod sharing;

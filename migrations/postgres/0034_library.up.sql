@@ -25,6 +25,9 @@ CREATE TABLE library_items (
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
     deleted_at   BIGINT,
+    -- The bytes of the field that lists leave out, and the field as JSON. It is behind the others, so that lists read none of it.
+    content_bytes BIGINT NOT NULL,
+    content      TEXT COLLATE "C",
     PRIMARY KEY (organization, item)
 );
 
@@ -39,15 +42,11 @@ CREATE TABLE library_shares (
     organization TEXT COLLATE "C" NOT NULL,
     item         TEXT COLLATE "C" NOT NULL,
     user_id      TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (organization, user_id, item),
+    -- That of the item, so that a list of one family reads no shares of others.
+    family       TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (organization, user_id, family, item),
     FOREIGN KEY (organization, item) REFERENCES library_items ON DELETE CASCADE,
     FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
 );
 
 CREATE INDEX library_shares_by_item ON library_shares (organization, item);
-
--- The number of items of an organisation, deleted ones included.
-CREATE TABLE library_counts (
-    organization TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES organizations,
-    items        BIGINT NOT NULL CHECK (items >= 0)
-);

@@ -3,6 +3,8 @@ CREATE TABLE library_revisions (
     organization TEXT COLLATE "C" NOT NULL,
     item         TEXT COLLATE "C" NOT NULL,
     revision     BIGINT NOT NULL CHECK (revision > 0),
+    -- That of the item.
+    owner        TEXT COLLATE "C" NOT NULL,
     body         TEXT COLLATE "C" NOT NULL,
     -- The run, the agent and the workflow that wrote it.
     invocation   TEXT COLLATE "C",
@@ -10,6 +12,8 @@ CREATE TABLE library_revisions (
     workflow     TEXT COLLATE "C",
     is_trusted   BIGINT NOT NULL CHECK (is_trusted IN (0, 1)),
     written_at   BIGINT NOT NULL,
+    content_bytes BIGINT NOT NULL,
+    content      TEXT COLLATE "C",
     PRIMARY KEY (organization, item, revision),
     FOREIGN KEY (organization, item) REFERENCES library_items ON DELETE CASCADE
 );
@@ -19,3 +23,102 @@ ALTER TABLE agent_runs ADD COLUMN item TEXT COLLATE "C";
 
 -- Finds the runs whose end their task does not have yet.
 CREATE INDEX agent_runs_of_items ON agent_runs (state) WHERE item IS NOT NULL;
+
+-- The bytes and the rows that each owner has in the Library: items with their earlier revisions, and rows of deleted items, which have no
+-- bytes. An empty owner stands for the whole organisation.
+CREATE TABLE library_usage (
+    organization TEXT COLLATE "C" NOT NULL,
+    owner        TEXT COLLATE "C" NOT NULL,
+    bytes        BIGINT NOT NULL,
+    items        BIGINT NOT NULL,
+    PRIMARY KEY (organization, owner)
+);
+
+-- Counts the changes of what a user sees of a family: of own items in an application, and of items of others, whose application is `*`.
+-- Whoever watches a list compares the numbers and reads no items.
+CREATE TABLE library_changes (
+    organization TEXT COLLATE "C" NOT NULL,
+    reader       TEXT COLLATE "C" NOT NULL,
+    family       TEXT COLLATE "C" NOT NULL,
+    app          TEXT COLLATE "C" NOT NULL,
+    changes      BIGINT NOT NULL,
+    PRIMARY KEY (organization, reader, family, app)
+);
+
+-- A live item counts 200 bytes besides its texts: about what its row and its index entries take.
+CREATE FUNCTION lathe_library_bytes(one library_items) RETURNS BIGINT LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN one.deleted_at IS NULL THEN 200 + one.content_bytes + octet_length(one.body) + octet_length(one.tags)
+        + octet_length(coalesce(one.key, '')) + octet_length(coalesce(one.label, '')) ELSE 0 END
+$$;
+
+-- The row of the organisation comes last, since all writers of the organisation wait for it.
+CREATE FUNCTION lathe_use_library(of_organization TEXT, of_owner TEXT, added_bytes BIGINT, added_items BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    IF added_bytes = 0 AND added_items = 0 THEN
+        RETURN;
+    END IF;
+    INSERT INTO library_usage AS used (organization, owner, bytes, items) VALUES (of_organization, of_owner, added_bytes, added_items)
+        ON CONFLICT (organization, owner) DO UPDATE SET bytes = used.bytes + excluded.bytes, items = used.items + excluded.items;
+    INSERT INTO library_usage AS used (organization, owner, bytes, items) VALUES (of_organization, '', added_bytes, added_items)
+        ON CONFLICT (organization, owner) DO UPDATE SET bytes = used.bytes + excluded.bytes, items = used.items + excluded.items;
+END
+$$;
+
+CREATE FUNCTION lathe_note_library_change(one library_items) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
+        VALUES (one.organization, one.owner, one.family, one.app, 1)
+        ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
+    INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
+        SELECT s.organization, s.user_id, s.family, '*', 1 FROM library_shares s
+        WHERE s.organization = one.organization AND s.item = one.item ORDER BY s.user_id
+        ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
+END
+$$;
+
+CREATE FUNCTION lathe_library_item() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM lathe_note_library_change(NEW);
+        PERFORM lathe_use_library(NEW.organization, NEW.owner, lathe_library_bytes(NEW), 1);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM lathe_use_library(OLD.organization, OLD.owner, -lathe_library_bytes(OLD), -1);
+    ELSE
+        IF NEW.revision <> OLD.revision OR NEW.deleted_at IS DISTINCT FROM OLD.deleted_at THEN
+            PERFORM lathe_note_library_change(NEW);
+        END IF;
+        PERFORM lathe_use_library(NEW.organization, NEW.owner, lathe_library_bytes(NEW) - lathe_library_bytes(OLD), 0);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION lathe_library_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM lathe_use_library(NEW.organization, NEW.owner, 200 + NEW.content_bytes + octet_length(NEW.body), 0);
+    ELSE
+        PERFORM lathe_use_library(OLD.organization, OLD.owner, -(200 + OLD.content_bytes + octet_length(OLD.body)), 0);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION lathe_library_share() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    share library_shares;
+BEGIN
+    IF TG_OP = 'INSERT' THEN share := NEW; ELSE share := OLD; END IF;
+    INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
+        VALUES (share.organization, share.user_id, share.family, '*', 1)
+        ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER library_items_counted AFTER INSERT OR UPDATE OR DELETE ON library_items
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_item();
+CREATE TRIGGER library_revisions_counted AFTER INSERT OR DELETE ON library_revisions
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_revision();
+CREATE TRIGGER library_shares_counted AFTER INSERT OR DELETE ON library_shares
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_share();

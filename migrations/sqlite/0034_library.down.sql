@@ -1,4 +1,3 @@
-DROP TABLE library_counts;
 DROP TABLE library_shares;
 DROP TABLE library_items;
 ALTER TABLE agent_revisions DROP COLUMN built_in_tools;

@@ -88,6 +88,11 @@ pub enum Error {
     DownloadExpired,
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },
+    #[error(
+        "{whose} take {used} bytes of the Library, this needs {added} more, and at most {limit} are allowed: delete items that are not \
+        needed any more, which frees their bytes at once"
+    )]
+    LibraryFull { whose: String, used: u64, added: u64, limit: u64 },
     #[error("storage is full or failing: {detail}")]
     StorageFailing { detail: String },
     #[error("{url} cannot be the storage: {reason}")]
@@ -187,7 +192,7 @@ impl Error {
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
-            Self::DownloadExpired => ErrorKind::Invalid,
+            Self::DownloadExpired | Self::LibraryFull { .. } => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::QueryTooSlow { .. } => {
                 ErrorKind::Unavailable
             }
@@ -239,6 +244,7 @@ impl Error {
             Self::RoleInUse { .. } => "role_in_use",
             Self::LastAdministrator => "last_administrator",
             Self::TooMany { .. } => "too_many",
+            Self::LibraryFull { .. } => "quota_exceeded",
             Self::DownloadExpired => "download_expired",
             Self::StorageFailing { .. } => "storage_failing",
             Self::StorageUnusable { .. } => "storage_unusable",

@@ -30,6 +30,18 @@ named_values! {
     }
 }
 
+impl LibraryFamily {
+    /// The field that lists of the family leave out, since it may be large.
+    pub const fn content_field(self) -> Option<&'static str> {
+        match self {
+            Self::Skills | Self::Prompts | Self::Artifacts => Some("content"),
+            Self::Preferences => Some("supersedes"),
+            Self::Tasks => Some("fire_history"),
+            Self::Memory | Self::Rules => None,
+        }
+    }
+}
+
 text_type! {
     /// An application or a workflow in whose name calls are made. It is a name that the caller chooses.
     CallerName = "name of an application or a workflow", "must be 1 to 128 characters of A-Z a-z 0-9 . _ : -", |text| {
@@ -103,7 +115,10 @@ pub struct LibraryItem {
     pub family: LibraryFamily,
     pub owner: UserId,
     pub app: Option<CallerName>,
+    /// The fields of the family; in a list, without [`LibraryFamily::content_field`].
     pub body: Map<String, Value>,
+    /// The bytes of that field, in UTF-8.
+    pub content_bytes: u64,
     /// Counts the changes. The first revision is 1.
     pub revision: u64,
     pub provenance: Provenance,

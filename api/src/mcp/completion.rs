@@ -43,14 +43,17 @@ pub(super) async fn of_resource(
     }
     let is_artifact = (template, argument.name.as_str()) == (TEMPLATE, VARIABLE);
     let items = list.items.as_ref().filter(|_| is_artifact).ok_or_else(unknown)?;
-    proposed(items.ids().await?.iter().map(ToString::to_string), argument)
+    // One more than is shown tells whether there are others.
+    let ids = items.ids_with(&argument.value, CompletionInfo::MAX_VALUES + 1).await?;
+    proposed(ids.iter().map(ToString::to_string), argument)
 }
 
 /// The values that begin with the text of the client, as many as the protocol allows.
 fn proposed(values: impl Iterator<Item = String>, argument: &ArgumentInfo) -> Result<CompleteResult, ErrorData> {
     let mut values: Vec<_> = values.filter(|value| value.starts_with(&argument.value)).collect();
-    let total = values.len();
+    let has_more = values.len() > CompletionInfo::MAX_VALUES;
+    let total = if has_more { None } else { u32::try_from(values.len()).ok() };
     values.truncate(CompletionInfo::MAX_VALUES);
-    let info = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), total > CompletionInfo::MAX_VALUES);
+    let info = CompletionInfo::with_pagination(values, total, has_more);
     Ok(CompleteResult::new(info.map_err(|problem| ErrorData::internal_error(problem, None))?))
 }

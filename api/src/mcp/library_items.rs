@@ -1,16 +1,11 @@
 //! The items of a family of the Library that the user of a request sees, as a list of the protocol.
 
-use registry::{
-    Digest, Library, LibraryFamily, LibraryFilter, LibraryItem, LibraryItemId, LibraryRange, Provenance, Store,
-};
+use registry::{Digest, Library, LibraryFamily, LibraryItem, LibraryItemId, Provenance, Store};
 use rmcp::ErrorData;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::scope::Viewpoint;
-
-/// Items of a list, the newest. Clients read older ones by their names or ids.
-const ITEMS_MAX: u32 = 10_000;
 
 /// A family of the Library as the user of a request sees it.
 pub(super) struct LibraryItems {
@@ -35,21 +30,16 @@ impl LibraryItems {
         Ok(Digest::of(fingerprint.as_bytes()))
     }
 
-    /// Returns the ids, newest first.
-    pub async fn ids(&self) -> Result<Vec<LibraryItemId>, ErrorData> {
-        Ok(self.revisions().await?.into_iter().map(|(id, _)| id).collect())
+    /// Returns ids that begin with a text, newest first.
+    pub async fn ids_with(&self, prefix: &str, count: usize) -> Result<Vec<LibraryItemId>, ErrorData> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.library.ids_with(self.family, prefix, count).await.map_err(failed)
     }
 
-    /// Returns the ids with the numbers of their changes, newest first.
-    pub async fn revisions(&self) -> Result<Vec<(LibraryItemId, u64)>, ErrorData> {
-        self.library.revisions(self.family, ITEMS_MAX).await.map_err(failed)
-    }
-
-    /// Returns `count` items from the one at `start`, newest first.
-    pub async fn range(&self, start: usize, count: usize) -> Result<Vec<LibraryItem>, ErrorData> {
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let range = LibraryRange { limit: number(count), offset: number(start) };
-        self.library.list(self.family, &LibraryFilter::default(), range).await.map_err(failed)
+    /// Returns `count` items without their contents, newest first, from the one that follows `after`.
+    pub async fn page(&self, after: Option<&LibraryItemId>, count: usize) -> Result<Vec<LibraryItem>, ErrorData> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.library.page(self.family, after, count).await.map_err(failed)
     }
 
     /// Returns an item; `None` for one that the user does not see.
@@ -75,12 +65,10 @@ impl LibraryItems {
         self.library.find(self.family, name).await.map_err(failed)
     }
 
-    /// Returns a digest of a list with these items, after others with a digest of their own.
-    pub fn digest_of(&self, revisions: &[(LibraryItemId, u64)], others: &Digest) -> Digest {
-        let lines = revisions.iter().map(|(id, revision)| format!("{id} {revision}"));
-        let head = [self.viewer.clone(), others.to_hex()];
-        let text = head.into_iter().chain(lines).collect::<Vec<_>>().join("\n");
-        Digest::of(text.as_bytes())
+    /// Returns a digest of the list of the items after others, which have a digest of their own. Cursors are bound to it.
+    pub async fn digest_after(&self, others: &Digest) -> Result<Digest, ErrorData> {
+        let items = self.digest().await.map_err(failed)?;
+        Ok(Digest::of([self.viewer.as_str(), &others.to_hex(), &items.to_hex()].join("\n").as_bytes()))
     }
 }
 

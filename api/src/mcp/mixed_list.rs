@@ -1,12 +1,12 @@
 //! Prompts and resources as lists of the protocol: first the tools of the agent that are ones, then the items of the Library.
 
-use registry::{Digest, LibraryItem};
+use registry::{Digest, LibraryItem, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{Cursor, PaginatedRequestParams};
 use runner::{ListedSource, ListedTool};
 
 use super::library_items::LibraryItems;
-use super::pages;
+use super::pages::{self, Position};
 
 /// The whole list.
 pub(super) struct MixedList<'c> {
@@ -18,6 +18,7 @@ pub(super) struct MixedList<'c> {
 /// A page of it.
 pub(super) struct MixedPage<'c> {
     pub tools: Vec<&'c ListedTool>,
+    /// Without their contents.
     pub items: Vec<LibraryItem>,
     pub next_cursor: Option<Cursor>,
 }
@@ -31,26 +32,39 @@ impl<'c> MixedList<'c> {
         }
     }
 
-    /// Returns the page after the cursor of a request.
+    /// Returns an item with its content; `None` for one that was deleted meanwhile.
+    pub async fn item(&self, id: &LibraryItemId) -> Result<Option<LibraryItem>, ErrorData> {
+        match &self.items {
+            Some(items) => items.item(id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the page after the cursor of a request. The items of a page are read by their index, and none before or after them.
     pub async fn page(&self, request: Option<PaginatedRequestParams>) -> Result<MixedPage<'c>, ErrorData> {
-        let revisions = match &self.items {
-            Some(items) => items.revisions().await?,
-            None => Vec::new(),
-        };
         let tools = digest_of(&self.tools);
         let digest = match &self.items {
-            Some(items) => items.digest_of(&revisions, &tools),
+            Some(items) => items.digest_after(&tools).await?,
             None => tools,
         };
-        let start = pages::start(request, &digest)?;
-        let tools: Vec<_> = self.tools.iter().copied().skip(start).take(pages::PAGE_ITEMS).collect();
-        let items = match &self.items {
-            Some(items) if tools.len() < pages::PAGE_ITEMS => {
-                items.range(start.saturating_sub(self.tools.len()), pages::PAGE_ITEMS - tools.len()).await?
-            }
-            _ => Vec::new(),
+        let (start, after) = match pages::position(request, &digest)? {
+            Position::Start(start) => (start, None),
+            Position::After(item) => (self.tools.len(), Some(item)),
         };
-        let next_cursor = pages::next(start + tools.len() + items.len(), self.tools.len() + revisions.len(), &digest);
+        let tools: Vec<_> = self.tools.iter().copied().skip(start).take(pages::PAGE_ITEMS).collect();
+        let Some(items) = &self.items else {
+            let next_cursor = pages::next(start + tools.len(), self.tools.len(), &digest);
+            return Ok(MixedPage { tools, items: Vec::new(), next_cursor });
+        };
+        // One item more than the page has shows whether there are others.
+        let count = pages::PAGE_ITEMS - tools.len();
+        let mut items = items.page(after.as_ref(), count + 1).await?;
+        let has_more = items.len() > count || start + tools.len() < self.tools.len();
+        items.truncate(count);
+        let next_cursor = has_more.then(|| match items.last() {
+            Some(last) => pages::cursor_after(&last.id, &digest),
+            None => pages::cursor_at(start + tools.len(), &digest),
+        });
         Ok(MixedPage { tools, items, next_cursor })
     }
 }

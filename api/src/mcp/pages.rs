@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use registry::Digest;
+use registry::{Digest, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, Cursor, ListToolsResult, PaginatedRequestParams};
 use runner::Catalogue;
@@ -16,6 +16,8 @@ pub(super) const PAGE_ITEMS: usize = 100;
 pub(super) const TTL_MS: u64 = 60_000;
 /// Hexadecimal characters of the list's digest in a cursor.
 const DIGEST_CHARACTERS: usize = 32;
+/// The beginning of a cursor that has the id of an item, and not a number.
+const AFTER: char = 'i';
 /// The error of a cursor that belongs to no page.
 const STALE: &str =
     "The cursor is not one of this list, or the list has changed. Ask for the list again without a cursor.";
@@ -33,6 +35,32 @@ pub(super) fn page(
     Ok(ListToolsResult { next_cursor, ..result })
 }
 
+/// The place in a list at which a page begins.
+pub(super) enum Position {
+    /// The number of the first entry.
+    Start(usize),
+    /// The item of the Library before the page.
+    After(LibraryItemId),
+}
+
+/// Returns the place at which the page begins that a request asks for.
+pub(super) fn position(request: Option<PaginatedRequestParams>, digest: &Digest) -> Result<Position, ErrorData> {
+    let Some(cursor) = request.and_then(|request| request.cursor) else { return Ok(Position::Start(0)) };
+    let item = cursor.strip_prefix(AFTER).and_then(|text| LibraryItemId::parse(text.split_once('.')?.0).ok());
+    match item.filter(|item| cursor_after(item, digest) == cursor) {
+        Some(item) => Ok(Position::After(item)),
+        None => {
+            let start = start_of(&cursor, digest).ok_or_else(|| ErrorData::invalid_params(STALE, None))?;
+            Ok(Position::Start(start))
+        }
+    }
+}
+
+/// Returns the cursor of the page that follows an item.
+pub(super) fn cursor_after(item: &LibraryItemId, digest: &Digest) -> Cursor {
+    format!("{AFTER}{item}.{}", &digest.to_hex()[..DIGEST_CHARACTERS])
+}
+
 /// Returns the position of the first item of the page that a request asks for.
 pub(super) fn start(request: Option<PaginatedRequestParams>, digest: &Digest) -> Result<usize, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
@@ -45,7 +73,7 @@ pub(super) fn next(end: usize, count: usize, digest: &Digest) -> Option<Cursor> 
     (end < count).then(|| cursor_at(end, digest))
 }
 
-fn cursor_at(start: usize, digest: &Digest) -> Cursor {
+pub(super) fn cursor_at(start: usize, digest: &Digest) -> Cursor {
     format!("{start}.{}", &digest.to_hex()[..DIGEST_CHARACTERS])
 }
 
@@ -58,6 +86,22 @@ fn start_of(cursor: &str, digest: &Digest) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cursor_after_an_item_belongs_to_one_list() {
+        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        let item = LibraryItemId::parse("000000000000000000000012").unwrap();
+        let at = |cursor: &str, digest| {
+            position(Some(PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned()))), digest)
+        };
+        let cursor = cursor_after(&item, &one);
+        assert!(matches!(at(&cursor, &one), Ok(Position::After(found)) if found == item));
+        assert!(matches!(at(&cursor_at(7, &one), &one), Ok(Position::Start(7))));
+        for wrong in [cursor.clone() + "0", cursor.replace('i', ""), "i.".into(), cursor.replace("12.", "1.")] {
+            assert!(at(&wrong, &one).is_err(), "{wrong}");
+        }
+        assert!(at(&cursor, &other).is_err());
+    }
 
     #[test]
     fn a_cursor_belongs_to_one_list() {

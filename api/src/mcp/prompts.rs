@@ -25,6 +25,8 @@ const GET: ReadTool = ReadTool { name: "prompt_get", id: "prompt_id" };
 pub(super) struct LibraryPrompt {
     name: String,
     description: Option<String>,
+    /// Lists do not read it.
+    #[serde(default)]
     content: String,
     #[serde(default)]
     pub variables: Vec<Variable>,

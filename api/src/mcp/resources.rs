@@ -40,6 +40,8 @@ const TEXTS: [&str; 8] = [
 #[derive(Deserialize)]
 struct LibraryArtifact {
     title: String,
+    /// Lists do not read it.
+    #[serde(default)]
     content: String,
     content_type: String,
     summary: Option<String>,
@@ -93,10 +95,10 @@ pub(super) async fn read(
 
 fn resource(item: LibraryItem) -> Result<Resource, ErrorData> {
     let uri = format!("{ARTIFACTS}{}", item.id);
-    let LibraryArtifact { title, content, content_type, summary } = fields(Value::Object(item.body))?;
+    let LibraryArtifact { title, content_type, summary, .. } = fields(Value::Object(item.body))?;
     let mut resource = Resource::new(uri, title.as_str()).with_title(title).with_mime_type(content_type);
     resource.description = summary;
-    resource.size = u64::try_from(content.len()).ok();
+    resource.size = Some(item.content_bytes);
     Ok(resource)
 }
 

@@ -35,7 +35,13 @@ pub(super) async fn list(
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListSkillsResult, ErrorData> {
     let page = list.page(request).await?;
-    let skills = page.items.into_iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let mut skills = Vec::with_capacity(page.items.len());
+    // An entry has the digest of its file. The contents are read one after the other, so that one is in memory at a time.
+    for item in page.items {
+        if let Some(whole) = list.item(&item.id).await? {
+            skills.push(shown(whole)?);
+        }
+    }
     let result = ListSkillsResult::with_all_items(skills).with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
     Ok(ListSkillsResult { next_cursor: page.next_cursor, ..result })
 }

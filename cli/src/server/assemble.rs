@@ -315,11 +315,14 @@ pub fn program() -> anyhow::Result<String> {
 fn registry_config(settings: &Settings) -> anyhow::Result<registry::Config> {
     let default = registry::Config::default();
     let hours = |hours: u32| Duration::from_hours(u64::from(hours.max(1)));
+    let mebibytes = |mebibytes: u32| u64::from(mebibytes) << 20;
     Ok(registry::Config {
         live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max),
         operation_retention: settings.operation_hours.map_or(default.operation_retention, hours),
         tape_retention: settings.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
         history_retention: settings.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
+        library_bytes_max: settings.library_megabytes.map_or(default.library_bytes_max, mebibytes),
+        library_user_bytes_max: settings.library_user_megabytes.map_or(default.library_user_bytes_max, mebibytes),
         embedder: settings.embeddings.embedder()?,
         ..default
     })

@@ -42,6 +42,8 @@ pub struct SettingsFile {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub history_days: Option<u32>,
+    pub library_megabytes: Option<u32>,
+    pub library_user_megabytes: Option<u32>,
     pub cache: Option<PathBuf>,
     pub storage: Option<StorageUrl>,
     pub storage_cache_megabytes: Option<u64>,
@@ -175,13 +177,14 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\nhistory_days = 6\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\nstorage = \"s3://lathe/tools\"\nstorage_cache_megabytes = 9\nallowed_models = [\"small\"]\nagent_run_tokens = 10\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\nhistory_days = 6\nlibrary_megabytes = 7\nlibrary_user_megabytes = 8\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\nstorage = \"s3://lathe/tools\"\nstorage_cache_megabytes = 9\nallowed_models = [\"small\"]\nagent_run_tokens = 10\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));
         assert_eq!(file.log_format, Some(LogFormat::Json));
         assert_eq!(file.tape_hours, Some(5));
         assert_eq!(file.history_days, Some(6));
+        assert_eq!((file.library_megabytes, file.library_user_megabytes), (Some(7), Some(8)));
         assert_eq!(file.build_workers, Some(BuildWorkers::External));
         assert_eq!(file.storage().storage.map(String::from).as_deref(), Some("s3://lathe/tools"));
         assert_eq!(file.storage().storage_cache_megabytes, Some(9));

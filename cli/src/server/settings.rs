@@ -162,6 +162,12 @@ pub struct ServeArguments {
     /// Days that ended runs stay in the history, unless a legal hold keeps them [default: for ever]
     #[arg(long, env = "LATHE_HISTORY_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     history_days: Option<u32>,
+    /// Size of an organisation's Library with earlier versions of items, in MiB [default: 4096]
+    #[arg(long, env = "LATHE_LIBRARY_MEGABYTES", value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
+    library_megabytes: Option<u32>,
+    /// Size of one user's part of it, in MiB [default: 256]
+    #[arg(long, env = "LATHE_LIBRARY_USER_MEGABYTES", value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
+    library_user_megabytes: Option<u32>,
     /// Cache of compiled code and downloaded packages; safe to delete [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
@@ -207,6 +213,8 @@ pub struct Settings {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub history_days: Option<u32>,
+    pub library_megabytes: Option<u32>,
+    pub library_user_megabytes: Option<u32>,
     pub cache: Option<PathBuf>,
     pub storage: StorageSettings,
     pub builds: BuildArguments,
@@ -248,6 +256,8 @@ impl Settings {
             operation_hours: arguments.operation_hours.or(file.operation_hours),
             tape_hours: arguments.tape_hours.or(file.tape_hours),
             history_days: arguments.history_days.or(file.history_days),
+            library_megabytes: arguments.library_megabytes.or(file.library_megabytes),
+            library_user_megabytes: arguments.library_user_megabytes.or(file.library_user_megabytes),
             storage,
             cache: arguments.cache.or(file.cache),
             builds,

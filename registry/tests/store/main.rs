@@ -36,6 +36,7 @@ mod isolation;
 mod leases;
 mod library;
 mod library_revisions;
+mod library_usage;
 mod lists;
 mod memory_search;
 #[path = "../../../tests/harness/need.rs"]

@@ -1,10 +1,12 @@
 //! Creating, reading, changing, sharing and deleting items of the Library.
 
-use super::counts::{require_changed, require_within};
+use super::counts::require_changed;
+use super::library_content::{StoredFields, read_fields};
 use super::library_index::{IndexEntry, remove_from_index};
-use super::library_revisions::{keep_revision, revision_query};
+use super::library_revisions::{drop_revisions, keep_revision, revision_query};
 use super::library_shelf::{LibraryShelf, is_of_shelf};
-use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, unsigned};
+use super::library_usage::{LibraryLimits, LibraryUsage};
+use super::row::{get, parsed, parsed_option, signed, timestamp, to_json, unsigned};
 use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
@@ -18,7 +20,8 @@ macro_rules! is_visible {
     () => {
         " FROM library_items i
         WHERE organization = $1 AND family = $2 AND item = $5 AND deleted_at IS NULL AND (owner = $3 AND app = $4
-            OR EXISTS (SELECT 1 FROM library_shares s WHERE s.organization = $1 AND s.user_id = $3 AND s.item = i.item))"
+            OR EXISTS (SELECT 1 FROM library_shares s
+                WHERE s.organization = $1 AND s.user_id = $3 AND s.family = $2 AND s.item = i.item))"
     };
 }
 
@@ -30,27 +33,30 @@ const FIND: &str = concat!("SELECT * FROM library_items WHERE ", is_of_shelf!(),
 
 const INSERT: &str =
     "INSERT INTO library_items (organization, family, owner, app, item, key, label, tags, body, revision,
-        invocation, agent, workflow, is_trusted, due_at, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, $14, $15, $15)";
-
-const COUNT: &str = "INSERT INTO library_counts (organization, items) VALUES ($1, 1)
-    ON CONFLICT (organization) DO UPDATE SET items = library_counts.items + 1";
-
-const COUNTED: &str = "SELECT items FROM library_counts WHERE organization = $1";
+        invocation, agent, workflow, is_trusted, due_at, created_at, updated_at, content_bytes, content)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, $14, $15, $15, $16, $17)";
 
 const UPDATE: &str = concat!(
     "UPDATE library_items SET key = $6, label = $7, tags = $8, body = $9, invocation = $10, agent = $11, workflow = $12,
-        is_trusted = $13, due_at = $14, updated_at = $15, revision = revision + 1 WHERE ",
+        is_trusted = $13, due_at = $14, updated_at = $15, content_bytes = $16, content = $17,
+        revision = revision + 1 WHERE ",
     is_of_shelf!(),
-    " AND item = $5 AND revision = $16"
+    " AND item = $5 AND revision = $18"
 );
 
-const DELETE: &str =
-    concat!("UPDATE library_items SET deleted_at = $6, due_at = NULL WHERE ", is_of_shelf!(), " AND item = $5");
+/// The row stays for a while, without what the item was: deleted bytes are free at once.
+const DELETE: &str = concat!(
+    "UPDATE library_items SET deleted_at = $6, due_at = NULL, tags = '[]', body = '{}', content_bytes = 0, content = NULL
+    WHERE ",
+    is_of_shelf!(),
+    " AND item = $5"
+);
+
+const END_SHARES: &str = "DELETE FROM library_shares WHERE organization = $1 AND item = $2";
 
 const SHARE: &str = concat!(
-    "INSERT INTO library_shares (organization, item, user_id)
-    SELECT organization, item, $6 FROM library_items WHERE ",
+    "INSERT INTO library_shares (organization, item, user_id, family)
+    SELECT organization, item, $6, family FROM library_items WHERE ",
     is_of_shelf!(),
     " AND item = $5 ON CONFLICT DO NOTHING"
 );
@@ -89,20 +95,20 @@ impl Library {
         self.provenance.is_trusted
     }
 
-    /// Creates an item. [`Error::Exists`] when another live item of the family has the key.
+    /// Creates an item. [`Error::Exists`] when another live item of the family has the key, [`Error::LibraryFull`] and
+    /// [`Error::TooMany`] at the limits of the user and of the organisation.
     pub async fn create(&self, family: LibraryFamily, content: LibraryContent) -> Result<LibraryItem> {
         let Inner { clock, config, .. } = &*self.store.0;
         let write = self.revision(family, LibraryItemId::new(clock), content)?;
-        let items_max = config.library_items_max;
+        let limits = LibraryLimits::of(config);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
                     write.require_free_key(connection).await?;
+                    let before = LibraryUsage::read(&write.shelf, connection).await?;
                     write.query(INSERT)?.execute(&mut *connection).await?;
-                    let organization = write.shelf.scope.organization.as_str();
-                    Query::new(COUNT).bind(organization).execute(&mut *connection).await?;
-                    let items = Query::new(COUNTED).bind(organization).fetch_column("items", &mut *connection).await?;
-                    require_within(items_max, items, "items in the library of an organization")?;
+                    let after = LibraryUsage::read(&write.shelf, connection).await?;
+                    limits.require(&write.shelf.scope, (before, after))?;
                     write.index(connection).await?;
                     write.shelf.announce(connection, &write.item).await?;
                     write.stored(connection).await
@@ -133,8 +139,10 @@ impl Library {
         }
         let query = revision_query(&self.scope.organization, (item, revision));
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
+        let (body, content_bytes) = read_fields(&row, family)?;
         Ok(Some(LibraryItem {
-            body: json(&row, "body")?,
+            body,
+            content_bytes,
             revision: unsigned(&row, "revision")?,
             provenance: provenance(&row)?,
             updated_at: timestamp(&row, "written_at")?,
@@ -160,7 +168,8 @@ impl Library {
     }
 
     /// Writes the next revision of an item of the user, and keeps the present one of a skill or a prompt. [`Error::Changed`] when
-    /// `revision` is not the present one, [`Error::Exists`] when another live item of the family has the key.
+    /// `revision` is not the present one, [`Error::Exists`] when another live item of the family has the key, [`Error::LibraryFull`] when
+    /// there is no room for more bytes.
     pub async fn update(
         &self,
         family: LibraryFamily,
@@ -168,12 +177,14 @@ impl Library {
         content: LibraryContent,
     ) -> Result<LibraryItem> {
         let write = self.revision(family, item.clone(), content)?;
+        let limits = LibraryLimits::of(&self.store.0.config);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
                     require_own(connection, &write.shelf, &write.item).await?;
                     // Those who saw an artifact may not see its next revision.
                     write.shelf.announce(connection, &write.item).await?;
+                    let before = LibraryUsage::read(&write.shelf, connection).await?;
                     write.require_free_key(connection).await?;
                     if keeps_revisions(family) {
                         keep_revision(connection, &write.shelf, (&write.item, revision)).await?;
@@ -182,6 +193,8 @@ impl Library {
                     if query.execute(&mut *connection).await? == 0 {
                         return Err(Error::Changed { what: "item" });
                     }
+                    let after = LibraryUsage::read(&write.shelf, connection).await?;
+                    limits.require(&write.shelf.scope, (before, after))?;
                     write.index(connection).await?;
                     write.shelf.announce(connection, &write.item).await?;
                     write.stored(connection).await
@@ -191,7 +204,8 @@ impl Library {
             .inspect(|_| self.store.0.memory_written.notify_one())
     }
 
-    /// Deletes an item of the user, and frees its key. [`Error::NotFound`] when the user has no such item.
+    /// Deletes an item of the user with its earlier revisions and shares, and frees its key and its bytes. [`Error::NotFound`] when the user
+    /// has no such item.
     pub async fn delete(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<()> {
         let now = self.store.0.clock.now().as_milliseconds();
         let query = self.shelf(family).query(DELETE).bind(item.as_str()).bind(now);
@@ -201,6 +215,10 @@ impl Library {
                 Box::pin(async move {
                     require_changed(query.execute(&mut *connection).await?, "item")?;
                     shelf.announce(connection, &item).await?;
+                    let organization = &shelf.scope.organization;
+                    drop_revisions(connection, organization, &item).await?;
+                    let shares = Query::new(END_SHARES).bind(organization.as_str()).bind(item.as_str());
+                    shares.execute(&mut *connection).await?;
                     if is_searched(family) { remove_from_index(&shelf.scope, &item, connection).await } else { Ok(()) }
                 })
             })
@@ -245,14 +263,16 @@ impl Write {
     /// Binds everything that [`INSERT`] and [`UPDATE`] write.
     fn query(&self, statement: &'static str) -> Result<Query> {
         let Self { shelf, item, content, provenance, now } = self;
+        let stored = StoredFields::of(shelf.family, &content.body)?;
         let query = shelf.query(statement).bind(item.as_str());
         let query = query.bind(content.key.clone()).bind(content.label.clone());
-        let query = query.bind(to_json(&content.tags)?).bind(to_json(&content.body)?);
+        let query = query.bind(to_json(&content.tags)?).bind(stored.body);
         let query = query.bind(provenance.invocation.as_ref().map(ToString::to_string));
         let query = query.bind(provenance.agent.as_ref().map(ToString::to_string));
         let query = query.bind(provenance.workflow.as_ref().map(ToString::to_string));
         let due_at = content.due_at.map(Timestamp::as_milliseconds);
-        Ok(query.bind(provenance.is_trusted).bind(due_at).bind(now.as_milliseconds()))
+        let query = query.bind(provenance.is_trusted).bind(due_at).bind(now.as_milliseconds());
+        Ok(query.bind(stored.content_bytes).bind(stored.content))
     }
 
     async fn require_free_key(&self, connection: &mut Connection) -> Result<()> {
@@ -293,12 +313,15 @@ async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &L
 
 pub(super) fn read(row: &Row) -> Result<LibraryItem> {
     let app: &str = get(row, "app")?;
+    let family = parsed(row, "family")?;
+    let (body, content_bytes) = read_fields(row, family)?;
     Ok(LibraryItem {
         id: parsed(row, "item")?,
-        family: parsed(row, "family")?,
+        family,
         owner: parsed(row, "owner")?,
         app: if app.is_empty() { None } else { Some(parsed(row, "app")?) },
-        body: json(row, "body")?,
+        body,
+        content_bytes,
         revision: unsigned(row, "revision")?,
         provenance: provenance(row)?,
         created_at: timestamp(row, "created_at")?,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::library::read;
+use super::library_content::StoredFields;
 use super::list::List;
 use super::row::{get, to_json};
 use crate::agent_run::RunObjective;
@@ -25,9 +26,10 @@ const TIME: &str = "SELECT {now} AS now";
 
 /// Leaves out items that were changed or deleted since they were read, by another server or by a user. The provenance stays as it is.
 pub const ADVANCE: &str =
-    "UPDATE library_items SET label = made.label, body = made.body, due_at = made.due_at, updated_at = $1,
-        revision = library_items.revision + 1
-    FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, due_at INTEGER} made
+    "UPDATE library_items SET label = made.label, body = made.body, content_bytes = made.content_bytes, content = made.content,
+        due_at = made.due_at, updated_at = $1, revision = library_items.revision + 1
+    FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, content_bytes INTEGER, content TEXT,
+        due_at INTEGER} made
     WHERE library_items.organization = made.organization AND library_items.item = made.item
         AND library_items.revision = made.seen AND library_items.deleted_at IS NULL
     RETURNING library_items.organization, library_items.item";
@@ -65,7 +67,8 @@ struct Advanced<'a> {
     /// The revision that was read.
     seen: i64,
     label: Option<String>,
-    body: String,
+    #[serde(flatten)]
+    fields: StoredFields,
     due_at: Option<i64>,
 }
 
@@ -114,8 +117,8 @@ fn advanced<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(A
         Ok(found) => found,
         Err(error) => {
             tracing::error!(%error, organization, item, "a damaged item of the library is due no more");
-            let (label, body) = (get(row, "label")?, get(row, "body")?);
-            return Ok((Advanced { organization, item, seen, label, body, due_at: None }, None));
+            let (label, fields) = (get(row, "label")?, StoredFields::unread(row)?);
+            return Ok((Advanced { organization, item, seen, label, fields, due_at: None }, None));
         }
     };
     let AdvancedItem { content: LibraryContent { label, body, due_at, .. }, run } = advance(&found, now);
@@ -126,5 +129,6 @@ fn advanced<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(A
     });
     // An item that stays due would be changed again and again.
     let due_at = due_at.filter(|due_at| *due_at > now).map(Timestamp::as_milliseconds);
-    Ok((Advanced { organization, item, seen, label, body: to_json(&body)?, due_at }, start))
+    let fields = StoredFields::of(found.family, &body)?;
+    Ok((Advanced { organization, item, seen, label, fields, due_at }, start))
 }

@@ -9,10 +9,6 @@ use crate::store::handle::Store;
 /// Time for which a deleted item stays in the database.
 const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
 
-const COUNT: &str = "UPDATE library_counts SET items = items - (SELECT count(*) FROM library_items i
-        WHERE i.organization = library_counts.organization AND i.deleted_at <= $1)
-    WHERE organization IN (SELECT organization FROM library_items WHERE deleted_at <= $1)";
-
 const DELETE: &str = "DELETE FROM library_items WHERE deleted_at <= $1";
 
 impl Store {
@@ -20,10 +16,7 @@ impl Store {
     pub async fn delete_expired_library_items(&self) -> Result<u64> {
         let before = self.0.clock.now().before(KEPT_FOR).as_milliseconds();
         self.write(move |connection| {
-            Box::pin(async move {
-                Query::new(COUNT).bind(before).execute(&mut *connection).await?;
-                Ok(Query::new(DELETE).bind(before).execute(connection).await?)
-            })
+            Box::pin(async move { Ok(Query::new(DELETE).bind(before).execute(connection).await?) })
         })
         .await
     }

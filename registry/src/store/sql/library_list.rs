@@ -1,6 +1,7 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
 use super::library::{Library, read};
+use super::library_content::listed_columns;
 use super::row::{get, parsed, to_json, unsigned};
 use crate::error::Result;
 use crate::ids::LibraryItemId;
@@ -18,43 +19,45 @@ macro_rules! newest {
 }
 
 const LIST: &str = concat!(
-    "SELECT * FROM (SELECT i.* FROM library_items i
-        WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4",
+    "SELECT * FROM (SELECT ",
+    listed_columns!(),
+    " FROM library_items i WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4",
     newest!(),
-    ") own UNION ALL SELECT * FROM (SELECT i.* FROM library_shares s
-        JOIN library_items i ON i.organization = s.organization AND i.item = s.item
-        WHERE s.organization = $1 AND s.user_id = $3 AND i.family = $2 AND i.owner <> $3",
+    ") own UNION ALL SELECT * FROM (SELECT ",
+    listed_columns!(),
+    " FROM library_shares s JOIN library_items i ON i.organization = s.organization AND i.item = s.item
+        WHERE s.organization = $1 AND s.user_id = $3 AND s.family = $2 AND i.family = $2 AND i.owner <> $3",
     newest!(),
     ") shared ORDER BY item DESC LIMIT $7 OFFSET $8"
 );
 
-const REVISIONS: &str = "SELECT * FROM (SELECT i.item, i.revision FROM library_items i
-        WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4 AND i.deleted_at IS NULL
-        ORDER BY i.item DESC LIMIT $5) own
-    UNION ALL SELECT * FROM (SELECT i.item, i.revision FROM library_shares s
-        JOIN library_items i ON i.organization = s.organization AND i.item = s.item
-        WHERE s.organization = $1 AND s.user_id = $3 AND i.family = $2 AND i.owner <> $3 AND i.deleted_at IS NULL
-        ORDER BY i.item DESC LIMIT $5) shared
-    ORDER BY item DESC LIMIT $5";
-
-/// Numbers that change with every change of items: a new item is the newest or one more, and revisions only grow.
-macro_rules! totals {
-    () => {
-        "count(*) AS items, CAST(coalesce(sum(i.revision), 0) AS BIGINT) AS revisions, coalesce(max(i.item), '') AS newest"
+/// The items before an id, newest first: of both parts, no more are read than the page has.
+macro_rules! page {
+    ($($columns:tt)+) => {
+        concat!(
+            "SELECT * FROM (SELECT ",
+            $($columns)+,
+            " FROM library_items i WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4
+                AND i.deleted_at IS NULL AND i.item >= $5 AND i.item < $6 ORDER BY i.item DESC LIMIT $7
+            ) own UNION ALL SELECT * FROM (SELECT ",
+            $($columns)+,
+            " FROM library_shares s JOIN library_items i ON i.organization = s.organization AND i.item = s.item
+                WHERE s.organization = $1 AND s.user_id = $3 AND s.family = $2 AND s.item >= $5 AND s.item < $6
+                AND i.family = $2 AND i.owner <> $3 AND i.deleted_at IS NULL ORDER BY s.item DESC LIMIT $7
+            ) shared ORDER BY item DESC LIMIT $7"
+        )
     };
 }
 
-const FINGERPRINT: &str = concat!(
-    "SELECT 1 AS part, ",
-    totals!(),
-    " FROM library_items i
-        WHERE i.organization = $1 AND i.family = $2 AND i.owner = $3 AND i.app = $4 AND i.deleted_at IS NULL
-    UNION ALL SELECT 2 AS part, ",
-    totals!(),
-    " FROM library_shares s JOIN library_items i ON i.organization = s.organization AND i.item = s.item
-        WHERE s.organization = $1 AND s.user_id = $3 AND i.family = $2 AND i.owner <> $3 AND i.deleted_at IS NULL
-    ORDER BY part"
-);
+const PAGE: &str = page!(listed_columns!());
+
+const IDS: &str = page!("i.item");
+
+/// Greater than every id.
+const AFTER_ALL: &str = "~";
+
+const CHANGES: &str = "SELECT app, changes FROM library_changes
+    WHERE organization = $1 AND family = $2 AND reader = $3 AND app IN ($4, '*') ORDER BY app";
 
 impl Library {
     /// Lists the items of a family that the user owns or that others share with the user.
@@ -71,23 +74,34 @@ impl Library {
         rows.iter().map(read).collect()
     }
 
-    /// Returns the ids and the revisions of the items that [`Library::list`] would list without a filter.
-    pub async fn revisions(&self, family: LibraryFamily, limit: u32) -> Result<Vec<(LibraryItemId, u64)>> {
-        let query = self.shelf(family).query(REVISIONS).bind(i64::from(limit));
-        let rows = query.fetch_all(self.store.readers()).await?;
-        rows.iter().map(|row| Ok((parsed(row, "item")?, unsigned(row, "revision")?))).collect()
+    /// Returns the items that [`Library::list`] would list without a filter, from the one that follows `after`.
+    pub async fn page(
+        &self,
+        family: LibraryFamily,
+        after: Option<&LibraryItemId>,
+        limit: u32,
+    ) -> Result<Vec<LibraryItem>> {
+        let before = after.map_or(AFTER_ALL, LibraryItemId::as_str);
+        let mut listing = self.store.listing(&self.scope.organization).await?;
+        let query = self.shelf(family).query(PAGE).bind("").bind(before).bind(i64::from(limit));
+        let rows = listing.rows(query).await?;
+        rows.iter().map(read).collect()
     }
 
-    /// Returns a text that changes with the items that [`Library::list`] would list without a filter. Cheaper than their revisions.
+    /// Returns ids of these items that begin with a text, newest first.
+    pub async fn ids_with(&self, family: LibraryFamily, prefix: &str, limit: u32) -> Result<Vec<LibraryItemId>> {
+        if !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Vec::new());
+        }
+        let query = self.shelf(family).query(IDS).bind(prefix).bind(format!("{prefix}{AFTER_ALL}"));
+        let rows = query.bind(i64::from(limit)).fetch_all(self.store.readers()).await?;
+        rows.iter().map(|row| parsed(row, "item")).collect()
+    }
+
+    /// Returns a text that changes with the items that [`Library::list`] would list without a filter. It reads two numbers.
     pub async fn fingerprint(&self, family: LibraryFamily) -> Result<String> {
-        let rows = self.shelf(family).query(FINGERPRINT).fetch_all(self.store.readers()).await?;
-        let parts = rows.iter().map(part_of_fingerprint).collect::<Result<Vec<_>>>()?;
-        Ok(parts.join(" "))
+        let rows = self.shelf(family).query(CHANGES).fetch_all(self.store.readers()).await?;
+        let part = |row: &Row| Ok(format!("{} {}", get::<&str>(row, "app")?, unsigned(row, "changes")?));
+        Ok(rows.iter().map(part).collect::<Result<Vec<_>>>()?.join(" "))
     }
-}
-
-fn part_of_fingerprint(row: &Row) -> Result<String> {
-    let (items, revisions, newest) =
-        (unsigned(row, "items")?, unsigned(row, "revisions")?, get::<&str>(row, "newest")?);
-    Ok(format!("{items} {revisions} {newest}"))
 }

@@ -2,7 +2,8 @@
 //! the end of the run, so that no end is lost with a server.
 
 use super::library::read;
-use super::row::{get, parsed, timestamp, to_json};
+use super::library_content::StoredFields;
+use super::row::{get, parsed, timestamp};
 use crate::agent_run::AgentRunState;
 use crate::clock::Timestamp;
 use crate::error::Result;
@@ -18,7 +19,8 @@ const ITEM_OF_RUN: &str = "SELECT * FROM library_items WHERE organization = $1 A
 
 /// Changes nothing when the item was changed or deleted since it was read. The provenance stays as it is.
 const REPORT_RUN: &str =
-    "UPDATE library_items SET label = $3, body = $4, due_at = $5, updated_at = $6, revision = revision + 1
+    "UPDATE library_items SET label = $3, body = $4, due_at = $5, updated_at = $6, content_bytes = $8, content = $9,
+        revision = revision + 1
     WHERE organization = $1 AND item = $2 AND revision = $7 AND deleted_at IS NULL";
 
 const RELEASE_ITEM: &str = "UPDATE agent_runs SET item = NULL WHERE organization = $1 AND agent_run = $2";
@@ -66,16 +68,18 @@ async fn change_of_item(store: &Store, row: &Row, report: Report<'_>) -> Result<
     let query = Query::new(ITEM_OF_RUN).bind(organization).bind(item);
     let Some(found) = query.fetch_optional(store.readers()).await? else { return Ok(None) };
     let content = match (read(&found), read_run(row)) {
-        (Ok(found), Ok(run)) => report(&found, &run),
+        (Ok(found), Ok(run)) => report(&found, &run).map(|content| (found.family, content)),
         (Err(error), _) | (_, Err(error)) => {
             tracing::error!(%error, organization, item, "a damaged item of the library does not have the end of its run");
             None
         }
     };
-    let Some(LibraryContent { label, body, due_at, .. }) = content else { return Ok(None) };
-    let query = Query::new(REPORT_RUN).bind(organization).bind(item).bind(label).bind(to_json(&body)?);
+    let Some((family, LibraryContent { label, body, due_at, .. })) = content else { return Ok(None) };
+    let fields = StoredFields::of(family, &body)?;
+    let query = Query::new(REPORT_RUN).bind(organization).bind(item).bind(label).bind(fields.body);
     let query = query.bind(due_at.map(Timestamp::as_milliseconds)).bind(store.clock().now().as_milliseconds());
-    Ok(Some(query.bind(get::<i64>(&found, "revision")?)))
+    let query = query.bind(get::<i64>(&found, "revision")?);
+    Ok(Some(query.bind(fields.content_bytes).bind(fields.content)))
 }
 
 fn read_run(row: &Row) -> Result<EndedRun> {

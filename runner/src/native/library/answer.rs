@@ -26,6 +26,7 @@ impl From<registry::Error> for Failure {
     fn from(error: registry::Error) -> Self {
         let code = match (&error, error.kind()) {
             (registry::Error::TooMany { .. }, _) => "too_many",
+            (registry::Error::LibraryFull { .. }, _) => "quota_exceeded",
             (_, ErrorKind::NotFound) => "not_found",
             (_, ErrorKind::Conflict) => "conflict",
             (_, ErrorKind::Invalid) => "invalid_value",
@@ -91,7 +92,7 @@ pub fn library_refusal(error: &Error) -> Option<Value> {
 /// The status of HTTP for a code.
 fn status(code: &str) -> u16 {
     match code {
-        "invalid_value" | "input_schema" | "too_many" | "output_too_large" => 400,
+        "invalid_value" | "input_schema" | "too_many" | "quota_exceeded" | "output_too_large" => 400,
         "permission_missing" => 403,
         "not_found" => 404,
         "conflict" => 409,
@@ -142,6 +143,11 @@ mod tests {
             (failure(outcome(Err(conflict("x")))), "conflict", 409),
             (of(registry::Error::Changed { what: "item" }), "conflict", 409),
             (of(registry::Error::Closed), "unavailable", 503),
+            (
+                of(registry::Error::LibraryFull { whose: "the user's items".into(), used: 9, added: 2, limit: 10 }),
+                "quota_exceeded",
+                400,
+            ),
             (of(registry::Error::Corrupt { what: "row", detail: "x".into() }), "internal", 500),
             (failure(wall_timeout(std::time::Duration::from_secs(30))), "timeout_wall", 504),
         ] {

@@ -210,6 +210,7 @@ fn a_task_that_cannot_be_read_is_kept_and_looked_at_later() {
         owner: UserId::parse("ada").unwrap(),
         app: None,
         body: body.clone(),
+        content_bytes: 0,
         revision: 1,
         provenance: Provenance::default(),
         created_at: Timestamp::default(),
