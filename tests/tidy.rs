@@ -1,6 +1,7 @@
 //! Rules for the source code that a test can check.
 
 mod arrows;
+mod caches;
 mod circles;
 mod deployment;
 mod facts;

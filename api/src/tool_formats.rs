@@ -4,10 +4,14 @@ mod lobe;
 mod strict;
 
 use runner::{Catalogue, ListedTool};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::mcp::rendered;
 use strict::is_strict;
+
+/// Bytes of the definitions of one page, as of a page of the history.
+const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// A form of tool definitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,38 +31,85 @@ pub(crate) enum ToolFormat {
     Lobe,
 }
 
-/// Renders all tools of a catalogue in their order.
-pub(crate) fn tools(catalogue: &Catalogue, format: ToolFormat) -> Vec<Value> {
-    let each = |render: fn(&ListedTool) -> Value| catalogue.tools.iter().map(render).collect();
+impl ToolFormat {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp",
+            Self::OpenAi => "openai",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Lobe => "lobe",
+        }
+    }
+
+    /// The name of the list of a catalogue in this form. It changes with the list.
+    pub(crate) fn list_name(self, catalogue: &Catalogue) -> [String; 2] {
+        [self.as_str().to_owned(), catalogue.digest().to_hex()]
+    }
+}
+
+/// A part of the definitions of a catalogue.
+pub(crate) struct Definitions {
+    pub items: Vec<Box<RawValue>>,
+    /// Whether further ones follow.
+    pub has_more: bool,
+}
+
+/// Renders the definitions of a catalogue in their order from `start` on: at most `limit`, and [`PAGE_BYTES_MAX`] together, but at least
+/// one. Only the one that is being rendered is parsed.
+pub(crate) fn render_definitions(
+    catalogue: &Catalogue,
+    format: ToolFormat,
+    (start, limit): (usize, usize),
+) -> serde_json::Result<Definitions> {
     match format {
-        ToolFormat::Mcp => each(|tool| json!(rendered(tool))),
-        ToolFormat::OpenAi => each(|tool| json!({"type": "function", "function": function(tool)})),
-        ToolFormat::OpenAiResponses => each(|tool| {
+        ToolFormat::Lobe => {
+            render_page(lobe::families(catalogue).iter().map(|family| family.manifest()), (start, limit))
+        }
+        format => render_page(catalogue.tools.iter().map(|tool| render_definition(tool, format)), (start, limit)),
+    }
+}
+
+fn render_page(
+    rendered: impl Iterator<Item = Value>,
+    (start, limit): (usize, usize),
+) -> serde_json::Result<Definitions> {
+    let (mut items, mut bytes) = (Vec::new(), 0);
+    for item in rendered.skip(start) {
+        let item = to_raw_value(&item)?;
+        bytes += item.get().len();
+        if items.len() == limit || (bytes > PAGE_BYTES_MAX && !items.is_empty()) {
+            return Ok(Definitions { items, has_more: true });
+        }
+        items.push(item);
+    }
+    Ok(Definitions { items, has_more: false })
+}
+
+fn render_definition(tool: &ListedTool, format: ToolFormat) -> Value {
+    match format {
+        ToolFormat::Mcp | ToolFormat::Lobe => json!(rendered(tool)),
+        ToolFormat::OpenAi => json!({"type": "function", "function": function(tool)}),
+        ToolFormat::OpenAiResponses => {
             let mut function = function(tool);
             function["type"] = json!("function");
             function
+        }
+        ToolFormat::Anthropic => {
+            let schema = tool.input_schema();
+            let strict = is_strict(&schema);
+            json!({"name": tool.name, "description": tool.description(), "input_schema": schema, "strict": strict})
+        }
+        ToolFormat::Gemini => json!({
+            "name": tool.name, "description": tool.description(), "parametersJsonSchema": tool.input_schema(),
         }),
-        ToolFormat::Anthropic => each(|tool| {
-            let strict = is_strict(tool.input_schema());
-            json!({
-                "name": tool.name, "description": tool.description(), "input_schema": tool.input_schema(), "strict": strict,
-            })
-        }),
-        ToolFormat::Gemini => each(|tool| {
-            json!({
-                "name": tool.name, "description": tool.description(), "parametersJsonSchema": tool.input_schema(),
-            })
-        }),
-        ToolFormat::Lobe => lobe::manifests(catalogue),
     }
 }
 
 /// A function of OpenAI. It is strict where the schema allows that.
 fn function(tool: &ListedTool) -> Value {
-    json!({
-        "name": tool.name,
-        "description": tool.description(),
-        "parameters": tool.input_schema(),
-        "strict": is_strict(tool.input_schema()),
-    })
+    let schema = tool.input_schema();
+    let strict = is_strict(&schema);
+    json!({"name": tool.name, "description": tool.description(), "parameters": schema, "strict": strict})
 }

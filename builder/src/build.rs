@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::{ApiName, Digest, OrganizationId, ToolApi, VersionSettings};
+use registry::{ApiName, Digest, OrganizationId, SchemaText, ToolApi, VersionSettings};
 use runner::{InputSchema, Limits, Mocks};
 use serde_json::Value;
 
@@ -183,7 +183,7 @@ impl Declarations {
         Ok(VersionSettings {
             language: manifest.language,
             entry_point: manifest.entry_point.clone(),
-            output_schema: output_schema.clone(),
+            output_schema: output_schema.as_ref().map(SchemaText::of),
             allowed_hosts: manifest.allowed_hosts.clone(),
             secret_hosts: manifest.secret_hosts.clone(),
             timeout_ms: limits.wall_ms,

@@ -48,7 +48,7 @@ impl Built {
         let of_apis = apis.values().zip(self.settings.apis.values());
         let of_apis = of_apis.filter_map(|(api, made)| Some((made.output_schema.as_ref()?, &api.output_schema)));
         for (output, path) in of_tool.chain(of_apis) {
-            let output = InputSchema::compile(output).map_err(Error::internal)?;
+            let output = InputSchema::compile(&output.value()).map_err(Error::internal)?;
             let output = Declared { schema: &output, path: path.as_deref(), check: schema::OUTPUT };
             output.compile_expensive(schemas, organization).await?;
         }

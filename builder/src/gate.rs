@@ -23,15 +23,14 @@ mod worlds;
 
 use std::collections::BTreeSet;
 
-use registry::{BumpKind, EnvvarName, HostPattern, ToolVersion, VersionSettings};
-use serde_json::Value;
+use registry::{BumpKind, EnvvarName, HostPattern, SchemaText, ToolVersion, VersionSettings};
 
 pub use change::Change;
 
 /// The part of a version that callers see.
 #[derive(Clone, Copy)]
 pub struct CallerInterface<'a> {
-    pub input_schema: &'a Value,
+    pub input_schema: &'a SchemaText,
     pub envvars: &'a [EnvvarName],
     pub secrets: &'a [EnvvarName],
     pub settings: &'a VersionSettings,
@@ -72,12 +71,13 @@ const fn weight(bump: BumpKind) -> u8 {
 #[must_use]
 pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change> {
     let mut changes = match old.settings.apis.is_empty() || new.settings.apis.is_empty() {
-        true => values::input(old.input_schema, new.input_schema),
+        true => values::input(&old.input_schema.value(), &new.input_schema.value()),
         // Each API is compared for itself.
         false => Vec::new(),
     };
     changes.extend(apis::changes(old.settings, new.settings));
-    changes.extend(values::output(old.settings.output_schema.as_ref(), new.settings.output_schema.as_ref()));
+    let outputs = [old, new].map(|version| version.settings.output_schema.as_ref().map(SchemaText::value));
+    changes.extend(values::output(outputs[0].as_ref(), outputs[1].as_ref()));
     changes.extend(variables("variable", old.envvars, new.envvars));
     changes.extend(variables("secret", old.secrets, new.secrets));
     changes.extend(hosts("host", &old.settings.allowed_hosts, &new.settings.allowed_hosts));
@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
     use runner::InputSchema;
     use serde::Deserialize;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::schemas::Comparison;
     use super::values::{input, output};

@@ -43,6 +43,7 @@ pub use publish::{
     Builder, BuilderServices, PublishRequest, ReplayGate, ReplayedBranch, TestRequest, Verification, VersionDifference,
 };
 pub use registries::{RegistryCheck, RegistryUrls, check_registries};
+pub use snapshots::CACHES;
 pub use steps::bundle::child_bundle_main;
 pub use steps::documents::child_parse_main;
 pub use steps::esbuild::{Esbuild, EsbuildSource, PINNED_ESBUILD, child_esbuild_main};

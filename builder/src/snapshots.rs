@@ -9,7 +9,7 @@ mod failures;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use registry::Digest;
+use registry::{CacheBound, Digest};
 use runner::{COMPONENT_BYTES_MAX, CodeCache, Compiler, Maker, NativeCode, SourceFile};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
@@ -21,7 +21,10 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::bundle;
 use crate::steps::bundle::packages::{Loaded, Packages, Unloaded};
-use failures::Failures;
+use failures::{FAILURES, Failures};
+
+/// The caches of builds in the server's memory.
+pub const CACHES: &[CacheBound] = &[FAILURES];
 
 /// Changes whenever the same packages would give another snapshot, and whenever the format of the cache changes.
 const RECIPE: &str = "lathe-snapshot-2";
@@ -87,17 +90,17 @@ impl Snapshots {
 
     /// Makes a snapshot, unless another build has just made it, or just failed to make it.
     async fn make_once(&self, key: Digest, of: &SnapshotInputs<'_>) -> Result<Cached, Error> {
-        let mut failures = self.making.lock().await;
+        let failures = self.making.lock().await;
         if let Some(cached) = self.cached(key).await? {
             return Ok(cached);
         }
         if let Some(reason) = failures.reason(&key) {
-            return Ok(Cached::none(reason));
+            return Ok(Cached::none(&reason));
         }
         match self.make(of).await? {
             Ok(made) => self.store(key, made).await,
             // A later attempt may succeed.
-            Err(failed) => Ok(Cached::none(failures.add(key, failed.to_string()))),
+            Err(failed) => Ok(Cached::none(&failures.add(key, failed.to_string()))),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod builds;
+mod caches;
 mod egress;
 mod embeddings;
 mod file;

@@ -10,6 +10,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::agent_state::AgentState;
 use crate::assignment::Assignment;
 use crate::built_in_tools::BuiltInTools;
+use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::ids::AgentId;
 use crate::invalid_value::InvalidValue;
@@ -198,6 +199,14 @@ pub struct AgentDraft {
     pub states: Vec<AgentState>,
 }
 
+impl AgentDraft {
+    /// Bytes of the schemas of all tools of a revision with its states, as JSON with the settings of their versions: as many as a turn
+    /// presents at most. Catalogues of the agent hold them, and each list of its tools sends them.
+    pub const SCHEMAS_BYTES_MAX: usize = 8 << 20;
+    /// Bytes of the assignments of an agent, as JSON. Each revision keeps all of them, and every call reads them.
+    pub const ASSIGNMENTS_BYTES_MAX: usize = 1 << 20;
+}
+
 /// Changes to an agent. `None` keeps the current value. A change of the system prompt or of the tool exposure
 /// changes the draft.
 #[derive(Clone, Debug, Default)]
@@ -263,6 +272,14 @@ pub struct AgentFilter {
 pub enum AgentSort {
     Name,
     CreatedAt,
+}
+
+heap_bytes! {
+    Agent { organization, name, slug, description, author, updated_by }
+    AgentDraft { system_prompt, built_in_tools, assignments, states }
+    Deployment { deployed_by }
+    AgentRevision { deployment, content }
+    RunningAgent { agent, revision }
 }
 
 #[cfg(test)]

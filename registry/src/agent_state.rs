@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::Assignment;
+use crate::byte_cache::{HeapBytes, heap_bytes};
 use crate::invalid_value::InvalidValue;
 use crate::named_values::named_values;
 use crate::text_type::{made_of, text_type};
@@ -135,6 +136,30 @@ impl StateTools {
             Self::Decision { .. } => StateType::Decision,
             Self::Reflection { .. } => StateType::Reflection,
             Self::ToolCall { .. } => StateType::ToolCall,
+        }
+    }
+}
+
+heap_bytes! {
+    AgentState { name, tools }
+}
+
+impl HeapBytes for ToolCallSpecs {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
+
+impl HeapBytes for StateTools {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Action { action_tool_call_specs, exit_condition_tool_call_specs } => {
+                action_tool_call_specs.heap_bytes() + exit_condition_tool_call_specs.heap_bytes()
+            }
+            Self::Decision { tool_call_specs } | Self::Reflection { tool_call_specs } => tool_call_specs.heap_bytes(),
+            Self::ToolCall { designated_tool, tool_call_specs } => {
+                designated_tool.heap_bytes() + tool_call_specs.heap_bytes()
+            }
         }
     }
 }

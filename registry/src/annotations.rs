@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::heap_bytes;
 use crate::invalid_value::InvalidValue;
 use crate::text_type::{made_of, text_type};
 
@@ -109,6 +110,10 @@ impl FromStr for TaskSupport {
         let found = Self::ALL.into_iter().find(|support| support.as_str() == text);
         found.ok_or(InvalidValue::new("tasks", "must be never, optional or required"))
     }
+}
+
+heap_bytes! {
+    Annotations { title }
 }
 
 #[cfg(test)]

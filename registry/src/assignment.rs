@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::{HeapBytes, heap_bytes};
 use crate::constraint::Constraint;
 use crate::digest::Digest;
 use crate::human_intervention::HumanIntervention;
@@ -164,6 +165,16 @@ pub enum AssignmentProblem {
         version that you have reviewed, or change version_constraint"
     )]
     DigestDiffers { name: ToolName, version: Version, pinned: Digest, present: Digest },
+}
+
+heap_bytes! {
+    Assignment { version_constraint, additional_instruction, audio_fillers, human_intervention }
+}
+
+impl HeapBytes for AudioFillers {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::heap_bytes;
 use crate::intervention::Intervention;
 use crate::library::LibraryFamily;
 use crate::names::NativeToolName;
@@ -46,9 +47,10 @@ impl BuiltInTools {
         found.map_or(Intervention::Never, |(_, intervention)| *intervention)
     }
 
-    /// Returns the same families, and for each tool the stricter confirmation of both.
+    /// Returns the same families without those that `other` disables, and for each tool the stricter confirmation of both.
     #[must_use]
     pub fn as_strict_as(mut self, other: &Self) -> Self {
+        self.disabled.extend(other.disabled.iter().cloned());
         for (tool, intervention) in &other.human_intervention {
             let own = self.human_intervention.entry(tool.clone()).or_default();
             *own = (*own).max(*intervention);
@@ -64,6 +66,10 @@ impl BuiltInTools {
         unknown.dedup();
         unknown
     }
+}
+
+heap_bytes! {
+    BuiltInTools { disabled, allowed_families, human_intervention }
 }
 
 #[cfg(test)]
@@ -93,11 +99,20 @@ mod tests {
             ..asking(&[("artifact_share", Never), ("rule_delete", Required)])
         };
         let both = run.as_strict_as(&agent);
+        assert!(both.disabled.is_empty());
         for (tool, expected) in
             [("artifact_share", Required), ("memory_delete", Always), ("rule_delete", Required), ("task_delete", Never)]
         {
             assert_eq!(both.intervention_of(tool), expected, "{tool}");
         }
+    }
+
+    #[test]
+    fn families_that_the_agent_disables_stay_disabled() {
+        let agent = tools(&["memory"], Some(&["skills"]));
+        let run = tools(&["rules"], Some(&["memory", "rules", "tasks"])).as_strict_as(&agent);
+        let allowed = LibraryFamily::ALL.iter().copied().filter(|family| run.allows(*family));
+        assert_eq!(allowed.map(LibraryFamily::as_str).collect::<Vec<_>>(), ["tasks"]);
     }
 
     fn families(disabled: &[&str], allowed: Option<&[&str]>) -> Vec<&'static str> {

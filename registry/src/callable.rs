@@ -1,5 +1,6 @@
 //! The data that a call needs before a run can begin.
 
+use crate::byte_cache::heap_bytes;
 use crate::names::EnvvarName;
 use crate::tool::Tool;
 use crate::tool_version::ToolVersion;
@@ -18,4 +19,9 @@ pub(crate) struct SealedVariable {
     pub name: EnvvarName,
     pub is_secret: bool,
     pub sealed: Vec<u8>,
+}
+
+heap_bytes! {
+    Callable { tool, version, variables }
+    SealedVariable { name, sealed }
 }

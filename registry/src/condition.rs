@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::{HeapBytes, heap_bytes};
 use crate::invalid_value::InvalidValue;
 use crate::pattern::Pattern;
 use crate::tags::tag_text;
@@ -164,6 +165,33 @@ impl From<Condition> for StoredCondition {
     fn from(condition: Condition) -> Self {
         let (key, operator, value) = condition.into_parts();
         Self { key, operator: operator.to_owned(), value }
+    }
+}
+
+heap_bytes! {
+    Condition { fact, test }
+}
+
+impl HeapBytes for Fact {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::ToolId | Self::ToolName => 0,
+            Self::Tag(key) => key.heap_bytes(),
+        }
+    }
+}
+
+impl HeapBytes for Test {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Equal(text)
+            | Self::NotEqual(text)
+            | Self::Contains(text)
+            | Self::NotContains(text)
+            | Self::StartsWith(text)
+            | Self::EndsWith(text) => text.heap_bytes(),
+            Self::Regex(pattern) => pattern.heap_bytes(),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use pep440_rs::{Operator, VersionSpecifier};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::byte_cache::{HeapBytes, allocated};
 use crate::invalid_value::InvalidValue;
 use crate::text_type::Checked;
 use crate::version::Version;
@@ -17,6 +18,8 @@ use crate::version::Version;
 const CONSTRAINT_BYTES_MAX: usize = 256;
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;
+/// Bytes of a version in a clause, with its counters and the parts that few versions have.
+const SPECIFIER_BYTES: usize = 320;
 
 /// The versions that a caller accepts. Without clauses, all versions match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,4 +141,20 @@ impl FromStr for Constraint {
 fn is_bare(text: &str) -> bool {
     let number = text.strip_prefix(['v', 'V']).unwrap_or(text);
     number.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(',')
+}
+
+impl HeapBytes for Constraint {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
+
+impl HeapBytes for Clause {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.heap_bytes(),
+            // The version and the list of its numbers.
+            Self::Specifier(specifier) => SPECIFIER_BYTES + allocated(size_of_val(specifier.version().release())),
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::byte_cache::HeapBytes;
 use crate::invalid_value::InvalidValue;
 
 const PREFIX: &str = "sha256:";
@@ -15,6 +16,12 @@ const TEXT_BYTES: usize = PREFIX.len() + 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
+
+impl HeapBytes for Digest {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
 
 impl Digest {
     pub fn of(bytes: &[u8]) -> Self {

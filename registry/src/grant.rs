@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::heap_bytes;
 use crate::condition::Condition;
 use crate::invalid_value::InvalidValue;
 use crate::permission::{Permission, PermissionSet};
@@ -113,6 +114,11 @@ impl<'de> Deserialize<'de> for Grants {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Vec::deserialize(deserializer).map(Self::from_list)
     }
+}
+
+heap_bytes! {
+    Grant { conditions }
+    Grants { all }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::byte_cache::heap_bytes;
 use crate::intervention::{Intervention, InterventionRule};
 use crate::tool_api::ApiName;
 
@@ -39,6 +40,8 @@ enum Written {
 impl HumanIntervention {
     /// The greatest size as JSON, in bytes. Each call of the tool reads it.
     pub const BYTES_MAX: usize = 16 << 10;
+    /// The greatest size in memory, in bytes. Small objects take a hundred times their text, and each running agent has up to 500 of these.
+    pub const PARSED_BYTES_MAX: usize = 128 << 10;
 
     pub fn of_policy(policy: Intervention) -> Self {
         Self { policy, ..Self::default() }
@@ -72,6 +75,10 @@ impl From<HumanIntervention> for Written {
             false => Self::Parts { policy, apis, rules },
         }
     }
+}
+
+heap_bytes! {
+    HumanIntervention { apis, rules }
 }
 
 #[cfg(test)]

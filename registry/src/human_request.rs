@@ -85,5 +85,7 @@ pub struct HumanRequestFilter {
     pub state: Option<HumanRequestState>,
     pub urgency: Option<Urgency>,
     pub agent_run: Option<AgentRunId>,
+    /// The last request of the page before.
+    pub after: Option<HumanRequestId>,
     pub limit: u32,
 }

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::byte_cache::HeapBytes;
 use crate::clock::Clock;
 use crate::invalid_value::InvalidValue;
 use crate::random;
@@ -54,6 +55,12 @@ macro_rules! hexadecimal_id {
 
             fn from_str(text: &str) -> Result<Self, InvalidValue> {
                 Self::parse(text)
+            }
+        }
+
+        impl HeapBytes for $name {
+            fn heap_bytes(&self) -> usize {
+                0
             }
         }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::byte_cache::{HeapBytes, heap_bytes};
 use crate::invalid_value::InvalidValue;
 
 /// Whether a person confirms each call of a version. The strictest is the last.
@@ -61,6 +62,16 @@ impl InterventionRule {
     pub fn schema(&self) -> Value {
         let required: Vec<_> = self.when.keys().collect();
         json!({"type": "object", "properties": self.when, "required": required})
+    }
+}
+
+heap_bytes! {
+    InterventionRule { when }
+}
+
+impl HeapBytes for Intervention {
+    fn heap_bytes(&self) -> usize {
+        0
     }
 }
 

@@ -18,6 +18,7 @@ mod attestation;
 mod blocking;
 mod build;
 mod built_in_tools;
+mod byte_cache;
 mod callable;
 mod clock;
 mod condition;
@@ -72,6 +73,7 @@ mod record;
 mod recordings;
 mod repository_contents;
 mod role;
+mod schema_text;
 mod secrets;
 mod shared_repositories;
 mod source_names;
@@ -114,6 +116,7 @@ pub use assignment::{
 pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
 pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
 pub use built_in_tools::{BuiltInTools, FamilyName};
+pub use byte_cache::{ByteCache, CacheBound, HeapBytes, ReadStart, allocated};
 pub use callable::Callable;
 pub use clock::{Clock, Timestamp};
 pub use condition::Condition;
@@ -186,12 +189,13 @@ pub use record::{
 pub use recordings::Recordings;
 pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
 pub use role::{Role, RoleName};
+pub use schema_text::SchemaText;
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
 pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
-    Advance, AdvancedItem, ComparedTable, CountedRequest, DatabaseLocation, DueRun, EndedRun, Library, Report,
+    Advance, AdvancedItem, CACHES, ComparedTable, CountedRequest, DatabaseLocation, DueRun, EndedRun, Library, Report,
     RequestedCancellation, SeenChanges, Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress,
     TransferStep,
 };

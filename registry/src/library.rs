@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::account::{OrganizationId, UserId};
+use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, InvocationId, LibraryItemId};
 use crate::invalid_value::InvalidValue;
@@ -69,6 +70,10 @@ impl LibraryScope {
     pub(crate) fn stored_app(&self) -> &str {
         self.app.as_ref().map_or("", CallerName::as_str)
     }
+}
+
+heap_bytes! {
+    LibraryScope { organization, user, app }
 }
 
 /// The origin of a revision of an item.

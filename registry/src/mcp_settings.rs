@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::heap_bytes;
 use crate::invalid_value::InvalidValue;
 use crate::uri_parts::{UriPart, parts};
 
@@ -108,6 +109,11 @@ impl From<ResourceUri> for String {
     fn from(uri: ResourceUri) -> Self {
         uri.text
     }
+}
+
+heap_bytes! {
+    McpSettings { resource }
+    ResourceUri { text, parts }
 }
 
 #[cfg(test)]

@@ -3,10 +3,8 @@
 mod fusion;
 mod index_cache;
 mod scope_index;
-mod sized_cache;
 mod text_index;
 
 pub use fusion::MatchedBy;
-pub(crate) use index_cache::{IndexCache, SharedIndex};
+pub(crate) use index_cache::{IndexCache, MEMORY_INDICES, SharedIndex};
 pub(crate) use scope_index::{FoundMemory, IndexChange, IndexedMemory, Wanted};
-pub(crate) use sized_cache::SizedCache;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use regex_lite::{Regex, RegexBuilder};
 
+use crate::byte_cache::HeapBytes;
 use crate::invalid_value::InvalidValue;
 
 /// Bytes of a pattern. Names and tags are shorter.
@@ -63,6 +64,13 @@ impl PartialEq for Pattern {
 }
 
 impl Eq for Pattern {}
+
+/// Counts the compiled form, which is made later, with its bound.
+impl HeapBytes for Pattern {
+    fn heap_bytes(&self) -> usize {
+        self.source.heap_bytes() + COMPILED_BYTES_MAX
+    }
+}
 
 #[cfg(test)]
 mod tests {

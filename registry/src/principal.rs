@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use crate::account::{OrganizationId, UserId};
 use crate::api_key::ApiKeyId;
+use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::permission::Permission;
@@ -43,4 +44,8 @@ impl Principal {
     pub fn may_for(&self, permission: Permission, tool: &Tool) -> bool {
         self.may(permission) || self.grants.allow_for(permission, tool)
     }
+}
+
+heap_bytes! {
+    Principal { organization, user, grants }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::HeapBytes;
 use crate::invalid_value::InvalidValue;
 
 /// The tags of a tool: keys with optional values, both trimmed and made of letters, digits, `_` and white space.
@@ -34,6 +35,12 @@ impl Tags {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl HeapBytes for Tags {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
     }
 }
 

@@ -38,6 +38,12 @@ macro_rules! text_type {
             }
         }
 
+        impl $crate::byte_cache::HeapBytes for $name {
+            fn heap_bytes(&self) -> usize {
+                self.0.heap_bytes()
+            }
+        }
+
         $crate::text_type::written_as_text!($name);
     };
 }

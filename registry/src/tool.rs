@@ -1,6 +1,7 @@
 //! A tool: a name under which versions are published, with a description, tags and variables.
 
 use crate::account::{OrganizationId, UserId};
+use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::ids::ToolId;
 use crate::names::{Description, EnvvarName, ToolName};
@@ -37,6 +38,10 @@ pub struct Tool {
     pub updated_by: UserId,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+heap_bytes! {
+    Tool { organization, name, description, tags, envvars, secret_envvars, creator, updated_by }
 }
 
 /// Changes to a tool. `None` keeps the current value.

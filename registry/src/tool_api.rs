@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::annotations::Annotations;
+use crate::byte_cache::heap_bytes;
 use crate::intervention::Intervention;
 use crate::names::Description;
+use crate::schema_text::SchemaText;
 use crate::text_type::{made_of, text_type};
 
 text_type! {
@@ -57,16 +59,20 @@ pub struct ToolApi {
     /// The text by which a model chooses the API.
     pub description: Description,
     /// JSON Schema of the arguments.
-    pub input_schema: Value,
+    pub input_schema: SchemaText,
     /// JSON Schema of the output, if the author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<SchemaText>,
     /// The author's hints for models and clients.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
     /// Whether a person confirms each call of the API.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
+}
+
+heap_bytes! {
+    ToolApi { description, input_schema, output_schema, annotations }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::account::{OrganizationId, UserId};
 use crate::annotations::{Annotations, TaskSupport};
 use crate::attestation::Attestation;
+use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::digest::Digest;
@@ -17,6 +18,7 @@ use crate::language::Language;
 use crate::mcp_settings::McpSettings;
 use crate::names::{EnvvarName, ToolName};
 use crate::page::Direction;
+use crate::schema_text::SchemaText;
 use crate::source_names::{BranchName, ProjectPath};
 use crate::tool_api::{ApiName, SystemRole, ToolApi};
 use crate::tool_world::ToolWorld;
@@ -31,7 +33,7 @@ pub struct VersionSettings {
     pub allowed_hosts: Vec<String>,
     /// JSON Schema of the output, if the author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<serde_json::Value>,
+    pub output_schema: Option<SchemaText>,
     /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
     #[serde(default)]
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
@@ -84,7 +86,7 @@ impl VersionSettings {
     }
 
     /// The schema of the output for an input: that of the API, if the version has APIs.
-    pub fn output_schema_of(&self, input: &Map<String, Value>) -> Option<&Value> {
+    pub fn output_schema_of(&self, input: &Map<String, Value>) -> Option<&SchemaText> {
         let schema = if self.apis.is_empty() { &self.output_schema } else { &self.api_of(input)?.output_schema };
         schema.as_ref()
     }
@@ -92,6 +94,16 @@ impl VersionSettings {
     /// Whether a person confirms a call with an input: the declaration of the API, if the version has APIs.
     pub fn intervention_of(&self, input: &Map<String, Value>) -> Intervention {
         self.api_of(input).map_or(self.intervention, |api| api.intervention)
+    }
+}
+
+heap_bytes! {
+    VersionSettings {
+        entry_point, allowed_hosts, output_schema, secret_hosts, world, annotations, intervention_rules, mcp, calls, apis, system_role
+    }
+    ToolVersion {
+        organization, required_envvars, required_secret_envvars, input_schema, commit, commit_branch, scaffold_commit, project_path,
+        settings, creator, updated_by
     }
 }
 
@@ -185,7 +197,7 @@ pub struct ToolVersion {
     pub ordinal: i64,
     pub required_envvars: Vec<EnvvarName>,
     pub required_secret_envvars: Vec<EnvvarName>,
-    pub input_schema: serde_json::Value,
+    pub input_schema: SchemaText,
     pub commit: String,
     pub commit_branch: BranchName,
     pub scaffold_commit: String,
@@ -199,6 +211,15 @@ pub struct ToolVersion {
     pub updated_by: UserId,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl ToolVersion {
+    /// Bytes of the schemas, as JSON.
+    pub fn schema_bytes(&self) -> usize {
+        let of_apis = self.settings.apis.values().flat_map(|api| [Some(&api.input_schema), api.output_schema.as_ref()]);
+        let of_tool = [Some(&self.input_schema), self.settings.output_schema.as_ref()];
+        of_tool.into_iter().chain(of_apis).flatten().map(|schema| schema.as_str().len()).sum()
+    }
 }
 
 /// The filter and order of a list of versions. The default lists all versions, newest first.

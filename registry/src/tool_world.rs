@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::heap_bytes;
+
 /// The interfaces between a version and the server, with their WIT names and versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolWorld {
@@ -12,4 +14,8 @@ pub struct ToolWorld {
     pub imports: Vec<String>,
     /// Exported functions, such as `run-tool`.
     pub exports: Vec<String>,
+}
+
+heap_bytes! {
+    ToolWorld { name, imports, exports }
 }

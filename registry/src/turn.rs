@@ -2,7 +2,6 @@
 //! checked against these.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::agent::{AgentSlug, RevisionNumber};
 use crate::agent_call::{AgentCall, AgentProtocol, ClientName};
@@ -14,6 +13,7 @@ use crate::digest::Digest;
 use crate::ids::{ConversationId, InteractionId, TurnId};
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::{InvocationMetadata, InvocationSource};
+use crate::schema_text::SchemaText;
 use crate::tool_api::ApiName;
 use crate::version::Version;
 
@@ -26,9 +26,9 @@ pub struct PresentedTool {
     pub component_digest: Digest,
     /// The description of the tool, with the instruction of its specification.
     pub description: String,
-    pub input_schema: Value,
+    pub input_schema: SchemaText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<SchemaText>,
     /// The API of the tool that the name stands for. `None` for a tool of one function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api: Option<ApiName>,

@@ -1,5 +1,7 @@
 //! The parts of a template of URIs.
 
+use crate::byte_cache::HeapBytes;
+
 /// Bytes of a template.
 const BYTES_MAX: usize = 256;
 /// Variables of a template.
@@ -11,6 +13,13 @@ const RESERVED: [&str; 2] = ["artifact", "skill"];
 pub(crate) enum UriPart {
     Literal(String),
     Variable(String),
+}
+
+impl HeapBytes for UriPart {
+    fn heap_bytes(&self) -> usize {
+        let (Self::Literal(text) | Self::Variable(text)) = self;
+        text.heap_bytes()
+    }
 }
 
 /// Separates a template at its variables.

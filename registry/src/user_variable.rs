@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::account::UserId;
+use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::text_type::{made_of, text_type};
 use crate::variables::SecretValue;
@@ -53,4 +54,8 @@ pub(crate) struct SealedUserVariable {
     pub name: UserVariableName,
     pub is_sensitive: bool,
     pub sealed: Vec<u8>,
+}
+
+heap_bytes! {
+    SealedUserVariable { name, sealed }
 }

@@ -8,13 +8,11 @@ use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dashmap::DashMap;
 use nix::sys::resource::{Resource, setrlimit};
-use registry::Digest;
+use registry::{ByteCache, CacheBound, Digest, HeapBytes};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
 
 use crate::code_cache::CodeCache;
 use crate::code_store::{CodeStore, NativeCode};
@@ -34,8 +32,8 @@ const TOOL_MEMORY_BYTES_MAX: u64 = 1 << 30;
 const WALL_MAX: Duration = Duration::from_secs(300);
 /// Time for which a refused component is not compiled again. Each attempt may take all of its time, and there is one at a time.
 const REFUSAL_TTL: Duration = Duration::from_secs(600);
-/// Refusals kept. Beyond it all are forgotten.
-const REFUSALS_MAX: usize = 1_000;
+/// Refusals of some 2,000 components, with their reasons.
+pub(crate) const REFUSALS: CacheBound = CacheBound { name: "refused components", bytes_max: 1 << 20 };
 /// Size of a component; images are smaller, and can grow.
 pub const COMPONENT_BYTES_MAX: usize = 64 << 20;
 
@@ -48,13 +46,19 @@ pub enum Maker {
     Author,
 }
 
+impl HeapBytes for Maker {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
 /// Compiles components that the cache lacks, one at a time. Clones share the state.
 #[derive(Clone)]
 pub struct Compiler {
     command: Arc<[String]>,
     codes: CodeStore,
-    /// Refused components, with the end and the reason of the refusal.
-    refused: Arc<DashMap<(Digest, Maker), (Instant, String)>>,
+    /// Refused components, with the reason of the refusal.
+    refused: Arc<ByteCache<(Digest, Maker), String>>,
     read_lock: Arc<Mutex<()>>,
     compile_lock: Arc<Mutex<()>>,
 }
@@ -62,7 +66,8 @@ pub struct Compiler {
 impl Compiler {
     pub(crate) fn new(command: &[String], codes: CodeStore) -> Self {
         let (read_lock, compile_lock) = <(Arc<Mutex<()>>, Arc<Mutex<()>>)>::default();
-        Self { command: command.into(), codes, refused: Arc::default(), read_lock, compile_lock }
+        let refused = Arc::new(ByteCache::new(REFUSALS).with_ttl(REFUSAL_TTL));
+        Self { command: command.into(), codes, refused, read_lock, compile_lock }
     }
 
     /// Makes a compiler for a process that runs no components.
@@ -178,17 +183,12 @@ impl Compiler {
     }
 
     fn refusal(&self, component: (Digest, Maker)) -> Option<String> {
-        let found = self.refused.get(&component)?;
-        let (until, reason) = found.value();
-        (Instant::now() < *until).then(|| reason.clone())
+        self.refused.get(&component)
     }
 
     fn remember(&self, component: (Digest, Maker), error: &Error) {
         if let Error::Rejected { reason } = error {
-            if self.refused.len() >= REFUSALS_MAX {
-                self.refused.clear();
-            }
-            self.refused.insert(component, (Instant::now() + REFUSAL_TTL, reason.clone()));
+            self.refused.insert(component, reason.clone());
         }
     }
 
@@ -331,7 +331,7 @@ mod tests {
         // The limits of the platform's components are others.
         assert!(ready(&compiler, b"one", Maker::Platform).await.is_err());
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n");
-        compiler.refused.insert((Digest::of(b"one"), Maker::Author), (Instant::now(), "until now".to_owned()));
+        compiler.refused.remove(&(Digest::of(b"one"), Maker::Author));
         assert!(ready(&compiler, b"one", Maker::Author).await.is_err());
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n--author \n");
     }

@@ -1,6 +1,6 @@
 //! The rules of a version, or of an agent, that say which calls a person confirms, compiled.
 
-use registry::{Intervention, InterventionRule};
+use registry::{HeapBytes, Intervention, InterventionRule};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -66,6 +66,18 @@ impl InterventionRules {
             }
         }
         strictest
+    }
+}
+
+impl HeapBytes for InterventionRules {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
+
+impl HeapBytes for CompiledRule {
+    fn heap_bytes(&self) -> usize {
+        self.arguments.heap_bytes() + self.schema.heap_bytes()
     }
 }
 

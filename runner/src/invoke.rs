@@ -48,10 +48,13 @@ pub use agent_runs::{
     is_control_tool,
 };
 pub use catalogue::{Catalogue, ListedSource, ListedTool};
+pub(crate) use catalogue_cache::CATALOGUES;
+pub(crate) use compiled_rules::COMPILED_RULES;
 pub use invoker::{Invoker, Storage};
 pub use refusal::Refusal;
 pub use replay::{Replay, ReplayResult, ReplayTarget};
 pub use replay_report::{DifferingRun, LastRuns, ReplayReport};
+pub(crate) use rule_cache::RULES;
 pub use search_tools::search_tools;
 pub use target::NATIVE_OUTPUT_CHARACTERS_MAX;
 pub use turn::TurnCall;

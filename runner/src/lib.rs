@@ -6,6 +6,7 @@
 
 mod admission;
 mod bindings;
+mod caches;
 mod call;
 mod code_cache;
 mod code_store;
@@ -57,6 +58,7 @@ mod versions;
 mod wiping;
 
 pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
+pub use caches::CACHES;
 pub use call::{
     Call, CallOrigin, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,
     ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,

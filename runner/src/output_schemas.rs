@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{ApiName, VersionSettings};
+use registry::{ApiName, HeapBytes, VersionSettings};
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -48,6 +48,12 @@ impl OutputSchemas {
             Some(apis) if apis.is_empty() => None,
             Some(apis) => apis.get(&serde_json::from_str::<NamedApi>(tool_input).ok()?.api),
         }
+    }
+}
+
+impl HeapBytes for OutputSchemas {
+    fn heap_bytes(&self) -> usize {
+        self.of_tool.heap_bytes() + self.of_apis.heap_bytes()
     }
 }
 

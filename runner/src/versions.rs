@@ -1,10 +1,8 @@
 //! Keeps the immutable parts of versions in memory.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-use registry::VersionId;
+use registry::{ByteCache, CacheBound, HeapBytes, VersionId, allocated};
 
 use crate::egress::CompiledMocks;
 use crate::error::DamagedArtifact;
@@ -13,11 +11,8 @@ use crate::intervention_rules::InterventionRules;
 use crate::output_schemas::OutputSchemas;
 use crate::schema::InputSchema;
 
-/// Versions that stay in memory.
-const VERSIONS_MAX: usize = 1_024;
-/// Bytes of all bundles and mocks together. Most have some kilobytes; 1,024 of the largest, 24 MiB each, would take 24
-/// GiB.
-const BUNDLE_BYTES_MAX: usize = 256 << 20;
+/// Bundles, mocks and schemas of all versions. Most have some kilobytes, the largest bundle 24 MiB.
+pub(crate) const VERSIONS: CacheBound = CacheBound { name: "loaded versions", bytes_max: 256 << 20 };
 
 /// The code and schemas of one version.
 #[derive(Debug)]
@@ -31,46 +26,31 @@ pub(crate) struct LoadedVersion {
     pub(crate) mocks: Arc<CompiledMocks>,
 }
 
-impl LoadedVersion {
-    /// Bytes that depend on the size of the author's files.
-    fn bytes(&self) -> usize {
-        self.code.as_ref().map_or(0, |code| code.bundle.bytes().len()) + self.mocks.bytes()
+impl HeapBytes for LoadedVersion {
+    fn heap_bytes(&self) -> usize {
+        let code = self.code.as_ref().map_or(0, |code| allocated(code.bundle.bytes().len()));
+        let schemas = self.schema.heap_bytes() + self.outputs.heap_bytes();
+        code + schemas + self.rules.heap_bytes() + allocated(self.mocks.bytes())
     }
 }
 
-/// A cache of versions. At a bound it is emptied, which needs no bookkeeping; versions in use are loaded again
-/// immediately.
-#[derive(Debug, Default)]
-pub(crate) struct VersionCache(RwLock<CachedVersions>);
+/// A cache of versions.
+#[derive(Debug)]
+pub(crate) struct VersionCache(ByteCache<VersionId, Arc<LoadedVersion>>);
 
-#[derive(Debug, Default)]
-struct CachedVersions {
-    versions: HashMap<VersionId, Arc<LoadedVersion>>,
-    bundle_bytes: usize,
+impl Default for VersionCache {
+    fn default() -> Self {
+        Self(ByteCache::new(VERSIONS))
+    }
 }
 
 impl VersionCache {
     pub(crate) fn get(&self, id: &VersionId) -> Option<Arc<LoadedVersion>> {
-        self.0.read().versions.get(id).cloned()
+        self.0.get(id)
     }
 
     pub(crate) fn keep(&self, id: VersionId, loaded: Arc<LoadedVersion>) {
-        self.0.write().keep(id, loaded);
-    }
-}
-
-impl CachedVersions {
-    fn keep(&mut self, id: VersionId, loaded: Arc<LoadedVersion>) {
-        let bytes = loaded.bytes();
-        if self.versions.len() >= VERSIONS_MAX || self.bundle_bytes + bytes > BUNDLE_BYTES_MAX {
-            self.versions.clear();
-            self.bundle_bytes = 0;
-        }
-        self.bundle_bytes += bytes;
-        // Two calls may load a version at the same time.
-        if let Some(replaced) = self.versions.insert(id, loaded) {
-            self.bundle_bytes -= replaced.bytes();
-        }
+        self.0.insert(id, loaded);
     }
 }
 
@@ -99,32 +79,21 @@ mod tests {
 
     #[test]
     fn bundles_have_a_bound_together() {
-        let (mut held, clock, large) = (CachedVersions::default(), Clock::system(), bundle(8 << 20));
+        let (held, clock, large) = (VersionCache::default(), Clock::system(), bundle(8 << 20));
         for _ in 0..100 {
             held.keep(VersionId::new(&clock), loaded(&large));
-            let sum: usize = held.versions.values().map(|version| version.bytes()).sum();
-            assert_eq!(sum, held.bundle_bytes);
-            assert!(sum <= BUNDLE_BYTES_MAX, "{sum} bytes");
+            assert!(held.0.bytes() <= VERSIONS.bytes_max, "{} bytes", held.0.bytes());
         }
-        assert_eq!(held.versions.len(), 100 % (BUNDLE_BYTES_MAX / (8 << 20)));
-    }
-
-    #[test]
-    fn small_versions_have_a_bound_of_their_own() {
-        let (mut held, clock, small) = (CachedVersions::default(), Clock::system(), bundle(1));
-        for _ in 0..=VERSIONS_MAX {
-            held.keep(VersionId::new(&clock), loaded(&small));
-        }
-        assert_eq!((held.versions.len(), held.bundle_bytes), (1, 1));
+        assert!(held.0.count() < VERSIONS.bytes_max / (8 << 20));
     }
 
     #[test]
     fn a_version_loaded_twice_counts_once() {
         let (versions, id) = (VersionCache::default(), VersionId::new(&Clock::system()));
-        for _ in 0..2 {
-            versions.keep(id.clone(), loaded(&bundle(10)));
-        }
-        assert_eq!(versions.0.read().bundle_bytes, 10);
+        versions.keep(id.clone(), loaded(&bundle(10)));
+        let bytes = versions.0.bytes();
+        versions.keep(id.clone(), loaded(&bundle(10)));
+        assert_eq!(versions.0.bytes(), bytes);
         assert_eq!(versions.get(&id).unwrap().code.as_ref().unwrap().bundle.bytes().len(), 10);
         assert!(versions.get(&VersionId::new(&Clock::system())).is_none());
     }

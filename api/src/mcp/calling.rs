@@ -251,7 +251,7 @@ pub(super) fn output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
         ListedSource::Native(tool) if tool.has_envelope() => return OutputForm::Envelope,
         ListedSource::Native(_) => true,
-        ListedSource::Published { .. } => listed.output_schema().is_some_and(is_of_object),
+        ListedSource::Published { .. } => listed.output_schema().is_some_and(|schema| is_of_object(&schema)),
     };
     if is_described { OutputForm::Described } else { OutputForm::Free }
 }

@@ -8,7 +8,10 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObjec
 use runner::{Catalogue, ListedSource, ListedTool, search_tools};
 use serde_json::{Value, json};
 
-use super::listing::{native, rendered};
+use super::listing::{native, object, rendered};
+
+/// Bytes of the schemas of one page. They are parsed for the page, which takes some thirty times as much memory.
+const PAGE_BYTES_MAX: usize = 1 << 20;
 
 const SEARCH: &str = "search_tools";
 const RUN: &str = "run_tool";
@@ -24,12 +27,13 @@ pub(super) enum Called {
 pub(super) struct Exposed<'a>(pub &'a Arc<Catalogue>);
 
 impl Exposed<'_> {
-    /// Returns the definitions from `start`, at most `count`, and the number of all.
+    /// Returns the definitions from `start`, at most `count` with [`PAGE_BYTES_MAX`] together but at least one, and the number of all.
     pub fn definitions(&self, start: usize, count: usize) -> Result<(Vec<Tool>, usize), ErrorData> {
         let tools = match self.exposure() {
             ToolExposure::Full => {
-                let tools = &self.0.tools;
-                return Ok((tools.iter().skip(start).take(count).map(rendered).collect(), tools.len()));
+                let tools = self.0.tools.get(start..).unwrap_or_default();
+                let count = count_fitting(tools.iter().take(count).map(ListedTool::schema_bytes));
+                return Ok((tools.iter().take(count).map(rendered).collect(), self.0.tools.len()));
             }
             ToolExposure::Search => vec![run_tool(), native(SEARCH, &self.search()?)],
         };
@@ -40,7 +44,7 @@ impl Exposed<'_> {
     pub fn headed(&self, name: &str) -> Option<Tool> {
         match (self.exposure(), name) {
             (ToolExposure::Full, name) => {
-                let schema = self.0.find(name)?.input_object();
+                let schema = object(self.0.find(name)?.input_schema().into_owned());
                 Some(Tool::new_with_raw(name.to_owned(), None, schema))
             }
             (ToolExposure::Search, RUN) => Some(run_tool()),
@@ -95,6 +99,12 @@ impl Exposed<'_> {
     }
 }
 
+/// Returns the number of definitions that a page has, of definitions with so many bytes.
+fn count_fitting(sizes: impl Iterator<Item = usize>) -> usize {
+    let mut left = PAGE_BYTES_MAX;
+    sizes.take_while(|bytes| left.checked_sub(*bytes).inspect(|rest| left = *rest).is_some()).count().max(1)
+}
+
 fn failed(text: &str) -> Called {
     Called::Failed(CallToolResult::error(vec![ContentBlock::text(text)]))
 }
@@ -114,4 +124,19 @@ fn run_tool() -> Tool {
     tool.title = Some("Run a tool".to_owned());
     tool.annotations = Some(ToolAnnotations::with_title("Run a tool"));
     tool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_a_bound_in_bytes_and_at_least_one_tool() {
+        const HALF: usize = PAGE_BYTES_MAX / 2;
+        for (sizes, expected) in
+            [(&[10, 10, 10][..], 3), (&[HALF, HALF, 1], 2), (&[HALF, HALF + 1, 1], 1), (&[PAGE_BYTES_MAX + 1, 1], 1)]
+        {
+            assert_eq!(count_fitting(sizes.iter().copied()), expected, "{sizes:?}");
+        }
+    }
 }

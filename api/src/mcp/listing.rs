@@ -1,5 +1,6 @@
 //! Tools in the form of the protocol.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use registry::{Annotations, Callable};
@@ -24,9 +25,9 @@ pub(crate) fn rendered(listed: &ListedTool) -> Tool {
 
 /// Renders a tool of the server.
 pub(super) fn native(name: &str, tool: &NativeTool) -> Tool {
-    let mut shown = Tool::new(name.to_owned(), tool.description, object(&tool.input_schema));
+    let mut shown = Tool::new(name.to_owned(), tool.description, object(tool.input_schema.clone()));
     shown.title = Some(tool.title.to_owned());
-    shown.output_schema = Some(object(&tool.output_schema));
+    shown.output_schema = Some(object(tool.output_schema.clone()));
     let annotations = ToolAnnotations::with_title(tool.title);
     shown.annotations = Some(match tool.effect {
         ToolEffect::ReadOnly => annotations.read_only(true),
@@ -39,14 +40,14 @@ pub(super) fn native(name: &str, tool: &NativeTool) -> Tool {
 
 fn published(listed: &ListedTool, callable: &Callable) -> Tool {
     let Callable { tool, version, .. } = callable;
-    let mut shown = Tool::new(listed.name.clone(), listed.description(), listed.input_object());
+    let mut shown = Tool::new(listed.name.clone(), listed.description(), object(listed.input_schema().into_owned()));
     let annotations = match listed.api() {
         Some((name, api)) => api.annotations.with_defaults_of(name.as_str()),
         None => version.settings.annotations.with_defaults_of(tool.name.as_str()),
     };
     shown.title = title(listed);
     shown.annotations = Some(hints(&annotations));
-    shown.output_schema = listed.output_schema().filter(|schema| is_of_object(schema)).map(object);
+    shown.output_schema = listed.output_schema().map(Cow::into_owned).filter(is_of_object).map(object);
     let mut fields = vec![
         (TOOL_ID, json!(tool.id)),
         (VERSION, json!(version.version.to_string())),
@@ -84,8 +85,11 @@ pub(super) fn is_of_object(schema: &Value) -> bool {
     schema["type"] == "object"
 }
 
-fn object(schema: &Value) -> Arc<JsonObject> {
-    Arc::new(schema.as_object().cloned().unwrap_or_default())
+pub(super) fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(members) => Arc::new(members),
+        _ => Arc::default(),
+    }
 }
 
 /// A `_meta` object.

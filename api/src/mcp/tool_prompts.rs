@@ -54,7 +54,8 @@ pub(super) async fn get(
 
 /// The values of an argument that its schema lists.
 pub(super) fn values(listed: &ListedTool, argument: &str) -> Option<Vec<String>> {
-    let schema = listed.input_schema()["properties"].get(argument).filter(|schema| is_text(schema))?;
+    let schema = listed.input_schema();
+    let schema = schema["properties"].get(argument).filter(|schema| is_text(schema))?;
     let values = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
     Some(values.map(ToOwned::to_owned).collect())
 }

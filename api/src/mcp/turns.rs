@@ -56,7 +56,7 @@ pub(super) fn call_in_turn(
 ) -> Result<(Call, OutputForm), ErrorData> {
     let scope = Scope::of(&context.extensions)?;
     let tool = request.name.to_string();
-    let is_described = invoker.output_schema_in(&turn, &tool).is_some_and(is_of_object);
+    let is_described = invoker.output_schema_in(&turn, &tool).is_some_and(|schema| is_of_object(&schema));
     let form = if is_described { OutputForm::Described } else { OutputForm::Free };
     let call = invoker.turn_call(TurnCall {
         turn,

@@ -6,32 +6,44 @@ use registry::Agent;
 use runner::{Catalogue, ListedSource, ListedTool, library_instructions};
 use serde_json::{Value, json};
 
-/// Returns one manifest for each family.
-pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
+/// A family of the tools of a catalogue.
+pub(super) struct Family<'a> {
+    name: &'a str,
+    identifier: String,
+    agent: &'a Agent,
+    tools: Vec<&'a ListedTool>,
+}
+
+/// Returns the families, each of which has a manifest.
+pub(super) fn families(catalogue: &Catalogue) -> Vec<Family<'_>> {
     let agent = &catalogue.running.agent;
     let mut families = BTreeMap::<(&str, String), Vec<&ListedTool>>::new();
     for tool in &catalogue.tools {
         families.entry((tool.family(), identifier(tool, agent))).or_default().push(tool);
     }
-    let manifest = |((family, identifier), tools): ((&str, String), Vec<&ListedTool>)| {
+    families.into_iter().map(|((name, identifier), tools)| Family { name, identifier, agent, tools }).collect()
+}
+
+impl Family<'_> {
+    pub(super) fn manifest(&self) -> Value {
+        let Self { name, identifier, agent, tools } = self;
         // A tool with APIs may have the name of a family of the Library.
         let instructions = match tools.iter().find(|tool| tool.api().is_some()) {
             Some(of_api) => of_api.system_role(),
-            None => library_instructions(family, |name| tools.iter().any(|tool| tool.name == name)),
+            None => library_instructions(name, |name| tools.iter().any(|tool| tool.name == name)),
         };
         let mut manifest = json!({
             "identifier": identifier,
             "type": "default",
             "version": "1",
             "meta": meta(tools.first().copied(), agent),
-            "api": tools.into_iter().map(api).collect::<Vec<_>>(),
+            "api": tools.iter().copied().map(api).collect::<Vec<_>>(),
         });
         if let Some(instructions) = instructions {
             manifest["systemRole"] = json!(instructions);
         }
         manifest
-    };
-    families.into_iter().map(manifest).collect()
+    }
 }
 
 /// The identifier of the family of a tool. It stays in the history of conversations, so that it has ids, which never change.

@@ -31,6 +31,7 @@ pub struct AgentState {
 /// The states of a draft.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AgentStateList {
+    #[schemars(length(max = 100))]
     pub states: Vec<AgentState>,
 }
 

@@ -32,6 +32,7 @@ pub struct Assignment {
 /// The assignments of a draft.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AssignmentList {
+    #[schemars(length(max = 500))]
     pub assignments: Vec<Assignment>,
 }
 

@@ -32,6 +32,7 @@ pub struct UserVariable {
 /// All variables of a user, by name.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct UserVariableList {
+    #[schemars(length(max = 40))]
     pub variables: Vec<UserVariable>,
 }
 

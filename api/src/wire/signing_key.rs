@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SigningKeys {
     /// The keys, oldest first.
+    #[schemars(length(max = 100))]
     pub keys: Vec<SigningKey>,
 }
 

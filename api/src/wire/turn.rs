@@ -1,6 +1,6 @@
 //! Turns of conversations, with the tools that they present.
 
-use registry::HumanIntervention;
+use registry::{HumanIntervention, SchemaText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,8 +51,10 @@ pub struct PresentedTool {
     pub component_digest: String,
     /// The description of the tool, with the additional instruction.
     pub description: String,
-    pub input_schema: Value,
-    pub output_schema: Option<Value>,
+    #[schemars(with = "Value")]
+    pub input_schema: SchemaText,
+    #[schemars(with = "Option<Value>")]
+    pub output_schema: Option<SchemaText>,
     /// The constraint that selected the version.
     pub version_constraint: String,
     pub additional_instruction: String,

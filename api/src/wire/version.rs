@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use registry::{
-    Annotations, ApiName, Intervention, InterventionRule, McpSettings, OrganizationId, TaskSupport, UserId, Version,
+    Annotations, ApiName, Intervention, InterventionRule, McpSettings, OrganizationId, SchemaText, TaskSupport, UserId,
+    Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub struct ToolVersion {
     pub required_secret_envvars: Vec<String>,
     /// The JSON Schema of `input_parameters`.
     #[schemars(with = "serde_json::Map<String, Value>")]
-    pub input_schema: Value,
+    pub input_schema: SchemaText,
     pub tool_commit_hash: String,
     pub amigo_scaffold_commit_hash: String,
     pub project_directory: String,

@@ -186,6 +186,22 @@ impl TestApp {
         self.store.publish_version(&lease, new).await.unwrap();
     }
 
+    /// Publishes the first version of a new tool with an input schema of so many bytes.
+    pub async fn tool_with_schema(&self, name: &str, bytes: usize) -> String {
+        let tool = self.tool(name).await;
+        self.version_with_schema(&tool, bytes).await;
+        tool
+    }
+
+    /// Publishes the next major version of a tool with an input schema of so many bytes.
+    pub async fn version_with_schema(&self, tool: &str, bytes: usize) {
+        let lease = self.lease(tool).await;
+        let input_schema = json!({"type": "object", "description": "x".repeat(bytes - 35)});
+        assert_eq!(input_schema.to_string().len(), bytes);
+        let new = NewVersion { input_schema, bump: BumpKind::Major, ..new_version(&[]) };
+        self.store.publish_version(&lease, new).await.unwrap();
+    }
+
     /// Ends a build with a version.
     pub async fn publish_under(&self, lease: &Lease) {
         self.store.publish_version(lease, new_version(&[])).await.unwrap();

@@ -3,6 +3,7 @@
 //! The end-to-end tests cover built tools and the real `git`; these tests cover routing, responses and errors.
 
 mod agent_calls;
+mod agent_tools;
 mod agents;
 mod api_keys;
 mod bodies;

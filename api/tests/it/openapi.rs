@@ -3,6 +3,7 @@
 mod against_contract;
 mod bodies;
 mod generate;
+mod lists;
 mod marks;
 mod queries;
 mod shape;

@@ -1,6 +1,6 @@
 //! Comparison of the APIs of two versions, each as a tool of its own.
 
-use registry::{BumpKind, ToolApi, VersionSettings};
+use registry::{BumpKind, SchemaText, ToolApi, VersionSettings};
 
 use super::change::Change;
 use super::{promises, values};
@@ -26,8 +26,9 @@ pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
 }
 
 fn of_api(old: &ToolApi, new: &ToolApi) -> Vec<Change> {
-    let mut changes = values::input(&old.input_schema, &new.input_schema);
-    changes.extend(values::output(old.output_schema.as_ref(), new.output_schema.as_ref()));
+    let mut changes = values::input(&old.input_schema.value(), &new.input_schema.value());
+    let outputs = [&old.output_schema, &new.output_schema].map(|schema| schema.as_ref().map(SchemaText::value));
+    changes.extend(values::output(outputs[0].as_ref(), outputs[1].as_ref()));
     changes.extend(promises::of_api(old, new));
     changes
 }

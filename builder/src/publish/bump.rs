@@ -1,6 +1,6 @@
 //! The bump of a publication: the requested one, if it is large enough for the changes.
 
-use registry::{BumpKind, ToolVersion};
+use registry::{BumpKind, SchemaText, ToolVersion};
 
 use super::publish_context::PublishContext;
 use crate::blocking::blocking;
@@ -42,7 +42,8 @@ impl PublishContext<'_> {
 
 /// Compares on a thread for blocking work, since large schemas take long.
 async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> {
-    let (manifest, input_schema, settings) = (&built.manifest, built.input_schema.clone(), built.settings.clone());
+    let (manifest, input_schema, settings) =
+        (&built.manifest, SchemaText::of(&built.input_schema), built.settings.clone());
     let (envvars, secrets) = (manifest.required_envvars.clone(), manifest.required_secret_envvars.clone());
     blocking(move || {
         let new =

@@ -73,7 +73,7 @@ fn differences(version: &ToolVersion, built: &Built) -> Vec<VersionDifference> {
         ("image_digest", version.image_digest.to_string(), image.to_string()),
         ("bundle_digest", bundle(version.bundle_digest), bundle(built.artifact.bundle_digest())),
         ("component_digest", version.component_digest.to_string(), built.artifact.component_digest().to_string()),
-        ("input_schema", version.input_schema.to_string(), built.input_schema.to_string()),
+        ("input_schema", version.input_schema.as_str().to_owned(), built.input_schema.to_string()),
     ];
     let differs = |(what, published, rebuilt): (&'static str, String, String)| {
         (published != rebuilt).then_some(VersionDifference { what, published, rebuilt })

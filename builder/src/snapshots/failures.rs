@@ -1,35 +1,35 @@
 //! Remembers recent failures to make a snapshot. A package that hangs would otherwise delay every build that uses it, and
 //! all builds that wait. Entries expire, since the machine may only have been busy.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use registry::Digest;
-use tokio::time::Instant;
+use registry::{ByteCache, CacheBound, Digest};
 
 /// Time until the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(600);
-/// Remembered failures; the oldest is evicted.
-const COUNT_MAX: usize = 64;
+/// Some 1,000 failures with their reasons.
+pub(crate) const FAILURES: CacheBound = CacheBound { name: "failures of snapshots", bytes_max: 512 << 10 };
 
 /// Reasons by the key of the snapshot.
-#[derive(Debug, Default)]
-pub struct Failures(VecDeque<(Digest, String, Instant)>);
+#[derive(Debug)]
+pub struct Failures(ByteCache<Digest, String>);
+
+impl Default for Failures {
+    fn default() -> Self {
+        Self(ByteCache::new(FAILURES).with_ttl(RETRY_AFTER))
+    }
+}
 
 impl Failures {
     /// The reason of the last attempt, if it was recent.
-    pub fn reason(&mut self, key: &Digest) -> Option<&str> {
-        self.0.retain(|(_, _, at)| at.elapsed() < RETRY_AFTER);
-        self.0.iter().find(|(failed, ..)| failed == key).map(|(_, reason, _)| reason.as_str())
+    pub fn reason(&self, key: &Digest) -> Option<String> {
+        self.0.get(key)
     }
 
     /// Remembers a failure, and returns its reason.
-    pub fn add(&mut self, key: Digest, reason: String) -> &str {
-        if self.0.len() == COUNT_MAX {
-            self.0.pop_front();
-        }
-        self.0.push_back((key, reason, Instant::now()));
-        self.0.back().map_or("", |(_, reason, _)| reason)
+    pub fn add(&self, key: Digest, reason: String) -> String {
+        self.0.insert(key, reason.clone());
+        reason
     }
 }
 
@@ -38,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_failure_is_evicted() {
-        let mut failures = Failures::default();
+    fn failures_have_a_bound_in_bytes() {
+        let failures = Failures::default();
         let key = |number: usize| Digest::of(&number.to_le_bytes());
-        for number in 0..=COUNT_MAX {
+        for number in 0..100 {
             assert_eq!(failures.reason(&key(number)), None);
-            assert_eq!(failures.add(key(number), format!("failure {number}")), format!("failure {number}"));
+            let reason = format!("failure {number}{}", ".".repeat(20 << 10));
+            assert_eq!(failures.add(key(number), reason.clone()), reason);
+            assert!(failures.0.bytes() <= FAILURES.bytes_max);
         }
-        assert_eq!(failures.reason(&key(0)), None);
-        assert_eq!(failures.reason(&key(1)), Some("failure 1"));
     }
 }

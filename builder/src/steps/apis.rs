@@ -57,8 +57,8 @@ pub fn settings(
         };
         let made = ToolApi {
             description: api.description.clone(),
-            input_schema,
-            output_schema: output,
+            input_schema: input_schema.into(),
+            output_schema: output.map(Into::into),
             annotations: api.annotations.clone(),
             intervention: effective(api, manifest.intervention),
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{ApiName, OrganizationId};
+use registry::{ApiName, HeapBytes, OrganizationId};
 use runner::{InputSchema, SchemaMatcher};
 use serde_json::Value;
 
@@ -14,6 +14,9 @@ pub const INPUT: &str = "input-schema";
 pub const OUTPUT: &str = "output-schema";
 /// Bytes of a schema, which is sent to callers and compiled in memory for every version.
 const SCHEMA_BYTES_MAX: usize = 256 << 10;
+/// Bytes of a schema whose values are parsed, as the server estimates them: some thirty times the text, of which ordinary schemas take
+/// twenty. Lists of tools and calls parse it.
+const PARSED_BYTES_MAX: usize = 8 << 20;
 /// Levels of a schema. It is stored within other JSON, of which readers accept 127 levels.
 const LEVELS_MAX: usize = 100;
 
@@ -76,6 +79,13 @@ fn checked(schema: Value) -> Result<Value, String> {
 fn within_bounds(schema: &Value) -> Result<(), String> {
     if !schema.is_object() {
         return Err("a schema is a JSON object".into());
+    }
+    let parsed = schema.heap_bytes();
+    if parsed > PARSED_BYTES_MAX {
+        return Err(format!(
+            "a schema takes at most {PARSED_BYTES_MAX} bytes of memory when it is parsed, and this one takes {parsed}; use fewer objects \
+             and lists"
+        ));
     }
     // The text was read with a bound of its own, so that this does not go deeper.
     match levels(schema) {

@@ -4,13 +4,12 @@ use api::wire::Hold;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::decoded_response::{DecodedResponse, read};
+use super::decoded_response::DecodedResponse;
 use super::request::{Call, Client};
 
 impl Client {
     pub async fn list_holds(&self) -> anyhow::Result<Vec<Value>> {
-        let answer: DecodedResponse<Value> = self.get(Call::new(Method::GET, &["history_hold"])).await?;
-        read(&answer.document["holds"])
+        self.all_pages(Call::new(Method::GET, &["history_hold"]), "holds").await
     }
 
     pub async fn place_hold(&self, hold: Value) -> anyhow::Result<DecodedResponse<Hold>> {

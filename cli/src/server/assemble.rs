@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::builds::BuildWorkers;
+use super::caches::drop_expired_entries;
 use super::heartbeat::fire_tasks;
 use super::node;
 use super::sweep::{collect_hourly, sweep_hourly};
@@ -68,6 +69,7 @@ impl Assembled {
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let embedding = tokio::spawn(make_vectors(self.store.clone()));
         let firing = tokio::spawn(fire_tasks(self.invoker.clone()));
+        let dropping = tokio::spawn(drop_expired_entries(self.invoker.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
@@ -81,6 +83,7 @@ impl Assembled {
         sweeping.abort();
         embedding.abort();
         firing.abort();
+        dropping.abort();
         collecting.abort();
         taking_over.abort();
         carrying_on.abort();

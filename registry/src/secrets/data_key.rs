@@ -7,6 +7,7 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
 use crate::account::{OrganizationId, UserId};
+use crate::byte_cache::HeapBytes;
 use crate::error::{Error, Result};
 use crate::ids::ToolId;
 use crate::random;
@@ -24,6 +25,12 @@ pub(super) const SEAL_BYTES: usize = 1 + NONCE_BYTES + TAG_BYTES;
 pub struct DataKey {
     id: String,
     bytes: Zeroizing<[u8; 32]>,
+}
+
+impl HeapBytes for DataKey {
+    fn heap_bytes(&self) -> usize {
+        self.id.heap_bytes()
+    }
 }
 
 /// The row that a sealed value belongs to.

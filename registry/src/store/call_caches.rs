@@ -1,35 +1,49 @@
 //! The caches of what calls need: callables, running agents, and the variables of users.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::ttl_cache::TtlCache;
 use crate::account::{OrganizationId, UserId};
 use crate::agent::{AgentReference, RunningAgent};
+use crate::byte_cache::{ByteCache, CacheBound};
 use crate::callable::Callable;
-use crate::ids::ToolId;
+use crate::ids::{AgentId, ToolId, VersionId};
 use crate::user_variable::SealedUserVariable;
 
-/// Cached callables, some kilobytes each with their schema.
-const CALLABLES_MAX: usize = 1024;
-/// Agents whose running revision is cached, up to some hundred kilobytes each.
-const AGENTS_MAX: usize = 256;
-/// Users whose variables are cached, some kilobytes each. Most users have none.
-const USERS_MAX: usize = 1024;
+/// Age at which a value is read again. A change by another process is seen after at most this time.
+pub(super) const TTL: Duration = Duration::from_secs(1);
+
+/// Versions by constraint: some 20,000 constraints.
+pub(super) const RESOLVED: CacheBound = CacheBound { name: "resolved versions", bytes_max: 8 << 20 };
+/// Most callables have some kilobytes. A version can have half a megabyte of schemas.
+pub(super) const CALLABLES: CacheBound = CacheBound { name: "callables", bytes_max: 64 << 20 };
+/// Agents by reference: some 10,000 references.
+pub(super) const AGENT_REFERENCES: CacheBound = CacheBound { name: "references of agents", bytes_max: 4 << 20 };
+/// Most running agents have some kilobytes, and one with the largest draft some megabytes.
+pub(super) const RUNNING_AGENTS: CacheBound = CacheBound { name: "running agents", bytes_max: 64 << 20 };
+/// Most users have no variables.
+pub(super) const USER_VARIABLES: CacheBound = CacheBound { name: "variables of users", bytes_max: 8 << 20 };
 
 pub(super) struct CallCaches {
-    /// Callables by organisation, tool and the text of the constraint. The text is the key because `~=1.0` and `~=1.0.0` are
-    /// equal as values and match different versions.
-    pub callables: TtlCache<(OrganizationId, ToolId, String), Arc<Callable>>,
-    pub running_agents: TtlCache<(OrganizationId, AgentReference), Arc<RunningAgent>>,
-    pub user_variables: TtlCache<(OrganizationId, UserId), Arc<[SealedUserVariable]>>,
+    /// The versions that constraints resolve to, by the text of the constraint. The text is the key because `~=1.0` and `~=1.0.0`
+    /// are equal as values and match different versions.
+    pub resolved: ByteCache<(OrganizationId, ToolId, String), VersionId>,
+    /// The callables of these versions. All constraints that resolve to a version share its callable.
+    pub callables: ByteCache<(OrganizationId, ToolId, VersionId), Arc<Callable>>,
+    /// The ids of agents by id or slug.
+    pub agent_references: ByteCache<(OrganizationId, AgentReference), AgentId>,
+    pub running_agents: ByteCache<(OrganizationId, AgentId), Arc<RunningAgent>>,
+    pub user_variables: ByteCache<(OrganizationId, UserId), Arc<[SealedUserVariable]>>,
 }
 
 impl Default for CallCaches {
     fn default() -> Self {
         Self {
-            callables: TtlCache::new(CALLABLES_MAX),
-            running_agents: TtlCache::new(AGENTS_MAX),
-            user_variables: TtlCache::new(USERS_MAX),
+            resolved: ByteCache::new(RESOLVED).with_ttl(TTL),
+            callables: ByteCache::new(CALLABLES).with_ttl(TTL),
+            agent_references: ByteCache::new(AGENT_REFERENCES).with_ttl(TTL),
+            running_agents: ByteCache::new(RUNNING_AGENTS).with_ttl(TTL),
+            user_variables: ByteCache::new(USER_VARIABLES).with_ttl(TTL),
         }
     }
 }
@@ -37,7 +51,9 @@ impl Default for CallCaches {
 impl CallCaches {
     /// Drops the tools and the agents of an organisation.
     pub fn drop_tools_and_agents(&self, of: &OrganizationId) {
+        self.resolved.drop_where(|(organization, ..), _| organization == of);
         self.callables.drop_where(|(organization, ..), _| organization == of);
+        self.agent_references.drop_where(|(organization, _), _| organization == of);
         self.running_agents.drop_where(|(organization, _), _| organization == of);
     }
 
@@ -49,8 +65,18 @@ impl CallCaches {
 
     /// Callers do this after a change and before they report it.
     pub fn clear(&self) {
+        self.resolved.clear();
         self.callables.clear();
+        self.agent_references.clear();
         self.running_agents.clear();
         self.user_variables.clear();
+    }
+
+    pub fn drop_expired(&self) {
+        self.resolved.drop_expired();
+        self.callables.drop_expired();
+        self.agent_references.drop_expired();
+        self.running_agents.drop_expired();
+        self.user_variables.drop_expired();
     }
 }

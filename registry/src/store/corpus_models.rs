@@ -5,25 +5,22 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::account::OrganizationId;
+use crate::byte_cache::{ByteCache, CacheBound, HeapBytes};
 use crate::embeddings::CorpusModel;
-use crate::memory_search::SizedCache;
 
-/// Bytes of the models of all organisations, of up to 23 MB each.
-const MODELS_BYTES_MAX: usize = 128 << 20;
-
-/// Bytes of a model that knows no word.
-const MODEL_BYTES: usize = 256;
+/// Models of all organisations, of up to 23 MB each.
+pub(super) const CORPUS_MODELS: CacheBound = CacheBound { name: "models of organisations", bytes_max: 128 << 20 };
 
 /// The models of organisations.
 pub(super) struct CorpusModels {
-    models: SizedCache<OrganizationId, (i64, Arc<CorpusModel>)>,
+    models: ByteCache<OrganizationId, (i64, Arc<CorpusModel>)>,
     /// Held while a model learns, so that one does at a time.
     pub learning: Mutex<()>,
 }
 
 impl Default for CorpusModels {
     fn default() -> Self {
-        Self { models: SizedCache::new(MODELS_BYTES_MAX), learning: Mutex::default() }
+        Self { models: ByteCache::new(CORPUS_MODELS), learning: Mutex::default() }
     }
 }
 
@@ -34,7 +31,12 @@ impl CorpusModels {
 
     /// Keeps a model in place of an older one.
     pub fn insert(&self, organization: OrganizationId, generation: i64, model: Arc<CorpusModel>) {
-        let bytes = MODEL_BYTES + model.bytes();
-        self.models.insert(organization, (generation, model), bytes);
+        self.models.insert(organization, (generation, model));
+    }
+}
+
+impl HeapBytes for CorpusModel {
+    fn heap_bytes(&self) -> usize {
+        self.bytes()
     }
 }

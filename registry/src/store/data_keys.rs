@@ -1,28 +1,26 @@
 //! A cache of opened data keys: a run does not have to read and open the key of its organisation.
 
-use std::collections::HashMap;
-
-use parking_lot::RwLock;
-
 use crate::account::OrganizationId;
+use crate::byte_cache::{ByteCache, CacheBound};
 use crate::secrets::DataKey;
 
-/// Cached keys. Fewer organisations run tools at the same time. When the cache is full, it is cleared.
-const KEYS_MAX: usize = 1_000;
+/// Keys of some 2,000 organisations. Fewer run tools at the same time.
+pub(super) const DATA_KEYS: CacheBound = CacheBound { name: "data keys", bytes_max: 1 << 20 };
 
-#[derive(Default)]
-pub(super) struct DataKeys(RwLock<HashMap<OrganizationId, DataKey>>);
+pub(super) struct DataKeys(ByteCache<OrganizationId, DataKey>);
+
+impl Default for DataKeys {
+    fn default() -> Self {
+        Self(ByteCache::new(DATA_KEYS))
+    }
+}
 
 impl DataKeys {
     pub(super) fn get(&self, organization: &OrganizationId) -> Option<DataKey> {
-        self.0.read().get(organization).cloned()
+        self.0.get(organization)
     }
 
     pub(super) fn insert(&self, organization: OrganizationId, key: DataKey) {
-        let mut keys = self.0.write();
-        if keys.len() >= KEYS_MAX {
-            keys.clear();
-        }
-        keys.insert(organization, key);
+        self.0.insert(organization, key);
     }
 }

@@ -144,8 +144,8 @@ mod tests {
                 };
                 let (tokens, variables) = (&kept.tokens.checked, &kept.caches.user_variables);
                 let checked = Checked { principal, expires_at: None, resource: None };
-                tokens.insert(&tokens.read_start(), [number; 32], checked);
-                variables.insert(&variables.read_start(), (organization, user), Arc::from([]));
+                tokens.insert_read(&tokens.read_start(), [number; 32], checked);
+                variables.insert_read(&variables.read_start(), (organization, user), Arc::from([]));
             }
             Self { kept, users }
         }

@@ -4,6 +4,7 @@
 //! lists and searches ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
 //! visible. Rows of other organisations are absent.
 
+mod caches;
 mod call_caches;
 mod changes;
 mod corpus_models;
@@ -25,7 +26,6 @@ mod storage_health;
 mod subscribers;
 mod token_cache;
 mod transfer;
-mod ttl_cache;
 mod writer;
 
 use std::sync::Arc;
@@ -36,6 +36,7 @@ use crate::data_dir::DataDirLock;
 use crate::error::Result;
 use crate::ids::BootId;
 use crate::memory_search::IndexCache;
+pub use caches::CACHES;
 use corpus_models::CorpusModels;
 use data_keys::DataKeys;
 use database::Database;

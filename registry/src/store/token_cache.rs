@@ -1,28 +1,25 @@
 //! Caches for authentication: the principals of recently checked tokens, keys and access tokens, and the grants of roles, which all users
 //! of a role share.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use super::ttl_cache::TtlCache;
+use super::call_caches::TTL;
 use crate::account::{OrganizationId, UserId};
+use crate::byte_cache::{ByteCache, CacheBound, heap_bytes};
 use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::principal::Principal;
 
-/// Cached tokens, keys and access tokens.
-const TOKENS_MAX: usize = 4096;
-/// Cached roles, each with at most a few megabytes of compiled patterns. When the cache is full, it is cleared.
-const ROLES_MAX: usize = 64;
+/// Some 30,000 tokens of users with ordinary roles. Each counts the grants of its user in full.
+pub(super) const CHECKED_TOKENS: CacheBound = CacheBound { name: "checked tokens", bytes_max: 32 << 20 };
+/// A role has at most a few megabytes of compiled patterns, and most have none.
+pub(super) const ROLE_GRANTS: CacheBound = CacheBound { name: "grants of roles", bytes_max: 16 << 20 };
 
 pub(super) struct TokenCache {
     /// Checked tokens, keys and access tokens by hash. Each kind is hashed with a key of its own.
-    pub checked: TtlCache<[u8; 32], Checked>,
+    pub checked: ByteCache<[u8; 32], Checked>,
     /// Parsed grants by their stored text.
-    grants: Mutex<HashMap<String, Grants>>,
+    grants: ByteCache<String, Grants>,
 }
 
 #[derive(Clone)]
@@ -34,9 +31,13 @@ pub(super) struct Checked {
     pub resource: Option<Arc<str>>,
 }
 
+heap_bytes! {
+    Checked { principal, resource }
+}
+
 impl Default for TokenCache {
     fn default() -> Self {
-        Self { checked: TtlCache::new(TOKENS_MAX), grants: Mutex::default() }
+        Self { checked: ByteCache::new(CHECKED_TOKENS).with_ttl(TTL), grants: ByteCache::new(ROLE_GRANTS) }
     }
 }
 
@@ -50,20 +51,19 @@ impl TokenCache {
 
     /// Parses the grants of a role. The same text returns the same value with its compiled patterns.
     pub fn grants(&self, json: &str) -> serde_json::Result<Grants> {
-        let mut grants = self.grants.lock();
-        if grants.len() >= ROLES_MAX && !grants.contains_key(json) {
-            grants.clear();
+        let key = json.to_owned();
+        if let Some(known) = self.grants.get(&key) {
+            return Ok(known);
         }
-        match grants.entry(json.to_owned()) {
-            Entry::Occupied(known) => Ok(known.get().clone()),
-            Entry::Vacant(entry) => Ok(entry.insert(serde_json::from_str(json)?).clone()),
-        }
+        let parsed: Grants = serde_json::from_str(json)?;
+        self.grants.insert(key, parsed.clone());
+        Ok(parsed)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ROLES_MAX, TokenCache};
+    use super::{ROLE_GRANTS, TokenCache};
     use crate::grant::Grants;
     use crate::permission::Permission;
 
@@ -74,11 +74,16 @@ mod tests {
         let (one, two) = (cache.grants(json).unwrap(), cache.grants(json).unwrap());
         let is_one = |one: &Grants, two: &Grants| std::ptr::eq(one.iter().next().unwrap(), two.iter().next().unwrap());
         assert!(is_one(&one, &two) && one.allow(Permission::InvokeTool));
-        for number in 0..2 * ROLES_MAX {
-            let other = format!(r#"[{{"permission":"Tool:GetTool","conditions":[]}}]{}"#, " ".repeat(number));
+        for number in 0..64 {
+            let patterns =
+                vec![format!(r#"{{"key":"tool_name","operator":"regex","value":"^{number}"}}"#); 10].join(",");
+            let other = format!(
+                r#"[{}]"#,
+                vec![format!(r#"{{"permission":"Tool:GetTool","conditions":[{patterns}]}}"#); 10].join(",")
+            );
             assert!(!is_one(&cache.grants(&other).unwrap(), &one));
+            assert!(cache.grants.bytes() <= ROLE_GRANTS.bytes_max);
         }
-        assert!(cache.grants.lock().len() <= ROLES_MAX);
         assert!(cache.grants("[").is_err());
     }
 }

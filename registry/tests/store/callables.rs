@@ -1,5 +1,6 @@
 //! The cache of callables, which is never older than the last change.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use registry::{BumpKind, Callable, Constraint, EnvvarChanges, EnvvarInsert, Principal, SecretValue, ToolId};
@@ -74,4 +75,26 @@ async fn calls_share_a_callable_until_a_change() {
     let eve = world.organization("eve").await;
     assert!(callable(&world, &eve, &tool, "").await.is_none(), "another organisation's");
     assert!(!Arc::ptr_eq(&first, &callable(&world, &acme, &tool, "").await.unwrap()));
+}
+
+/// Each version is in memory once, whatever the constraints that it matches.
+#[tokio::test]
+async fn all_constraints_that_resolve_to_a_version_share_its_callable() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    world.publish(&acme, &tool, BumpKind::Minor).await;
+    let mut callables = BTreeSet::new();
+    // Entries expire after a second, in which a slow machine may not resolve all of them.
+    let mut held = Vec::new();
+    for number in 0..1_020 {
+        let found = callable(&world, &acme, &tool, &format!(">=0,!=9.{number}.9")).await.unwrap();
+        assert_eq!(found.version.version.to_string(), "1.1.0");
+        callables.insert(Arc::as_ptr(&found) as usize);
+        held.push(found);
+    }
+    assert!(callables.len() < 500, "{} copies of one version", callables.len());
+    let first = callable(&world, &acme, &tool, "==1.0.0").await.unwrap();
+    assert_eq!(first.version.version.to_string(), "1.0.0");
 }

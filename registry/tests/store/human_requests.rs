@@ -104,6 +104,9 @@ async fn requests_are_listed_by_urgency_then_age() {
     assert_eq!(list(&acme, any()).await, sorted);
     assert_eq!(list(&acme, HumanRequestFilter { limit: 2, ..any() }).await, sorted[..2]);
     assert_eq!(list(&acme, HumanRequestFilter { urgency: Some(Urgency::Medium), ..any() }).await, sorted[2..3]);
+    for (index, id) in sorted.iter().enumerate() {
+        assert_eq!(list(&acme, HumanRequestFilter { after: Some(id.clone()), ..any() }).await, sorted[index + 1..]);
+    }
     let closed = HumanRequestFilter { state: Some(HumanRequestState::Answered), ..any() };
     assert_eq!(list(&acme, closed).await, []);
     let run = world.request(&acme, &ids[0]).await.agent_run;

@@ -153,7 +153,7 @@ async fn holds_and_releases_are_a_record() {
     let released_at = world.clock.now();
     world.clock.advance(Duration::from_secs(1));
     world.store.release_hold(&acme, &first.id).await.unwrap();
-    let holds = world.store.list_holds(&acme.organization).await.unwrap();
+    let holds = world.store.list_holds(&acme.organization, Page::first(100)).await.unwrap().items;
     assert_eq!(holds.iter().map(|hold| &hold.id).collect::<Vec<_>>(), [&second.id, &first.id]);
     assert_eq!(holds[0].release, None);
     assert_eq!(holds[1].release.as_ref().map(|release| release.at), Some(released_at), "the first release counts");

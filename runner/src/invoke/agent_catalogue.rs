@@ -1,8 +1,9 @@
 //! Making the catalogue of an agent for a user.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use registry::{Assignment, BuiltInTools, Callable, Permission, Principal, RunningAgent};
+use registry::{AgentDraft, Assignment, BuiltInTools, Callable, Permission, Principal, RunningAgent, ToolName};
 
 use super::catalogue::{Catalogue, ListedSource};
 use super::catalogue_cache::MadeFrom;
@@ -25,8 +26,8 @@ impl Invoker {
         Ok(made)
     }
 
-    /// Returns the tools of an agent with other families of the Library than those of its revision. Confirmations that the revision
-    /// asks for stay.
+    /// Returns the tools of an agent with other families of the Library than those of its revision. Families that the revision
+    /// disables stay disabled, and confirmations that it asks for stay.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -47,8 +48,12 @@ impl Invoker {
         let natives = self.native_tools().iter().filter(|tool| has(&running, tool));
         let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
         let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
-        sources.extend(self.published(principal, running.revision.content.assignments.iter()).await?);
-        Ok(Catalogue::of(running, sources))
+        let published = self.published(principal, running.revision.content.assignments.iter()).await?;
+        let (fitting, left_out) = keep_within_bound(published);
+        sources.extend(fitting);
+        let mut catalogue = Catalogue::of(running, sources);
+        catalogue.left_out = left_out;
+        Ok(catalogue)
     }
 
     /// Returns the highest live versions that assignments accept, of tools that the user may invoke.
@@ -66,6 +71,26 @@ impl Invoker {
         }
         Ok(sources)
     }
+}
+
+/// Leaves out versions with whose schemas those of all tools exceed the bound of a deployment: they were published after it. Tools that
+/// were created earlier come first. Returns the other ones, and the names of the tools that are left out.
+fn keep_within_bound(published: Vec<ListedSource>) -> (Vec<ListedSource>, Vec<ToolName>) {
+    let (mut left, mut decided) = (AgentDraft::SCHEMAS_BYTES_MAX, HashMap::new());
+    let mut left_out = Vec::new();
+    let mut fits = |source: &ListedSource| {
+        let ListedSource::Published { callable, .. } = source else { return true };
+        *decided.entry(Arc::as_ptr(callable)).or_insert_with(|| {
+            let rest = left.checked_sub(callable.version.schema_bytes());
+            match rest {
+                Some(rest) => left = rest,
+                None => left_out.push(callable.tool.name.clone()),
+            }
+            rest.is_some()
+        })
+    };
+    let fitting = published.into_iter().filter(|source| fits(source)).collect();
+    (fitting, left_out)
 }
 
 /// The version of a tool as agents list it: once, or once for each API.

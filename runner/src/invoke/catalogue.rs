@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use registry::{ApiName, Assignment, Callable, Digest, HumanIntervention, RunningAgent, ToolApi};
-use serde_json::{Map, Value};
+use registry::{
+    ApiName, Assignment, Callable, Digest, HeapBytes, HumanIntervention, RunningAgent, SchemaText, ToolApi, ToolName,
+    allocated,
+};
+use serde_json::Value;
 
 use crate::native::NativeTool;
 
@@ -24,6 +27,8 @@ const NAME_CHARACTERS_KEPT: usize = 55;
 pub struct Catalogue {
     pub running: Arc<RunningAgent>,
     pub tools: Vec<ListedTool>,
+    /// Tools that are left out, because the schemas of all tools would exceed [`registry::AgentDraft::SCHEMAS_BYTES_MAX`].
+    pub left_out: Vec<ToolName>,
     digest: OnceLock<Digest>,
 }
 
@@ -33,8 +38,6 @@ pub struct ListedTool {
     /// The name for models: at most 64 characters of `[a-zA-Z0-9_-]`, unique in the catalogue.
     pub name: String,
     pub source: ListedSource,
-    /// The input schema, once it was asked for.
-    input: OnceLock<Arc<Map<String, Value>>>,
 }
 
 /// The version of a tool in a catalogue.
@@ -53,7 +56,7 @@ pub enum ListedSource {
 impl Catalogue {
     /// Names the tools of an agent.
     pub(super) fn of(running: Arc<RunningAgent>, sources: Vec<ListedSource>) -> Self {
-        Self { running, tools: named(sources, HashSet::new()), digest: OnceLock::new() }
+        Self { running, tools: named(sources, HashSet::new()), left_out: Vec::new(), digest: OnceLock::new() }
     }
 
     #[must_use]
@@ -106,7 +109,7 @@ impl Catalogue {
 impl ListedTool {
     #[must_use]
     pub const fn new(name: String, source: ListedSource) -> Self {
-        Self { name, source, input: OnceLock::new() }
+        Self { name, source }
     }
 
     /// The family of the tool. The APIs of a tool are a family of their own.
@@ -173,31 +176,62 @@ impl ListedTool {
         }
     }
 
+    /// The text of the input schema.
     #[must_use]
-    pub fn input_schema(&self) -> &Value {
+    pub fn input_schema_text(&self) -> Cow<'_, SchemaText> {
         match &self.source {
-            ListedSource::Native(tool) => &tool.input_schema,
+            ListedSource::Native(tool) => Cow::Owned(SchemaText::of(&tool.input_schema)),
             ListedSource::Published { callable, .. } => {
-                self.api().map_or(&callable.version.input_schema, |(_, api)| &api.input_schema)
+                Cow::Borrowed(self.api().map_or(&callable.version.input_schema, |(_, api)| &api.input_schema))
             }
         }
     }
 
-    /// The input schema as an object, which all clones of a catalogue share.
+    /// The input schema, parsed for this call unless the tool is the server's.
     #[must_use]
-    pub fn input_object(&self) -> Arc<Map<String, Value>> {
-        self.input.get_or_init(|| Arc::new(self.input_schema().as_object().cloned().unwrap_or_default())).clone()
+    pub fn input_schema(&self) -> Cow<'_, Value> {
+        match &self.source {
+            ListedSource::Native(tool) => Cow::Borrowed(&tool.input_schema),
+            ListedSource::Published { .. } => Cow::Owned(self.input_schema_text().value()),
+        }
     }
 
-    /// The schema of outputs, if the version has one.
+    /// The schema of outputs, if the version has one, parsed for this call unless the tool is the server's.
     #[must_use]
-    pub fn output_schema(&self) -> Option<&Value> {
+    pub fn output_schema(&self) -> Option<Cow<'_, Value>> {
         match &self.source {
-            ListedSource::Native(tool) => Some(&tool.output_schema),
-            ListedSource::Published { callable, .. } => match self.api() {
-                Some((_, api)) => api.output_schema.as_ref(),
-                None => callable.version.settings.output_schema.as_ref(),
-            },
+            ListedSource::Native(tool) => Some(Cow::Borrowed(&tool.output_schema)),
+            ListedSource::Published { callable, .. } => {
+                self.published_output(callable).map(|text| Cow::Owned(text.value()))
+            }
+        }
+    }
+
+    /// The text of the schema of outputs of a published tool, if it has one.
+    #[must_use]
+    pub fn output_schema_text(&self) -> Option<&SchemaText> {
+        match &self.source {
+            ListedSource::Native(_) => None,
+            ListedSource::Published { callable, .. } => self.published_output(callable),
+        }
+    }
+
+    /// Bytes of the schemas. Those of the server's tools are small, and counted as if they were one kilobyte.
+    #[must_use]
+    pub fn schema_bytes(&self) -> usize {
+        match &self.source {
+            ListedSource::Native(_) => 1 << 10,
+            ListedSource::Published { callable, .. } => {
+                let output = self.published_output(callable).map_or(0, |schema| schema.as_str().len());
+                self.input_schema_text().as_str().len() + output
+            }
+        }
+    }
+
+    fn published_output<'a>(&'a self, callable: &'a Callable) -> Option<&'a SchemaText> {
+        match self.api() {
+            Some((_, api)) => api.output_schema.as_ref(),
+            None => callable.version.settings.output_schema.as_ref(),
         }
     }
 }
@@ -212,6 +246,22 @@ impl ListedSource {
                 (PUBLISHED, format!("{}_{api}", callable.tool.name).into())
             }
         }
+    }
+}
+
+/// Counts each version once. Native tools belong to the server.
+impl HeapBytes for Catalogue {
+    fn heap_bytes(&self) -> usize {
+        let tools = allocated(self.tools.capacity() * size_of::<ListedTool>());
+        let names: usize = self.tools.iter().map(|tool| tool.name.heap_bytes()).sum();
+        let mut seen = HashSet::new();
+        let versions = self.tools.iter().map(|tool| match &tool.source {
+            ListedSource::Published { callable, assignment, .. } if seen.insert(Arc::as_ptr(callable)) => {
+                callable.heap_bytes() + assignment.heap_bytes()
+            }
+            _ => 0,
+        });
+        self.running.heap_bytes() + tools + names + versions.sum::<usize>()
     }
 }
 

@@ -1,27 +1,30 @@
 //! Catalogues that were made of late.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use parking_lot::Mutex;
-use registry::{AgentId, Grants, OrganizationId, Principal, RunningAgent, UserId};
+use registry::{AgentId, ByteCache, CacheBound, Grants, HeapBytes, OrganizationId, Principal, RunningAgent, UserId};
 
 use super::catalogue::Catalogue;
 
-/// Catalogues of different users and agents, up to a few megabytes each. A full cache drops all of them.
-const CATALOGUES_MAX: usize = 128;
+/// Catalogues of different users and agents. Each counts the versions of its tools in full, which it may share with others.
+pub(crate) const CATALOGUES: CacheBound = CacheBound { name: "catalogues of agents", bytes_max: 128 << 20 };
+/// Time after which the store has read the running agent anew, so that no catalogue of the one before is right.
+const TTL: Duration = Duration::from_secs(1);
 
-#[derive(Clone, Default)]
-pub(super) struct CatalogueCache(Arc<Mutex<HashMap<Key, Entry>>>);
+#[derive(Clone)]
+pub(super) struct CatalogueCache(Arc<ByteCache<Key, Entry>>);
 
 type Key = (OrganizationId, AgentId, UserId);
 
+#[derive(Clone)]
 struct Entry {
     made_from: MadeFrom,
     catalogue: Arc<Catalogue>,
 }
 
 /// What a catalogue depends on, read before it is made.
+#[derive(Clone)]
 pub(super) struct MadeFrom {
     /// The store reads it anew after every change of anything, and at least once a second: the same one means the same tools.
     running: Arc<RunningAgent>,
@@ -39,20 +42,31 @@ impl MadeFrom {
     }
 }
 
+impl Default for CatalogueCache {
+    fn default() -> Self {
+        Self(Arc::new(ByteCache::new(CATALOGUES).with_ttl(TTL)))
+    }
+}
+
 impl CatalogueCache {
     pub fn get(&self, principal: &Principal, now: &MadeFrom) -> Option<Arc<Catalogue>> {
-        let entries = self.0.lock();
-        let entry = entries.get(&key(principal, now)).filter(|entry| now.is_as(&entry.made_from));
-        entry.map(|entry| entry.catalogue.clone())
+        let entry = self.0.get(&key(principal, now)).filter(|entry| now.is_as(&entry.made_from));
+        entry.map(|entry| entry.catalogue)
     }
 
     pub fn keep(&self, principal: &Principal, made_from: MadeFrom, catalogue: Arc<Catalogue>) {
-        let mut entries = self.0.lock();
-        let key = key(principal, &made_from);
-        if entries.len() >= CATALOGUES_MAX && !entries.contains_key(&key) {
-            entries.clear();
-        }
-        entries.insert(key, Entry { made_from, catalogue });
+        self.0.insert(key(principal, &made_from), Entry { made_from, catalogue });
+    }
+
+    pub fn drop_expired(&self) {
+        self.0.drop_expired();
+    }
+}
+
+/// The running agent is that of the catalogue.
+impl HeapBytes for Entry {
+    fn heap_bytes(&self) -> usize {
+        self.catalogue.heap_bytes() + self.made_from.grants.heap_bytes()
     }
 }
 

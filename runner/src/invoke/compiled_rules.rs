@@ -1,20 +1,24 @@
 //! The rules of agents, compiled once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use registry::{Digest, InterventionRule};
+use registry::{ByteCache, CacheBound, Digest, InterventionRule};
 
 use crate::error::Error;
 use crate::intervention_rules::InterventionRules;
 
-/// Lists of rules that are kept. A full cache drops all.
-const KEPT_MAX: usize = 256;
+/// Lists of rules. Most have some kilobytes.
+pub(crate) const COMPILED_RULES: CacheBound = CacheBound { name: "confirmation rules of agents", bytes_max: 16 << 20 };
 
 /// The compiled rules of assignments, by the digest of their text.
-#[derive(Clone, Default)]
-pub(super) struct CompiledRules(Arc<Mutex<HashMap<Digest, Arc<InterventionRules>>>>);
+#[derive(Clone)]
+pub(super) struct CompiledRules(Arc<ByteCache<Digest, Arc<InterventionRules>>>);
+
+impl Default for CompiledRules {
+    fn default() -> Self {
+        Self(Arc::new(ByteCache::new(COMPILED_RULES)))
+    }
+}
 
 impl CompiledRules {
     /// # Errors
@@ -25,15 +29,11 @@ impl CompiledRules {
         }
         let text = serde_json::to_vec(rules).map_err(|error| Error::internal(error.to_string()))?;
         let key = Digest::of(&text);
-        if let Some(found) = self.0.lock().get(&key) {
-            return Ok(found.clone());
+        if let Some(found) = self.0.get(&key) {
+            return Ok(found);
         }
         let compiled = Arc::new(InterventionRules::compile(rules.to_vec()).await?);
-        let mut kept = self.0.lock();
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
-        }
-        kept.insert(key, compiled.clone());
+        self.0.insert(key, compiled.clone());
         Ok(compiled)
     }
 }
@@ -59,9 +59,9 @@ mod tests {
         let strictest = |rules: &InterventionRules| rules.strictest(std::iter::once(&input));
         assert_eq!(strictest(&first), Intervention::Always);
         assert_eq!(strictest(&kept.of(&[rule("count")]).await.unwrap()), Intervention::Never);
-        for number in 0..=KEPT_MAX {
-            kept.of(&[rule(&number.to_string())]).await.unwrap();
+        for number in 0..=100 {
+            kept.of(&[rule(&format!("{number}{}", "x".repeat(100_000)))]).await.unwrap();
+            assert!(kept.0.bytes() <= COMPILED_RULES.bytes_max);
         }
-        assert!(kept.0.lock().len() <= KEPT_MAX);
     }
 }

@@ -158,6 +158,13 @@ impl Invoker {
         Ok(found.map(|tool| tool.id))
     }
 
+    /// Drops what has expired from the caches of the invoker and of its store.
+    pub fn drop_expired(&self) {
+        self.services.store.drop_expired();
+        self.services.rules.drop_expired();
+        self.catalogues.drop_expired();
+    }
+
     /// Cancels a run of the principal's organisation: it fails as `cancelled`. Returns `false` when no such run is in
     /// progress on this server.
     #[must_use]

@@ -1,23 +1,22 @@
 //! The rules of users that made calls of late.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use registry::{LibraryScope, Timestamp};
+use registry::{ByteCache, CacheBound, HeapBytes, LibraryScope, Timestamp};
 
 use crate::native::EnforcedRules;
 
-/// Users whose rules are kept in memory. A full cache drops all.
-const USERS_MAX: usize = 1_024;
+/// The rules of some 20,000 users with few rules, and of at least 60 with many.
+pub(crate) const RULES: CacheBound = CacheBound { name: "rules of users", bytes_max: 8 << 20 };
 /// Time after which rules are read again although no change was announced.
 const KEPT: Duration = Duration::from_secs(1);
 
 /// The rules of users that made calls of late.
-#[derive(Clone, Default)]
-pub(super) struct RuleCache(Arc<Mutex<HashMap<LibraryScope, RuleEntry>>>);
+#[derive(Clone)]
+pub(super) struct RuleCache(Arc<ByteCache<LibraryScope, RuleEntry>>);
 
+#[derive(Clone)]
 pub(super) struct RuleEntry {
     /// The number of changes of the user's rules before they were read.
     pub generation: u64,
@@ -25,18 +24,29 @@ pub(super) struct RuleEntry {
     pub rules: Arc<EnforcedRules>,
 }
 
+impl Default for RuleCache {
+    fn default() -> Self {
+        Self(Arc::new(ByteCache::new(RULES).with_ttl(KEPT)))
+    }
+}
+
 impl RuleCache {
     pub fn get(&self, scope: &LibraryScope, (generation, now): (u64, Timestamp)) -> Option<Arc<EnforcedRules>> {
-        let entries = self.0.lock();
-        let is_present = |entry: &&RuleEntry| entry.generation == generation && now < entry.read_at.after(KEPT);
-        entries.get(scope).filter(is_present).map(|entry| entry.rules.clone())
+        let is_present = |entry: &RuleEntry| entry.generation == generation && now < entry.read_at.after(KEPT);
+        self.0.get(scope).filter(is_present).map(|entry| entry.rules)
     }
 
     pub fn keep(&self, scope: &LibraryScope, entry: RuleEntry) {
-        let mut entries = self.0.lock();
-        if entries.len() >= USERS_MAX && !entries.contains_key(scope) {
-            entries.clear();
-        }
-        entries.insert(scope.clone(), entry);
+        self.0.insert(scope.clone(), entry);
+    }
+
+    pub fn drop_expired(&self) {
+        self.0.drop_expired();
+    }
+}
+
+impl HeapBytes for RuleEntry {
+    fn heap_bytes(&self) -> usize {
+        self.rules.heap_bytes()
     }
 }

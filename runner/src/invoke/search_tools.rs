@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::Permission;
+use registry::{Permission, SchemaText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,7 +56,8 @@ struct Found {
 struct FoundTool {
     name: String,
     description: String,
-    input_schema: Value,
+    #[schemars(with = "Value")]
+    input_schema: SchemaText,
 }
 
 /// Returns the tool that searches a catalogue.
@@ -94,7 +95,11 @@ fn score(tool: &ListedTool, words: &[String]) -> usize {
 }
 
 fn shown(tool: &ListedTool) -> FoundTool {
-    FoundTool { name: tool.name.clone(), description: tool.description(), input_schema: tool.input_schema().clone() }
+    FoundTool {
+        name: tool.name.clone(),
+        description: tool.description(),
+        input_schema: tool.input_schema_text().into_owned(),
+    }
 }
 
 #[cfg(test)]

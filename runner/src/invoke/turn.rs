@@ -1,5 +1,6 @@
 //! Turns of conversations: the tools that one presents, and calls of these tools.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -98,10 +99,10 @@ impl Invoker {
 
     /// Returns the schema of the outputs of a tool that can be called in a turn.
     #[must_use]
-    pub fn output_schema_in<'a>(&'a self, turn: &'a Turn, tool: &str) -> Option<&'a Value> {
+    pub fn output_schema_in<'a>(&'a self, turn: &'a Turn, tool: &str) -> Option<Cow<'a, Value>> {
         match self.turn_tools().find(|native| native.name == tool) {
-            Some(native) => Some(&native.output_schema),
-            None => turn.find(tool)?.output_schema.as_ref(),
+            Some(native) => Some(Cow::Borrowed(&native.output_schema)),
+            None => turn.find(tool)?.output_schema.as_ref().map(|text| Cow::Owned(text.value())),
         }
     }
 }
@@ -125,8 +126,8 @@ fn presented(listed: &ListedTool) -> Option<PresentedTool> {
         version: callable.version.version,
         component_digest: callable.version.component_digest,
         description: listed.description(),
-        input_schema: listed.input_schema().clone(),
-        output_schema: listed.output_schema().cloned(),
+        input_schema: listed.input_schema_text().into_owned(),
+        output_schema: listed.output_schema_text().cloned(),
         api: api.clone(),
         spec: (**assignment).clone(),
     })

@@ -1,6 +1,7 @@
 //! A compiled schema, and the violations of inputs.
 
 use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions, Validator};
+use registry::HeapBytes;
 use serde_json::Value;
 
 use super::cost::Cost;
@@ -14,6 +15,10 @@ use crate::text::cut;
 const TYPES: &str = "object, array, string, number, integer, boolean or null, or a list of them";
 /// Violations that are listed.
 const VIOLATIONS_MAX: usize = 20;
+/// Bytes of a validator for each byte of its schema, apart from its patterns.
+const COPIES: usize = 3;
+/// Bytes of a validator for each step of compiling it.
+const BYTES_OF_STEP: usize = 1;
 /// Longest message. It quotes the schema, which may be long.
 const MESSAGE_BYTES_MAX: usize = 500;
 /// Price up to which violations are explained: the steps of the input times the nesting of the schema, since each
@@ -75,6 +80,12 @@ pub fn validator(schema: &Value) -> Result<Validator, String> {
             _ => format!("{pointer}: {error}"),
         }
     })
+}
+
+/// Estimates the bytes of a validator: it holds the schema, a part for each keyword, and compiled patterns.
+pub fn bytes(schema: &Value, cost: &Cost) -> usize {
+    let patterns = usize::try_from(cost.steps.compile).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_STEP);
+    (COPIES * schema.heap_bytes()).saturating_add(patterns)
 }
 
 /// Whether a pointer leads to the keyword `type`, and not to a property of this name.

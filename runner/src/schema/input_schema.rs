@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jsonschema::Validator;
+use registry::{HeapBytes, SchemaText, allocated};
 use serde_json::Value;
 
 use super::compiled;
@@ -25,6 +26,8 @@ pub struct InputSchema {
     pub(super) cost: Arc<Cost>,
     /// The document for schema workers.
     pub(super) document: Document,
+    /// An estimate of the bytes of all of these.
+    bytes: usize,
 }
 
 impl InputSchema {
@@ -38,7 +41,9 @@ impl InputSchema {
         let cost = walk::price(schema)?;
         let validator = (cost.steps.compile <= COMPILE_MAX).then(|| compiled::validator(schema)).transpose()?;
         let document = Document::of(schema).map_err(|error| error.to_string())?;
-        Ok(Self { validator: validator.map(Arc::new), cost: Arc::new(cost), document })
+        let compiled = if validator.is_some() { compiled::bytes(schema, &cost) } else { 0 };
+        let bytes = allocated(document.bytes().len()) + compiled + size_of::<Cost>();
+        Ok(Self { validator: validator.map(Arc::new), cost: Arc::new(cost), document, bytes })
     }
 
     /// The price of matching an input, which is known before matching.
@@ -57,13 +62,19 @@ impl InputSchema {
     }
 }
 
+impl HeapBytes for InputSchema {
+    fn heap_bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
 /// Compiles the stored schema of a version on a blocking thread, since large schemas take long.
 ///
 /// # Errors
 /// `InvalidInput` when this release refuses the schema.
-pub(crate) async fn compile(schema: Option<&Value>) -> Result<Option<InputSchema>, Error> {
+pub(crate) async fn compile(schema: Option<&SchemaText>) -> Result<Option<InputSchema>, Error> {
     let Some(schema) = schema.cloned() else { return Ok(None) };
-    let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
+    let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema.value())).await;
     compiled.map_err(|error| Error::internal(error.to_string()))?.map(Some).map_err(unsupported)
 }
 

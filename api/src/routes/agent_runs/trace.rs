@@ -30,6 +30,7 @@ pub(crate) struct Request(StepFilter);
 #[schemars(rename = "AgentRunTrace")]
 pub(crate) struct Response {
     /// In the order in which they happened. A call of `__log_progress__` is a step, too.
+    #[schemars(length(max = 1000))]
     trace: Vec<TraceStep>,
 }
 

@@ -76,7 +76,8 @@ fn names_without_effect(asked: &HumanIntervention, Callable { tool, version, .. 
     };
     let apis = asked.apis.keys().filter(|name| !version.settings.apis.contains_key(*name));
     let apis = apis.map(|name| told("API", &name.to_string()));
-    let properties = version.input_schema["properties"].as_object();
+    let schema = version.input_schema.value();
+    let properties = schema["properties"].as_object();
     let named = asked.rules.iter().flat_map(|rule| rule.when.keys());
     let arguments = named.filter(|name| properties.is_some_and(|known| !known.contains_key(*name)));
     apis.chain(arguments.map(|name| told("argument", name))).collect()

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use registry::{ApiName, Assignment, BuiltInTools, HumanIntervention, Intervention, InterventionRule, NativeToolName};
+use registry::{
+    ApiName, Assignment, BuiltInTools, HeapBytes, HumanIntervention, Intervention, InterventionRule, NativeToolName,
+};
 use runner::check_intervention_rule;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -96,6 +98,12 @@ pub(super) async fn require_usable_rules(assignments: impl Iterator<Item = &Assi
         let asked = &assignment.human_intervention;
         if json!(asked).to_string().len() > HumanIntervention::BYTES_MAX {
             let detail = format!("{FIELD} has at most {} bytes as JSON", HumanIntervention::BYTES_MAX);
+            return Err(Error::Refused { code: "invalid_value", detail });
+        }
+        if asked.heap_bytes() > HumanIntervention::PARSED_BYTES_MAX {
+            let most = HumanIntervention::PARSED_BYTES_MAX;
+            let detail =
+                format!("{FIELD} takes at most {most} bytes of memory; use fewer objects and lists in its rules");
             return Err(Error::Refused { code: "invalid_value", detail });
         }
         rules.extend(asked.rules.iter().cloned());

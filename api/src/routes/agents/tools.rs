@@ -1,18 +1,20 @@
-//! `GET /v1/{organization}/agent/{agent_id}/tools`: the tools of the running revision, as model APIs and frameworks take them.
+//! `GET /v1/{organization}/agent/{agent_id}/tools`: the tools of the running revision, as model APIs and frameworks take them, in
+//! pages.
 
-use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, AgentReference, Store};
-use runner::Invoker;
+use registry::{AgentId, AgentReference, Page, RunningAgent, Store};
+use runner::{Catalogue, Invoker};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, OneOf, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
-use crate::tool_formats::{ToolFormat, tools};
+use crate::tool_formats::{Definitions, ToolFormat, render_definitions};
+use crate::work::FinalResponse;
 
 const FORMAT: OneOf<ToolFormat> = OneOf(&[
     ("mcp", ToolFormat::Mcp),
@@ -23,8 +25,12 @@ const FORMAT: OneOf<ToolFormat> = OneOf(&[
     ("lobe", ToolFormat::Lobe),
 ]);
 
+/// Definitions of one page, which are those of most agents.
+const LIMIT_MAX: u64 = 500;
+
 pub(crate) struct Request {
     format: ToolFormat,
+    page: Page,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -33,18 +39,26 @@ pub(crate) struct Response {
     /// The revision whose tools are listed.
     revision: u32,
     /// The definitions, in the requested form and in a fixed order.
-    tools: Vec<Value>,
+    #[schemars(with = "Vec<Value>")]
+    tools: Vec<Box<RawValue>>,
+    /// Names of tools that are left out: their newest versions have schemas with which those of all tools exceed 8 MiB.
+    left_out: Vec<String>,
+    has_more: bool,
+    continuation_token: Option<u64>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
     let tool = json!({"name": "search_orders", "description": "Finds orders.", "inputSchema": {"type": "object"}});
+    let example =
+        json!({"revision": 1, "tools": [tool], "left_out": [], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-agent-tools", Tag::Agents, "List the tools of an agent for a model API")
         .description(
             "Lists the tools of the running revision that the caller may invoke, with the names under which MCP clients call \
             them. 404 before the first deployment. In the forms of OpenAI and Anthropic, `strict` is true for a tool whose input \
-            schema the model API can enforce: objects without optional and without additional properties.",
+            schema the model API can enforce: objects without optional and without additional properties. A page ends after \
+            8 MiB, whatever the limit. The token of a page ends with a change of the tools; begin again then.",
         )
-        .returns::<Response>(200, "The tools.", json!({"revision": 1, "tools": [tool]}))
+        .returns::<Response>(200, "One page of the list.", example)
 }
 
 pub(crate) async fn handle(
@@ -52,18 +66,45 @@ pub(crate) async fn handle(
     State(invoker): State<Invoker>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
-    Query(Request { format }): Query<Request>,
-) -> Result<Json<Response>, Error> {
+    Query(Request { format, page }): Query<Request>,
+) -> Result<FinalResponse, Error> {
     let reference = AgentReference::from(&agent);
     let running = store.running_agent(&principal, &reference).await?.ok_or(Error::NotFound)?;
-    let revision = running.revision.deployment.number.get();
     let catalogue = invoker.catalogue(&principal, running).await?;
-    Ok(Json(Response { revision, tools: tools(&catalogue, format) }))
+    let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, (format, page))).await;
+    rendered.map_err(|error| Error::Internal { detail: error.to_string() })?
+}
+
+/// Renders a page, which can have megabytes.
+fn render_page(
+    store: &Store,
+    catalogue: &Catalogue,
+    (format, page): (ToolFormat, Page),
+) -> Result<FinalResponse, Error> {
+    let RunningAgent { agent, revision } = &*catalogue.running;
+    let [form, digest] = format.list_name(catalogue);
+    let list = ["agent tools", agent.organization.as_str(), agent.id.as_str(), &form, &digest];
+    let start = usize::try_from(store.open_position(&list, page)?).unwrap_or(usize::MAX);
+    let internal = |error: serde_json::Error| Error::Internal { detail: error.to_string() };
+    let Definitions { items, has_more } =
+        render_definitions(catalogue, format, (start, page.limit as usize)).map_err(internal)?;
+    if items.is_empty() && !page.is_first() {
+        return Err(registry::Error::PageTokenUnknown.into());
+    }
+    let end = start + items.len();
+    FinalResponse::ok(&Response {
+        revision: revision.deployment.number.get(),
+        left_out: catalogue.left_out.iter().map(ToString::to_string).collect(),
+        has_more,
+        continuation_token: has_more.then(|| store.seal_position(&list, end as u64)),
+        tools: items,
+    })
 }
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let description = "The form of the definitions; `mcp` by default.";
-        Self { format: query.one("format", description, &FORMAT).unwrap_or_default() }
+        let format = query.one("format", description, &FORMAT).unwrap_or_default();
+        Self { format, page: query.page(1..=LIMIT_MAX, LIMIT_MAX) }
     }
 }

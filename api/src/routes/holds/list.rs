@@ -1,31 +1,48 @@
-//! `GET /v1/{organization}/history_hold`: all holds, newest first.
+//! `GET /v1/{organization}/history_hold`: all holds, newest first, in pages.
 
 use axum::Json;
 use axum::extract::State;
-use registry::Store;
+use registry::{Page, Slice, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::auth::Caller;
 use crate::error::Error;
+use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Hold, hold_example};
 
-/// All holds, also those that are released.
+pub(crate) struct Request(Page);
+
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HoldList")]
 pub(crate) struct Response {
     holds: Vec<Hold>,
+    has_more: bool,
+    continuation_token: Option<u64>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"holds": [hold_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-history-holds", Tag::History, "List legal holds")
-        .description("All legal holds of the organisation, newest first. The list includes released holds.")
-        .returns::<Response>(200, "All holds.", json!({"holds": [hold_example()]}))
+        .description("The legal holds of the organisation, newest first. The list includes released holds.")
+        .returns::<Response>(200, "One page of the list.", example)
+        .errors(503, &["query_too_slow"])
 }
 
-pub(crate) async fn handle(State(store): State<Store>, Caller(principal): Caller) -> Result<Json<Response>, Error> {
-    let holds = store.list_holds(&principal.organization).await?;
-    Ok(Json(Response { holds: holds.into_iter().map(Hold::from).collect() }))
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    Query(Request(page)): Query<Request>,
+) -> Result<Json<Response>, Error> {
+    let Slice { items, next } = store.list_holds(&principal.organization, page).await?;
+    let holds = items.into_iter().map(Hold::from).collect();
+    Ok(Json(Response { holds, has_more: next.is_some(), continuation_token: next }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        Self(query.page(1..=100, 100))
+    }
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentRunId, HumanRequestFilter, HumanRequestState, Store, Urgency};
+use registry::{AgentRunId, HumanRequestFilter, HumanRequestId, HumanRequestState, Store, Urgency};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -32,7 +32,7 @@ pub(crate) struct Request(HumanRequestFilter);
 #[schemars(rename = "HumanRequestList")]
 pub(crate) struct Response {
     human_requests: Vec<Shown>,
-    /// Whether there are more than `limit`.
+    /// Whether there are more; the next page is `after` the last request of this one.
     has_more: bool,
 }
 
@@ -72,6 +72,7 @@ impl FromQuery for Request {
             state: query.one("status", status, &STATUS).unwrap_or(Some(HumanRequestState::Open)),
             urgency: query.one("urgency", "Only requests of this urgency.", &URGENCY),
             agent_run: query.one("agent_run_id", "Only requests of this run.", &AgentRunId::decoder()),
+            after: query.one("after", "Only requests after this one.", &HumanRequestId::decoder()),
             limit: u32::try_from(limit).unwrap_or(u32::MAX - 1),
         })
     }

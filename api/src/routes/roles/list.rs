@@ -12,10 +12,11 @@ use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Role, role_example};
 
-/// All roles, at most a few hundred.
+/// The built-in roles, and the custom ones of the organisation.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RoleList")]
 pub(crate) struct Response {
+    #[schemars(length(max = 128))]
     roles: Vec<Role>,
 }
 

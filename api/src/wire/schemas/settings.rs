@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Digest, EnvvarName};
+use registry::{Digest, EnvvarName, SchemaText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,7 +27,8 @@ pub(crate) struct VersionSettings {
     allowed_hosts: Vec<String>,
     /// JSON Schema of the output, if the author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    output_schema: Option<Value>,
+    #[schemars(with = "Option<Value>")]
+    output_schema: Option<SchemaText>,
     /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
@@ -93,10 +94,12 @@ pub(crate) struct ToolApi {
     #[schemars(with = "String")]
     description: registry::Description,
     /// JSON Schema of the arguments.
-    input_schema: Value,
+    #[schemars(with = "Value")]
+    input_schema: SchemaText,
     /// JSON Schema of the output, if the author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    output_schema: Option<Value>,
+    #[schemars(with = "Option<Value>")]
+    output_schema: Option<SchemaText>,
     /// The author's hints for models and clients. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "registry::Annotations::is_empty")]
     #[schemars(with = "Annotations")]

@@ -49,7 +49,7 @@ fn place(name: &ApiName) -> String {
 
 /// The schema of an API as a definition of the combined schema.
 fn moved(name: &ApiName, api: &ToolApi) -> Value {
-    let mut schema = api.input_schema.clone();
+    let mut schema = api.input_schema.value();
     if let Value::Object(keywords) = &mut schema {
         keywords.remove("$id");
         if keywords.get("$schema").is_some_and(|dialect| dialect == DIALECT) {
@@ -91,7 +91,7 @@ mod tests {
         let api = |(name, schema): (&String, &Value)| {
             let api = ToolApi {
                 description: Description::parse("An API.").unwrap(),
-                input_schema: schema.clone(),
+                input_schema: schema.clone().into(),
                 output_schema: None,
                 annotations: registry::Annotations::default(),
                 intervention: registry::Intervention::Never,

@@ -1,8 +1,10 @@
 //! The assignments of drafts.
 
 use super::agent_edit::AgentEdit;
+use super::agent_states::require_bytes;
 use super::counts::{require_changed, require_within};
 use super::row::{damaged, get, json, parsed, parsed_option, to_json};
+use crate::agent::AgentDraft;
 use crate::assignment::{Assignment, FillerDelay, ResultPersistence};
 use crate::error::Result;
 use crate::ids::{AgentId, ToolId};
@@ -23,6 +25,10 @@ const ASSIGN: &str =
 
 const COUNT: &str = "SELECT count(*) AS assignments FROM agent_assignments WHERE organization = $1 AND agent = $2";
 
+const BYTES: &str = "SELECT CAST(coalesce(sum(octet_length(version_constraint) + octet_length(additional_instruction)
+        + octet_length(audio_fillers) + octet_length(human_intervention)), 0) AS BIGINT) AS bytes
+    FROM agent_assignments WHERE organization = $1 AND agent = $2";
+
 const UNASSIGN: &str = "DELETE FROM agent_assignments WHERE organization = $1 AND agent = $2 AND tool = $3";
 
 impl Store {
@@ -34,8 +40,11 @@ impl Store {
             Box::pin(async move {
                 edit.touch(connection).await?;
                 insert(connection, &edit, &assignment).await?;
-                let assignments = edit.of(COUNT).fetch_column("assignments", connection).await?;
-                require_within(Assignment::COUNT_MAX.into(), assignments, "assignments of an agent")
+                let assignments = edit.of(COUNT).fetch_column("assignments", &mut *connection).await?;
+                require_within(Assignment::COUNT_MAX.into(), assignments, "assignments of an agent")?;
+                let bytes: i64 = edit.of(BYTES).fetch_column("bytes", connection).await?;
+                let what = "bytes of the assignments of an agent";
+                require_bytes(AgentDraft::ASSIGNMENTS_BYTES_MAX, bytes.unsigned_abs(), what)
             })
         })
         .await

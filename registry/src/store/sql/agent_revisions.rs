@@ -1,8 +1,9 @@
 //! Deploying drafts, and the revisions that deployments make. A revision is inserted once and never changed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::agent_edit::{AgentEdit, is_visible, seen};
+use super::agent_states::require_bytes;
 use super::agents::{require, revision_number};
 use super::counts::require_within;
 use super::row::{get, json, parsed, timestamp, to_json};
@@ -12,7 +13,7 @@ use crate::agent_state::AgentState;
 use crate::assignment::{Assignment, AssignmentProblem};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::ids::AgentId;
+use crate::ids::{AgentId, VersionId};
 use crate::page::{Page, Slice};
 use crate::principal::Principal;
 use crate::store::changes::{Change, ChangeKind};
@@ -44,7 +45,9 @@ const INSERT: &str = "INSERT INTO agent_revisions
 const RUN: &str = "UPDATE agents SET running_revision = $3, updated_by = $4, updated_at = $5
     WHERE organization = $1 AND agent = $2";
 
-const COMPONENT: &str = "SELECT component_digest FROM versions WHERE organization = $1 AND version_id = $2";
+const VERSION: &str =
+    "SELECT component_digest, CAST(octet_length(input_schema) + octet_length(settings) AS BIGINT) AS bytes FROM versions
+    WHERE organization = $1 AND version_id = $2";
 
 const TOOL: &str = "SELECT name, deprecated FROM tools WHERE organization = $1 AND tool = $2";
 
@@ -115,7 +118,7 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
     Ok(revision)
 }
 
-/// Checks each tool with its constraint and its digest once, however many states have it.
+/// Checks each tool with its constraint and its digest once, however many states have it, and the schemas of all versions together.
 async fn require_all_usable(connection: &mut Connection, edit: &AgentEdit, content: &AgentDraft) -> Result<()> {
     let specs = content.states.iter().flat_map(AgentState::specs);
     let key = |of: &Assignment| (of.tool_id.clone(), of.version_constraint.to_string(), of.component_digest);
@@ -127,44 +130,55 @@ async fn require_all_usable(connection: &mut Connection, edit: &AgentEdit, conte
     }
     let count = i64::try_from(different.len()).unwrap_or(i64::MAX);
     require_within(DIFFERENT_SPECS_MAX, count, "different tools and constraints of an agent and its states")?;
+    let mut versions = HashMap::new();
     for assignment in different {
-        require_usable(connection, edit, assignment).await?;
+        let UsedVersion { id, bytes } = require_usable(connection, edit, assignment).await?;
+        versions.insert(id, bytes);
     }
-    Ok(())
+    let bytes: i64 = versions.values().sum();
+    require_bytes(AgentDraft::SCHEMAS_BYTES_MAX, bytes.unsigned_abs(), "bytes of the schemas of an agent's tools")
+}
+
+/// The version that an assignment accepts, with the bytes of its schemas and settings.
+struct UsedVersion {
+    id: VersionId,
+    bytes: i64,
 }
 
 /// Fails with the problem of an assignment whose tool has no live version that matches and has the pinned digest.
-async fn require_usable(connection: &mut Connection, edit: &AgentEdit, assignment: &Assignment) -> Result<()> {
-    match problem(connection, edit, assignment).await? {
-        None => Ok(()),
-        Some(problem) => {
-            Err(Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem: Box::new(problem) })
-        }
-    }
+async fn require_usable(connection: &mut Connection, edit: &AgentEdit, assignment: &Assignment) -> Result<UsedVersion> {
+    find_used_version(connection, edit, assignment)
+        .await?
+        .map_err(|problem| Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem: Box::new(problem) })
 }
 
-async fn problem(
+async fn find_used_version(
     connection: &mut Connection,
     edit: &AgentEdit,
     assignment: &Assignment,
-) -> Result<Option<AssignmentProblem>> {
+) -> Result<std::result::Result<UsedVersion, AssignmentProblem>> {
     let of = ToolRef { organization: &edit.principal.organization, tool: &assignment.tool_id };
     let query = Query::new(TOOL).bind(of.organization.as_str()).bind(of.tool.as_str());
     let Some(row) = query.fetch_optional(&mut *connection).await? else {
-        return Ok(Some(AssignmentProblem::ToolUnknown));
+        return Ok(Err(AssignmentProblem::ToolUnknown));
     };
     let (name, constraint) = (parsed(&row, "name")?, &assignment.version_constraint);
     if get(&row, "deprecated")? {
-        return Ok(Some(AssignmentProblem::ToolDeprecated { name }));
+        return Ok(Err(AssignmentProblem::ToolDeprecated { name }));
     }
     let matched = live(connection, of).await?.into_iter().find(|(_, version)| constraint.matches(version));
     let Some((id, version)) = matched else {
-        return Ok(Some(AssignmentProblem::VersionMissing { name, constraint: constraint.clone() }));
+        return Ok(Err(AssignmentProblem::VersionMissing { name, constraint: constraint.clone() }));
     };
-    let Some(pinned) = assignment.component_digest else { return Ok(None) };
-    let query = Query::new(COMPONENT).bind(of.organization.as_str()).bind(id.as_str());
-    let present: Digest = parsed(&query.fetch_one(connection).await?, "component_digest")?;
-    Ok((present != pinned).then_some(AssignmentProblem::DigestDiffers { name, version, pinned, present }))
+    let query = Query::new(VERSION).bind(of.organization.as_str()).bind(id.as_str());
+    let row = query.fetch_one(connection).await?;
+    let present: Digest = parsed(&row, "component_digest")?;
+    match assignment.component_digest {
+        Some(pinned) if pinned != present => {
+            Ok(Err(AssignmentProblem::DigestDiffers { name, version, pinned, present }))
+        }
+        _ => Ok(Ok(UsedVersion { id, bytes: get(&row, "bytes")? })),
+    }
 }
 
 async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentRevision) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::account::OrganizationId;
 use crate::callable::Callable;
 use crate::constraint::Constraint;
 use crate::error::Result;
-use crate::ids::ToolId;
+use crate::ids::{ToolId, VersionId};
 use crate::store::database::Connection;
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
@@ -21,22 +21,30 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<Arc<Callable>>> {
+        let caches = &self.0.kept.caches;
         let key = (organization.clone(), tool.clone(), constraint.to_string());
-        if let Some(found) = self.0.kept.caches.callables.get(&key) {
+        let callable_key = |version: VersionId| (organization.clone(), tool.clone(), version);
+        if let Some(found) = caches.resolved.get(&key).and_then(|version| caches.callables.get(&callable_key(version)))
+        {
             return Ok(Some(found));
         }
-        let read_start = self.0.kept.caches.callables.read_start();
-        let mut connection = self.readers().acquire().await?;
-        let found = read(&mut connection, ToolRef { organization, tool }, constraint).await?.map(Arc::new);
+        let (resolve_start, read_start) = (caches.resolved.read_start(), caches.callables.read_start());
+        let (mut connection, of) = (self.readers().acquire().await?, ToolRef { organization, tool });
+        let Some(version) = versions::resolve_id(&mut connection, of, constraint).await? else { return Ok(None) };
+        caches.resolved.insert_read(&resolve_start, key, version.clone());
+        if let Some(found) = caches.callables.get(&callable_key(version.clone())) {
+            return Ok(Some(found));
+        }
+        let found = read(&mut connection, of, &version).await?.map(Arc::new);
         if let Some(found) = &found {
-            self.0.kept.caches.callables.insert(&read_start, key, found.clone());
+            caches.callables.insert_read(&read_start, callable_key(version), found.clone());
         }
         Ok(found)
     }
 }
 
-async fn read(connection: &mut Connection, of: ToolRef<'_>, constraint: &Constraint) -> Result<Option<Callable>> {
-    let Some(version) = versions::resolve(connection, of, constraint).await? else { return Ok(None) };
+async fn read(connection: &mut Connection, of: ToolRef<'_>, version: &VersionId) -> Result<Option<Callable>> {
+    let Some(version) = versions::find_by_id(connection, of.organization, version).await? else { return Ok(None) };
     let Some(tool) = tools::find(connection, of).await? else { return Ok(None) };
     let variables = variables::sealed(connection, of).await?;
     Ok(Some(Callable { tool, version, variables }))

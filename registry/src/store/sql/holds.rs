@@ -1,12 +1,13 @@
 //! Legal holds. A hold and its release are inserted once and never changed.
 
 use super::counts::require_within;
-use super::row::{get, parsed, parsed_option, timestamp, timestamp_option};
+use super::row::{get, parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 use crate::ids::{HoldId, ToolId};
+use crate::page::{Page, Slice};
 use crate::principal::Principal;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
@@ -36,13 +37,17 @@ const PLACE: &str = "INSERT INTO history_holds
 
 const TOOL: &str = "SELECT tool FROM tools WHERE organization = $1 AND tool = $2";
 
+const MOST: &str = "SELECT count(*) AS most FROM history_holds WHERE organization = $1";
+
 const COUNT: &str = "SELECT count(*) AS holds FROM history_holds WHERE organization = $1";
 
-const LIST: &str = "SELECT h.hold, h.reason, h.tool, h.started_from, h.started_before, h.placed_by, h.placed_at,
+/// Holds are never deleted, so that each keeps its place among those of its organisation.
+const LIST: &str =
+    "SELECT h.hold, h.reason, h.tool, h.started_from, h.started_before, h.placed_by, h.placed_at, h.place,
         r.released_by, r.released_at
-    FROM history_holds h
+    FROM (SELECT *, row_number() OVER (ORDER BY hold) AS place FROM history_holds WHERE organization = $1) h
     LEFT JOIN history_hold_releases r ON r.organization = h.organization AND r.hold = h.hold
-    WHERE h.organization = $1 ORDER BY h.hold DESC";
+    WHERE h.place < $2 ORDER BY h.place DESC LIMIT $3";
 
 /// The first release counts.
 const RELEASE: &str = "INSERT INTO history_hold_releases (organization, hold, released_by, released_at)
@@ -70,10 +75,15 @@ impl Store {
         .await
     }
 
-    /// Lists the holds, newest first, also those that are released.
-    pub async fn list_holds(&self, organization: &OrganizationId) -> Result<Vec<Hold>> {
-        let rows = Query::new(LIST).bind(organization.as_str()).fetch_all(self.readers()).await?;
-        rows.iter().map(read).collect()
+    /// Lists the holds, newest first, also those that are released. [`Error::PageTokenUnknown`] for a token of another list.
+    pub async fn list_holds(&self, organization: &OrganizationId, page: Page) -> Result<Slice<Hold>> {
+        let list = ["holds", organization.as_str()];
+        let before = self.last_shown(&list, page, MOST).await?.map_or(i64::MAX, signed);
+        let query = Query::new(LIST).bind(organization.as_str()).bind(before).bind(i64::from(page.limit) + 1);
+        let rows = self.listing(organization).await?.rows(query).await?;
+        let holds = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "place")?))).collect::<Result<_>>()?;
+        let token = |(_, place): &(Hold, u64)| self.page_tokens().seal(&list, *place);
+        Ok(Slice::cut(holds, page, token).map(|(hold, _)| hold))
     }
 
     /// Releases a hold. The next sweep deletes what no other hold keeps. A second release changes nothing.

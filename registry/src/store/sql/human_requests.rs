@@ -32,19 +32,50 @@ macro_rules! select_seen {
     };
 }
 
+macro_rules! rank {
+    ($request:literal) => {
+        concat!(
+            "CASE ",
+            $request,
+            ".urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, ",
+            $request,
+            ".created_at, ",
+            $request,
+            ".human_request"
+        )
+    };
+}
+
+/// The order of lists, with the page after the request `$8`. The order of a request never changes.
+macro_rules! in_order {
+    () => {
+        concat!(
+            " AND ($8 IS NULL OR (",
+            rank!("h"),
+            ") > (SELECT ",
+            rank!("l"),
+            " FROM human_requests l WHERE l.organization = $1 AND l.human_request = $8)) ORDER BY ",
+            rank!("h"),
+            " LIMIT $7"
+        )
+    };
+}
+
 const FIND_REQUEST: &str = select_seen!(" AND h.human_request = $4");
 
 /// The state is a literal here, so that the database uses the index of open requests, which has few rows.
-const LIST_OPEN: &str = select_seen!(
-    " AND h.state = 'open' AND h.state = $4 AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)
-    ORDER BY CASE h.urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, h.created_at, h.human_request
-    LIMIT $7"
+const LIST_OPEN: &str = concat!(
+    select_seen!(
+        " AND h.state = 'open' AND h.state = $4 AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)"
+    ),
+    in_order!()
 );
 
-const LIST_REQUESTS: &str = select_seen!(
-    " AND (h.state = $4 OR $4 IS NULL) AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)
-    ORDER BY CASE h.urgency WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, h.created_at, h.human_request
-    LIMIT $7"
+const LIST_REQUESTS: &str = concat!(
+    select_seen!(
+        " AND (h.state = $4 OR $4 IS NULL) AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)"
+    ),
+    in_order!()
 );
 
 /// Closes the open request of a run.
@@ -82,11 +113,12 @@ impl Store {
         principal: &Principal,
         filter: HumanRequestFilter,
     ) -> Result<Vec<HumanRequest>> {
-        let HumanRequestFilter { state, urgency, agent_run, limit } = filter;
+        let HumanRequestFilter { state, urgency, agent_run, after, limit } = filter;
         let list = if state == Some(HumanRequestState::Open) { LIST_OPEN } else { LIST_REQUESTS };
         let query = seen(list, principal).bind(state.map(HumanRequestState::as_str));
         let query = query.bind(urgency.map(Urgency::as_str));
         let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit);
+        let query = query.bind(after.map(|request| request.to_string()));
         self.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
     }
 

@@ -41,7 +41,7 @@ impl Store {
         if self.valid_principal(Some(checked.clone())).is_some() {
             self.note_key_use(id, &row).await?;
         }
-        self.0.kept.tokens.checked.insert(&read_start, presented, checked.clone());
+        self.0.kept.tokens.checked.insert_read(&read_start, presented, checked.clone());
         Ok(Some(checked))
     }
 

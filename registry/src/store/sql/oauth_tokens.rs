@@ -87,7 +87,7 @@ impl Store {
         let principal = Principal { organization, user, grants, key: Some(key), address: None };
         let resource: Arc<str> = get::<&str>(&row, "resource")?.into();
         let checked = Checked { principal, expires_at: Some(expires_at), resource: Some(resource) };
-        self.0.kept.tokens.checked.insert(&read_start, hash, checked.clone());
+        self.0.kept.tokens.checked.insert_read(&read_start, hash, checked.clone());
         Ok(Some(checked))
     }
 }

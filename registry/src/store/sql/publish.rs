@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::lease::Lease;
 use crate::missing_variable::MissingVariable;
+use crate::schema_text::SchemaText;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
@@ -133,7 +134,7 @@ impl Publishing {
             ordinal,
             required_envvars: new.required_envvars.clone(),
             required_secret_envvars: new.required_secret_envvars.clone(),
-            input_schema: new.input_schema.clone(),
+            input_schema: SchemaText::of(&new.input_schema),
             commit: new.commit.clone(),
             commit_branch: new.commit_branch.clone(),
             scaffold_commit: new.scaffold_commit.clone(),

@@ -6,6 +6,7 @@ use super::agent_revisions;
 use super::agents;
 use crate::agent::{Agent, AgentReference, AgentRevision, RunningAgent};
 use crate::error::Result;
+use crate::ids::AgentId;
 use crate::principal::Principal;
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
@@ -32,18 +33,26 @@ impl Store {
         principal: &Principal,
         reference: &AgentReference,
     ) -> Result<Option<Arc<RunningAgent>>> {
-        let key = (principal.organization.clone(), reference.clone());
-        if let Some(found) = self.0.kept.caches.running_agents.get(&key) {
+        let (caches, organization) = (&self.0.kept.caches, &principal.organization);
+        let key = (organization.clone(), reference.clone());
+        let of_id = |agent: &AgentId| caches.running_agents.get(&(organization.clone(), agent.clone()));
+        if let Some(found) = caches.agent_references.get(&key).and_then(|agent| of_id(&agent)) {
             return Ok(Some(found));
         }
-        let read_start = self.0.kept.caches.running_agents.read_start();
+        let (find_start, read_start) = (caches.agent_references.read_start(), caches.running_agents.read_start());
         let mut connection = self.readers().acquire().await?;
         let query = Query::new(FIND).bind(principal.organization.as_str()).bind(reference.as_str());
         let Some(row) = query.fetch_optional(&mut connection).await? else { return Ok(None) };
         let agent = agents::read(&row)?;
+        caches.agent_references.insert_read(&find_start, key, agent.id.clone());
+        // Its id and its slug share the agent.
+        if let Some(found) = of_id(&agent.id) {
+            return Ok(Some(found));
+        }
         let Some(revision) = running_revision(&mut connection, &agent).await? else { return Ok(None) };
         let found = Arc::new(RunningAgent { agent, revision });
-        self.0.kept.caches.running_agents.insert(&read_start, key, found.clone());
+        let key = (organization.clone(), found.agent.id.clone());
+        caches.running_agents.insert_read(&read_start, key, found.clone());
         Ok(Some(found))
     }
 }

@@ -138,7 +138,7 @@ impl Store {
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key: Some(key), address: None };
         let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?), resource: None };
-        self.0.kept.tokens.checked.insert(&read_start, token_hash, checked.clone());
+        self.0.kept.tokens.checked.insert_read(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }
 

@@ -127,7 +127,7 @@ impl Store {
         let read_start = self.0.kept.caches.user_variables.read_start();
         let rows = of(LIST, organization, user).fetch_all(self.readers()).await?;
         let found: Arc<[_]> = rows.iter().map(sealed).collect::<Result<_>>()?;
-        self.0.kept.caches.user_variables.insert(&read_start, key, found.clone());
+        self.0.kept.caches.user_variables.insert_read(&read_start, key, found.clone());
         Ok(found)
     }
 

@@ -157,11 +157,28 @@ pub(super) async fn resolve(
     of: ToolRef<'_>,
     constraint: &Constraint,
 ) -> Result<Option<ToolVersion>> {
+    match resolve_id(connection, of, constraint).await? {
+        Some(id) => find_by_id(connection, of.organization, &id).await,
+        None => Ok(None),
+    }
+}
+
+/// Returns the id of the highest live version that matches.
+pub(super) async fn resolve_id(
+    connection: &mut Connection,
+    of: ToolRef<'_>,
+    constraint: &Constraint,
+) -> Result<Option<VersionId>> {
     let live = live(connection, of).await?;
-    let Some((id, _)) = live.into_iter().find(|(_, version)| constraint.matches(version)) else {
-        return Ok(None);
-    };
-    let query = Query::new(BY_ID).bind(of.organization.as_str()).bind(id.as_str());
+    Ok(live.into_iter().find(|(_, version)| constraint.matches(version)).map(|(id, _)| id))
+}
+
+pub(super) async fn find_by_id(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    id: &VersionId,
+) -> Result<Option<ToolVersion>> {
+    let query = Query::new(BY_ID).bind(organization.as_str()).bind(id.as_str());
     query.fetch_optional(connection).await?.as_ref().map(read).transpose()
 }
 

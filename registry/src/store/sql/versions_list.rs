@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use super::listing::Listing;
+use super::record_pages::PAGE_BYTES_MAX;
 use super::row::{get, parsed, timestamp, to_json, unsigned, version};
 use super::versions::read;
 use crate::account::{OrganizationId, UserId};
@@ -16,7 +17,8 @@ use crate::tool::ToolRef;
 use crate::tool_version::{ToolVersion, VersionFilter, VersionSort};
 use crate::version::Version;
 
-const KEYS: &str = "SELECT version_id, major, minor, patch, ordinal, creator, created_at, deprecated FROM versions
+const KEYS: &str = "SELECT version_id, major, minor, patch, ordinal, creator, created_at, deprecated,
+        CAST(octet_length(input_schema) + octet_length(settings) AS BIGINT) AS bytes FROM versions
     WHERE organization = $1 AND tool = $2";
 
 const NUMBERS: &str = "SELECT major, minor, patch FROM versions WHERE organization = $1 AND tool = $2";
@@ -32,6 +34,8 @@ struct Key {
     creator: UserId,
     created_at: Timestamp,
     deprecated: bool,
+    /// Bytes of the schemas and settings.
+    bytes: u64,
 }
 
 impl Store {
@@ -52,6 +56,7 @@ impl Store {
         });
         keys.sort_by(|left, right| compare(&filter.sort, left, right));
         keys.truncate(page.limit as usize + 1);
+        let page = Page { limit: page.limit.min(count_fitting(&keys)), ..page };
         let keys = Slice::cut(keys, page, |key| self.page_tokens().seal(&list, key.position()));
         let items = versions_in_order(&mut listing, organization, &keys.items).await?;
         Ok(Slice { items, next: keys.next })
@@ -63,6 +68,13 @@ impl Store {
         let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
         Ok(Key { deprecated: position & 1 == 1, ..found.clone() })
     }
+}
+
+/// Returns how many versions of a page have at most [`PAGE_BYTES_MAX`], but at least one.
+fn count_fitting(keys: &[Key]) -> u32 {
+    let mut left = PAGE_BYTES_MAX;
+    let fits = |key: &&Key| left.checked_sub(key.bytes).inspect(|rest| left = *rest).is_some();
+    u32::try_from(keys.iter().take_while(fits).count()).unwrap_or(u32::MAX).max(1)
 }
 
 /// Returns the numbers of all versions of a tool, deprecated or not.
@@ -117,6 +129,7 @@ fn key(row: &Row) -> Result<Key> {
         creator: parsed(row, "creator")?,
         created_at: timestamp(row, "created_at")?,
         deprecated: get(row, "deprecated")?,
+        bytes: unsigned(row, "bytes")?,
     })
 }
 

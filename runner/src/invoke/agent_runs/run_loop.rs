@@ -199,7 +199,7 @@ impl AgentRunLoop {
         let own = own.map(|tool| ToolDefinition {
             name: tool.name.clone(),
             description: tool.description(),
-            input_schema: tool.input_schema().clone(),
+            input_schema: tool.input_schema().into_owned(),
         });
         own.chain(definitions(&self.progress)).collect()
     }

@@ -1,7 +1,7 @@
 //! The rules that the server enforces: those for the instructions of models, and those that forbid calls of tools. A user wrote them:
 //! what a model writes, a text that it read may have told it to.
 
-use registry::{Library, LibraryItem, LibraryItemId};
+use registry::{HeapBytes, Library, LibraryItem, LibraryItemId};
 use serde_json::Value;
 
 use super::rules::{Category, EnforcementMode, Rule};
@@ -37,6 +37,24 @@ struct Line {
     /// In small letters.
     keywords: Vec<String>,
     tool: Option<String>,
+}
+
+impl HeapBytes for EnforcedRules {
+    fn heap_bytes(&self) -> usize {
+        self.gates.heap_bytes() + self.lines.heap_bytes()
+    }
+}
+
+impl HeapBytes for Gate {
+    fn heap_bytes(&self) -> usize {
+        self.tool.heap_bytes()
+    }
+}
+
+impl HeapBytes for Line {
+    fn heap_bytes(&self) -> usize {
+        self.text.heap_bytes() + self.keywords.heap_bytes() + self.tool.heap_bytes()
+    }
 }
 
 impl EnforcedRules {

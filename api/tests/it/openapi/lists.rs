@@ -1,0 +1,50 @@
+//! Lists of the document: each has pages, or a bound that the document tells.
+
+use serde_json::Value;
+
+use super::shape::operations;
+
+/// Parameters that begin a page after the one before.
+const NEXT: [&str; 4] = ["continuation_token", "before", "after", "offset"];
+
+/// Lists that are part of one thing and bounded with it.
+const PARTS: [(&str, &str); 0] = [];
+
+#[test]
+fn every_list_has_pages_or_a_bound() {
+    let document = api::openapi_document();
+    let mut found = Vec::new();
+    let mut lists = 0;
+    for (method, path, operation) in operations(&document) {
+        let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let has_next = operation["parameters"].as_array().into_iter().flatten().any(|parameter| {
+            let parameter = resolved(&document, parameter);
+            parameter["name"].as_str().is_some_and(|name| NEXT.contains(&name))
+        });
+        for (name, list) in arrays(&document, schema) {
+            lists += 1;
+            let is_bounded = list["maxItems"].is_u64();
+            if method == "get" && !has_next && !is_bounded && !PARTS.contains(&(path.as_str(), name.as_str())) {
+                found.push(format!("{path}: {name}"));
+            }
+        }
+    }
+    assert!(lists > 10, "only {lists} lists were found");
+    assert!(found.is_empty(), "lists without pages or `maxItems`:\n{}", found.join("\n"));
+}
+
+/// The arrays at the top of a schema.
+fn arrays<'d>(document: &'d Value, schema: &'d Value) -> Vec<(String, &'d Value)> {
+    let schema = resolved(document, schema);
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let listed = properties.map(|(name, property)| (name.clone(), resolved(document, property)));
+    let whole = ("the response".to_owned(), schema);
+    listed.chain([whole]).filter(|(_, schema)| schema["type"] == "array").collect()
+}
+
+fn resolved<'d>(document: &'d Value, part: &'d Value) -> &'d Value {
+    match part["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
+        Some(pointer) => document.pointer(pointer).unwrap(),
+        None => part,
+    }
+}

@@ -1,0 +1,31 @@
+//! The caches of the store, with their bounds.
+
+use super::call_caches::{AGENT_REFERENCES, CALLABLES, RESOLVED, RUNNING_AGENTS, USER_VARIABLES};
+use super::corpus_models::CORPUS_MODELS;
+use super::data_keys::DATA_KEYS;
+use super::handle::Store;
+use super::token_cache::{CHECKED_TOKENS, ROLE_GRANTS};
+use crate::byte_cache::CacheBound;
+use crate::memory_search::MEMORY_INDICES;
+
+/// The caches of a store in memory.
+pub const CACHES: &[CacheBound] = &[
+    RESOLVED,
+    CALLABLES,
+    AGENT_REFERENCES,
+    RUNNING_AGENTS,
+    USER_VARIABLES,
+    CHECKED_TOKENS,
+    ROLE_GRANTS,
+    DATA_KEYS,
+    MEMORY_INDICES,
+    CORPUS_MODELS,
+];
+
+impl Store {
+    /// Drops what has expired from the caches, so that an idle server holds nothing of what nobody asks for any more.
+    pub fn drop_expired(&self) {
+        self.0.kept.caches.drop_expired();
+        self.0.kept.tokens.checked.drop_expired();
+    }
+}

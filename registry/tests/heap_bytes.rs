@@ -1,0 +1,150 @@
+//! Compares the estimates of bytes on the heap with those that the allocator gave out. A program of its own, since it counts all
+//! allocations of the process.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use proptest::prelude::*;
+use registry::{AgentDraft, AgentState, Assignment, Constraint, Grants, HeapBytes, VersionSettings};
+use serde_json::{Value, json};
+
+/// Counts the bytes of the allocations of each thread that are not freed, each as large as the classes of jemalloc are at least.
+struct Counting;
+
+thread_local! {
+    static BYTES: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(bytes: usize, sign: isize) {
+    let bytes = isize::try_from(bytes.next_multiple_of(16)).unwrap_or(isize::MAX);
+    // A thread that ends frees after its counter is gone.
+    let _ = BYTES.try_with(|counter| counter.set(counter.get() + sign * bytes));
+}
+
+// SAFETY: all calls are passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(layout.size(), -1);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Makes a value, and returns it with the bytes that it holds.
+fn measured<T>(make: impl FnOnce() -> T) -> (T, usize) {
+    let before = BYTES.get();
+    let made = make();
+    (made, usize::try_from(BYTES.get() - before).expect("more is allocated than before"))
+}
+
+/// Fails when an estimate is below the truth, or above three times of it.
+#[track_caller]
+fn check<T: HeapBytes>(what: &str, make: impl FnOnce() -> T) {
+    let (made, bytes) = measured(make);
+    let estimate = made.heap_bytes();
+    assert!(estimate >= bytes, "{what}: {estimate} bytes are estimated, {bytes} are allocated");
+    assert!(estimate <= 3 * bytes + 1024, "{what}: {estimate} bytes are estimated, only {bytes} are allocated");
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: &Value) -> T {
+    serde_json::from_str(&value.to_string()).unwrap()
+}
+
+fn spec(tool: usize, constraint: &str) -> Value {
+    json!({
+        "tool_id": format!("{tool:024x}"), "version_constraint": constraint,
+        "additional_instruction": "Search the knowledge base.", "audio_fillers": ["Let me search for that.", "."],
+        "audio_filler_triggered_after": 2000, "result_persistence": "persisted-preferred",
+        "humanIntervention": {"rules": [{"when": {"amount": {"minimum": tool}}, "intervention": "always"}]},
+    })
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,40}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 200, 20, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..20).prop_map(Value::from),
+            proptest::collection::btree_map(".{0,10}", inner, 0..20)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_bytes_of_any_json_are_estimated(value in any_json()) {
+        let text = value.to_string();
+        check(&text, || serde_json::from_str::<Value>(&text).unwrap());
+    }
+}
+
+#[test]
+fn the_bytes_of_json_with_many_small_maps_and_lists_are_estimated() {
+    for (what, part) in [("maps", r#"{"":0}"#), ("empty maps", "{}"), ("lists", "[[]]"), ("texts", r#""""#)] {
+        let text = format!("[{}]", vec![part; 10_000].join(","));
+        check(what, || serde_json::from_str::<Value>(&text).unwrap());
+    }
+    let members: Vec<_> = (0..5_000).map(|number| format!(r#""{number:05}":{number}"#)).collect();
+    let text = format!("{{{}}}", members.join(","));
+    check("one large map", || serde_json::from_str::<Value>(&text).unwrap());
+}
+
+#[test]
+fn the_bytes_of_constraints_are_estimated() {
+    let many = ">0.0.0.0.0.0.0.0,".repeat(15) + ">0";
+    for text in ["1.2.3", ">=0,!=1.2.3", "===1.2.0", &many, ">1!2.0rc1.post3.dev4+local.1"] {
+        check(text, || Constraint::parse(text).unwrap());
+    }
+}
+
+#[test]
+fn the_bytes_of_drafts_are_estimated() {
+    let constraints = [">=1.2,<2", "==1.*", &(">0,".repeat(15) + ">0")];
+    let specs: Vec<_> = (0..100).map(|tool| spec(tool, constraints[tool % 3])).collect();
+    let state = json!({
+        "name": "support", "type": "action", "action_tool_call_specs": specs, "exit_condition_tool_call_specs": specs,
+    });
+    check("assignments", || read::<Vec<Assignment>>(&json!(specs)));
+    check("a state", || read::<AgentState>(&state));
+    check("a draft", || AgentDraft {
+        system_prompt: registry::SystemPrompt::parse(&"x".repeat(60_000)).unwrap(),
+        tool_exposure: registry::ToolExposure::Full,
+        built_in_tools: read(&json!({"disabled": ["memory"], "allowedFamilies": null, "humanIntervention": {}})),
+        assignments: read(&json!(specs)),
+        states: read(&json!([state])),
+    });
+}
+
+#[test]
+fn the_bytes_of_versions_are_estimated() {
+    let schema = json!({"type": "object", "properties": {"amount": {"type": "integer", "minimum": 1}}});
+    let api = json!({"description": "Counts.", "input_schema": schema, "output_schema": schema});
+    let settings = json!({
+        "language": "python", "entry_point": "tool", "allowed_hosts": ["example.com", "*.example.org"], "timeout_ms": 1,
+        "memory_bytes": 1, "output_schema": schema, "secret_hosts": {"KEY": ["example.com"]},
+        "intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
+        "apis": {"count": api, "list": api, "remove": api}, "system_role": "x".repeat(4_000),
+    });
+    check("settings", || read::<VersionSettings>(&settings));
+}
+
+#[test]
+fn the_bytes_of_grants_are_estimated() {
+    let condition = json!({"key": "tool_name", "operator": "startsWith", "value": "search_in_the_knowledge_base"});
+    let grant = json!({"permission": "Tool:InvokeTool", "conditions": vec![condition; 10]});
+    check("grants", || read::<Grants>(&json!(vec![grant; 8])));
+}

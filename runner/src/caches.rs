@@ -1,0 +1,10 @@
+//! The caches of the runner in the server's memory, with their bounds.
+
+use registry::CacheBound;
+
+use crate::compile::REFUSALS;
+use crate::invoke::{CATALOGUES, COMPILED_RULES, RULES};
+use crate::versions::VERSIONS;
+
+/// The caches of an invoker in memory.
+pub const CACHES: &[CacheBound] = &[CATALOGUES, RULES, COMPILED_RULES, VERSIONS, REFUSALS];

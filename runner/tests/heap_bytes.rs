@@ -1,0 +1,87 @@
+//! Compares the estimates of the bytes of compiled schemas with those that the allocator gave out. A program of its own, since it
+//! counts all allocations of the process.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use registry::HeapBytes;
+use runner::InputSchema;
+use serde_json::{Value, json};
+
+/// Counts the bytes of the allocations of each thread that are not freed, each as large as the classes of jemalloc are at least.
+struct Counting;
+
+thread_local! {
+    static BYTES: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(bytes: usize, sign: isize) {
+    let bytes = isize::try_from(bytes.next_multiple_of(16)).unwrap_or(isize::MAX);
+    // A thread that ends frees after its counter is gone.
+    let _ = BYTES.try_with(|counter| counter.set(counter.get() + sign * bytes));
+}
+
+// SAFETY: all calls are passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(layout.size(), -1);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Makes a value, and returns it with the bytes that it holds.
+fn measured<T>(make: impl FnOnce() -> T) -> (T, usize) {
+    let before = BYTES.get();
+    let made = make();
+    (made, usize::try_from(BYTES.get() - before).expect("more is allocated than before"))
+}
+
+/// Fails when an estimate is below the truth, or far above it.
+#[track_caller]
+fn check(what: &str, schema: &Value) {
+    // Some tables are made at the first use.
+    drop(InputSchema::compile(schema));
+    let (made, bytes) = measured(|| InputSchema::compile(schema).unwrap());
+    let estimate = made.heap_bytes();
+    println!("{what}: {} bytes as text, {estimate} are estimated, {bytes} are allocated", schema.to_string().len());
+    assert!(estimate >= bytes, "{what}: {estimate} bytes are estimated, {bytes} are allocated");
+    assert!(estimate <= 20 * bytes + 65_536, "{what}: {estimate} bytes are estimated, only {bytes} are allocated");
+}
+
+#[test]
+fn the_bytes_of_compiled_schemas_are_estimated() {
+    let properties = |count: usize, schema: Value| {
+        let named = (0..count).map(|number| (format!("property_{number}"), schema.clone()));
+        json!({"type": "object", "properties": named.collect::<serde_json::Map<_, _>>()})
+    };
+    check("nothing", &json!({}));
+    check("one property", &properties(1, json!({"type": "string"})));
+    check("many properties", &properties(2_000, json!({"type": "string", "description": "A text.", "maxLength": 10})));
+    check("values", &json!({"properties": {"a": {"enum": (0..5_000).collect::<Vec<_>>()}}}));
+    check("small objects", &json!({"properties": {"a": {"const": vec![json!({"": 0}); 2_000]}}}));
+    check("data", &json!({"x": vec![json!({"": 0}); 2_000]}));
+    check("patterns", &properties(100, json!({"pattern": "^[a-z]{1,20}[0-9]{1,9}$"})));
+    check("a large pattern", &properties(1, json!({"pattern": r"^[\w.]{1,64}@example\.com$"})));
+    check(
+        "alternatives",
+        &properties(300, json!({"anyOf": [{"type": "string"}, {"items": {"minimum": 1}}, {"required": ["a"]}]})),
+    );
+    let tree =
+        json!({"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}, "right": {"$ref": "#/$defs/tree"}}});
+    check("a recursive schema", &json!({"$ref": "#/$defs/tree", "$defs": {"tree": tree}}));
+    let mut nested = json!({"type": "integer"});
+    for _ in 0..90 {
+        nested = json!({"items": nested});
+    }
+    check("a deep schema", &nested);
+}
