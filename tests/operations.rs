@@ -5,5 +5,7 @@ mod crowds;
 mod lockout;
 mod logs;
 mod metrics;
+mod proxies;
 mod start;
+mod streams;
 mod traces;

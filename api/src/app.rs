@@ -8,7 +8,9 @@ use builder::source::{GitServer, Repositories};
 use registry::{Clock, Store};
 use runner::Invoker;
 
+use crate::body_bounds::BodyBudget;
 use crate::config::Config;
+use crate::in_progress::RequestAdmission;
 use crate::mcp::{Calling, Dialogues, McpEndpoint};
 use crate::oauth::OauthServer;
 use crate::public_url::PublicBase;
@@ -41,6 +43,8 @@ struct Shared {
     limits: LimitFactory,
     key_limit: Option<Arc<KeyLimit>>,
     oauth: OauthServer,
+    requests: RequestAdmission,
+    bodies: BodyBudget,
 }
 
 impl App {
@@ -60,7 +64,9 @@ impl App {
             public: PublicBase(parts.config.public_url.clone()),
             accepts_registrations: parts.config.oauth_registration,
         };
-        Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp, limits, key_limit, oauth }))
+        let requests = RequestAdmission::new(parts.config.requests, parts.config.connections.connections_max);
+        let bodies = BodyBudget::default();
+        Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp, limits, key_limit, oauth, requests, bodies }))
     }
 
     /// The readiness of the server's parts, which they report themselves.
@@ -100,6 +106,16 @@ impl App {
     /// The limit of checks of API keys; `None` when signing in has no limit.
     pub(crate) fn key_limit(&self) -> Option<Arc<KeyLimit>> {
         self.0.key_limit.clone()
+    }
+
+    /// The bounds of requests in progress.
+    pub(crate) fn requests(&self) -> &RequestAdmission {
+        &self.0.requests
+    }
+
+    /// The bytes of the bodies that are being read.
+    pub(crate) fn bodies(&self) -> &BodyBudget {
+        &self.0.bodies
     }
 
     pub(crate) fn tasks(&self) -> &Tasks {

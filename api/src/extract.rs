@@ -14,7 +14,7 @@ mod strict;
 mod text;
 mod values;
 
-pub(crate) use body::{BODY_BYTES_MAX, Body, FromBody, RightsEnded, expect_length, parsed, read, read_object};
+pub(crate) use body::{Body, FromBody, RightsEnded, expect_length, parsed, read, read_object};
 pub(crate) use decoder::Decoder;
 pub(crate) use depth::CallDepth;
 pub(crate) use fields::{Fields, Object, Tagged, or_null};

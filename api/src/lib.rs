@@ -5,12 +5,14 @@
 
 mod app;
 mod auth;
+mod body_bounds;
 mod body_end;
 mod caller_names;
 mod config;
 mod error;
 mod extract;
 mod head_limits;
+mod in_progress;
 mod mcp;
 mod metrics;
 mod oauth;
@@ -36,6 +38,7 @@ pub use app::{App, Parts};
 pub use config::Config;
 pub use error::{Error, Kind};
 pub use extract::{LocationStep, Problem};
+pub use in_progress::RequestBounds;
 pub use mcp::{MCP_METHODS, McpMethod};
 pub use metrics::describe_metrics;
 pub use public_url::{PublicUrl, PublicUrlInvalid};
@@ -46,4 +49,4 @@ pub use router::{
 };
 pub use routes::agent_runs::take_over::take_over_agent_runs;
 pub use routes::versions::take_over::take_over_publications;
-pub use server::{BodyLimits, ConnectionLimits, Server, ServerError};
+pub use server::{BodyLimits, ConnectionLimits, Server, ServerError, TrustedProxies};

@@ -20,6 +20,7 @@ mod server;
 mod text;
 
 pub(crate) use authorization::Authorization;
+pub(crate) use client::Asked;
 pub(crate) use consent::{Consent, Decision};
 pub(crate) use error::OauthError;
 pub(crate) use metadata::authorization_server;

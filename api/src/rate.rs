@@ -3,8 +3,9 @@
 //! A user may use a whole minute's requests in a burst; they are replenished evenly. The responses of a limited
 //! operation say how many are left. A refused request does not count.
 //!
-//! Signing in is limited by the names that the request gives, which are not checked yet, and by its address. These are
-//! counted in a table of their own. The check of an API key in another request counts as a sign-in ([`key_limit`]).
+//! Signing in is counted after the check of the key: a sign-in that succeeds for its key, and one that fails for the names that the
+//! request gives and its address, in a table of its own. So nobody's mistakes refuse a right key, and what fails has no
+//! second try. The check of an API key in another request counts as a sign-in ([`key_limit`]).
 //!
 //! The crate `governor` counts. Its own tables grow without bound, so that [`usage`] has a bounded one.
 
@@ -12,6 +13,7 @@ mod clock;
 mod key_limit;
 mod limit;
 mod limits;
+mod sign_in;
 mod usage;
 
 pub(crate) use key_limit::{KeyCheck, KeyLimit};

@@ -19,6 +19,7 @@ use registry::Permission::{
 use serde_json::Value;
 
 use crate::app::App;
+use crate::body_bounds::BodyBound::{Content, Streamed};
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
@@ -130,28 +131,28 @@ fn of_accounts() -> Vec<Route> {
 #[rustfmt::skip]
 fn of_tools() -> Vec<Route> {
     vec![
-        post("/v1/{organization}/tool", Some(CreateTool), tools::create::handle).described(tools::create::operation),
+        post("/v1/{organization}/tool", Some(CreateTool), tools::create::handle).described(tools::create::operation).reads(Content),
         get("/v1/{organization}/tool", Some(GetTool), tools::list::handle).described(tools::list::operation),
-        post("/v1/{organization}/tool/{tool_id}", Some(ModifyTool), tools::modify::handle).described(tools::modify::operation),
+        post("/v1/{organization}/tool/{tool_id}", Some(ModifyTool), tools::modify::handle).described(tools::modify::operation).reads(Content),
         delete("/v1/{organization}/tool/{tool_id}", Some(DeleteTool), tools::deprecate::handle).described(tools::deprecate::operation),
-        post("/v1/{organization}/tool/{tool_id}/envvar", Some(ModifyTool), tools::envvars::handle).described(tools::envvars::operation),
+        post("/v1/{organization}/tool/{tool_id}/envvar", Some(ModifyTool), tools::envvars::handle).described(tools::envvars::operation).reads(Content),
 
-        post("/v1/{organization}/tool/{tool_id}/version", Some(ModifyTool), versions::publish::handle).described(versions::publish::operation),
+        post("/v1/{organization}/tool/{tool_id}/version", Some(ModifyTool), versions::publish::handle).described(versions::publish::operation).reads(Content),
         get("/v1/{organization}/tool/{tool_id}/version", Some(GetTool), versions::list::handle).described(versions::list::operation),
         get("/v1/{organization}/tool/{tool_id}/version/{version}", Some(GetTool), versions::detail::handle).described(versions::detail::operation),
         delete("/v1/{organization}/tool/{tool_id}/version/{version}", Some(ModifyTool), versions::deprecate::handle).described(versions::deprecate::operation),
-        post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle).described(versions::invoke::operation),
-        post("/v1/{organization}/tool/by-name/{tool_name}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle_by_name).described(versions::invoke::operation_by_name),
+        post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle).described(versions::invoke::operation).reads(Content),
+        post("/v1/{organization}/tool/by-name/{tool_name}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle_by_name).described(versions::invoke::operation_by_name).reads(Content),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/provenance", Some(GetTool), versions::attestation::provenance::handle).described(versions::attestation::provenance::operation),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/sbom", Some(GetTool), versions::attestation::sbom::handle).described(versions::attestation::sbom::operation),
         post("/v1/{organization}/tool/{tool_id}/version/{version}/verify", Some(ModifyTool), versions::verify::handle).described(versions::verify::operation),
         get("/v1/{organization}/keys", Some(GetTool), signing_keys::handle).described(signing_keys::operation),
         get("/v1/{organization}/tool/{tool_id}/build/{build_id}", Some(GetTool), builds::show::handle).described(builds::show::operation),
 
-        post("/v1/{organization}/tool/test", Some(TestTool), test::handle).described(test::operation),
+        post("/v1/{organization}/tool/test", Some(TestTool), test::handle).described(test::operation).reads(Content),
         get("/v1/{organization}/tool/invocation", Some(GetInvocation), invocations::list::handle).described(invocations::list::operation),
         get("/v1/{organization}/tool/invocation/search", Some(GetInvocation), invocations::search::handle).described(invocations::search::operation),
-        post("/v1/{organization}/tool/invocation/rollback", Some(InvokeTool), invocations::rollback::handle).described(invocations::rollback::operation),
+        post("/v1/{organization}/tool/invocation/rollback", Some(InvokeTool), invocations::rollback::handle).described(invocations::rollback::operation).reads(Content),
         get("/v1/{organization}/tool/invocation/{invocation_id}", Some(GetInvocation), invocations::show::handle).described(invocations::show::operation),
         post("/v1/{organization}/tool/invocation/{invocation_id}/replay", Some(GetInvocation), invocations::replay::handle).described(invocations::replay::operation),
         post("/v1/{organization}/tool/invocation/{invocation_id}/cancel", Some(InvokeTool), invocations::cancel::handle).described(invocations::cancel::operation),
@@ -163,26 +164,26 @@ fn of_tools() -> Vec<Route> {
         get("/v1/{organization}/operation/{operation_id}", Some(OwnAccount), operations::show::handle).described(operations::show::operation),
 
         get("/v1/{organization}/tool/amigo_tool_scaffold.tar.gz", Some(GetTool), scaffold::handle).described(scaffold::operation),
-        get("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::read_operation),
-        post("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::write_operation),
+        get("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::read_operation).reads(Streamed),
+        post("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::write_operation).reads(Streamed),
     ]
 }
 
 #[rustfmt::skip]
 fn of_agents() -> Vec<Route> {
     vec![
-        post("/v1/{organization}/agent", Some(CreateAgent), agents::create::handle).described(agents::create::operation),
+        post("/v1/{organization}/agent", Some(CreateAgent), agents::create::handle).described(agents::create::operation).reads(Content),
         get("/v1/{organization}/agent", Some(GetAgent), agents::list::handle).described(agents::list::operation),
         get("/v1/{organization}/agent/{agent_id}", Some(GetAgent), agents::show::handle).described(agents::show::operation),
-        post("/v1/{organization}/agent/{agent_id}", Some(ModifyAgent), agents::modify::handle).described(agents::modify::operation),
+        post("/v1/{organization}/agent/{agent_id}", Some(ModifyAgent), agents::modify::handle).described(agents::modify::operation).reads(Content),
         delete("/v1/{organization}/agent/{agent_id}", Some(DeleteAgent), agents::delete::handle).described(agents::delete::operation),
 
         get("/v1/{organization}/agent/{agent_id}/assignment", Some(GetAgent), agents::assignments::handle).described(agents::assignments::operation),
-        post("/v1/{organization}/agent/{agent_id}/assignment", Some(ModifyAgent), agents::assign::handle).described(agents::assign::operation),
+        post("/v1/{organization}/agent/{agent_id}/assignment", Some(ModifyAgent), agents::assign::handle).described(agents::assign::operation).reads(Content),
         delete("/v1/{organization}/agent/{agent_id}/assignment/{tool_id}", Some(ModifyAgent), agents::unassign::handle).described(agents::unassign::operation),
 
         get("/v1/{organization}/agent/{agent_id}/state", Some(GetAgent), agents::states::handle).described(agents::states::operation),
-        post("/v1/{organization}/agent/{agent_id}/state", Some(ModifyAgent), agents::set_state::handle).described(agents::set_state::operation),
+        post("/v1/{organization}/agent/{agent_id}/state", Some(ModifyAgent), agents::set_state::handle).described(agents::set_state::operation).reads(Content),
         delete("/v1/{organization}/agent/{agent_id}/state/{state_name}", Some(ModifyAgent), agents::remove_state::handle).described(agents::remove_state::operation),
 
         post("/v1/{organization}/agent/{agent_id}/deploy", Some(DeployAgent), agents::deploy::handle).described(agents::deploy::operation),
@@ -190,26 +191,26 @@ fn of_agents() -> Vec<Route> {
         get("/v1/{organization}/agent/{agent_id}/revision/{number}", Some(GetAgent), agents::revision::handle).described(agents::revision::operation),
         get("/v1/{organization}/agent/{agent_id}/tools", Some(GetAgent), agents::tools::handle).described(agents::tools::operation),
 
-        post("/v1/{organization}/agent/{agent_id}/conversation", Some(OwnAccount), conversations::start::handle).described(conversations::start::operation),
+        post("/v1/{organization}/agent/{agent_id}/conversation", Some(OwnAccount), conversations::start::handle).described(conversations::start::operation).reads(Content),
         get("/v1/{organization}/agent/{agent_id}/conversation", Some(OwnAccount), conversations::list::handle).described(conversations::list::operation),
         get("/v1/{organization}/conversation/{conversation_id}", Some(OwnAccount), conversations::show::handle).described(conversations::show::operation),
         delete("/v1/{organization}/conversation/{conversation_id}", Some(OwnAccount), conversations::end::handle).described(conversations::end::operation),
         get("/v1/{organization}/conversation/{conversation_id}/log", Some(OwnAccount), conversations::log::handle).described(conversations::log::operation),
-        post("/v1/{organization}/conversation/{conversation_id}/turn", Some(OwnAccount), conversations::begin_turn::handle).described(conversations::begin_turn::operation),
+        post("/v1/{organization}/conversation/{conversation_id}/turn", Some(OwnAccount), conversations::begin_turn::handle).described(conversations::begin_turn::operation).reads(Content),
         get("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}", Some(OwnAccount), conversations::show_turn::handle).described(conversations::show_turn::operation),
-        post("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}/invoke", Some(OwnAccount), conversations::invoke::handle).described(conversations::invoke::operation),
+        post("/v1/{organization}/conversation/{conversation_id}/turn/{turn_id}/invoke", Some(OwnAccount), conversations::invoke::handle).described(conversations::invoke::operation).reads(Content),
 
-        post("/agents/execute", Some(OwnAccount), agent_runs::execute::handle).described(agent_runs::execute::operation),
+        post("/agents/execute", Some(OwnAccount), agent_runs::execute::handle).described(agent_runs::execute::operation).reads(Content),
         get("/agents/{agent_run_id}/status", Some(OwnAccount), agent_runs::status::handle).described(agent_runs::status::operation),
         get("/agents/{agent_run_id}/trace", Some(OwnAccount), agent_runs::trace::handle).described(agent_runs::trace::operation),
-        post("/agents/{agent_run_id}/resume", Some(OwnAccount), agent_runs::resume::handle).described(agent_runs::resume::operation),
+        post("/agents/{agent_run_id}/resume", Some(OwnAccount), agent_runs::resume::handle).described(agent_runs::resume::operation).reads(Content),
         get("/v1/{organization}/agent_run", Some(OwnAccount), agent_runs::list::handle).described(agent_runs::list::operation),
         get("/v1/{organization}/human_request", Some(OwnAccount), human_requests::list::handle).described(human_requests::list::operation),
         get("/v1/{organization}/human_request/{human_request_id}", Some(OwnAccount), human_requests::show::handle).described(human_requests::show::operation),
-        post("/v1/{organization}/human_request/{human_request_id}/answer", Some(OwnAccount), human_requests::answer::handle).described(human_requests::answer::operation),
+        post("/v1/{organization}/human_request/{human_request_id}/answer", Some(OwnAccount), human_requests::answer::handle).described(human_requests::answer::operation).reads(Content),
         post("/agents/{agent_run_id}/cancel", Some(OwnAccount), agent_runs::cancel::handle).described(agent_runs::cancel::operation),
 
-        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients(),
+        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients().reads(Content),
         get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).for_mcp_clients(),
         delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation).for_mcp_clients(),
     ]

@@ -18,11 +18,16 @@ mod limits;
 mod listener;
 mod metrics_listener;
 mod peer;
+mod probes;
 mod service;
 mod socket;
 mod stalled_share;
+mod stream_owner;
+mod trusted_proxies;
 
 pub(crate) use body::BodyError;
 pub use limits::{BodyLimits, ConnectionLimits};
 pub use listener::{Server, ServerError};
-pub(crate) use peer::Peer;
+pub(crate) use peer::{Peer, client_of};
+pub(crate) use stream_owner::StreamOwner;
+pub use trusted_proxies::TrustedProxies;

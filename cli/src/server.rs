@@ -14,6 +14,7 @@ mod heartbeat;
 mod limits;
 mod model;
 mod node;
+mod proxies;
 mod rate_limits;
 mod registries;
 mod run_limits;

@@ -3,10 +3,24 @@ CREATE TABLE oauth_clients (
     client_id     TEXT NOT NULL PRIMARY KEY,
     name          TEXT NOT NULL,
     redirect_uris TEXT NOT NULL,
-    created_at    INTEGER NOT NULL,
-    used_at       INTEGER
+    -- The address that registered it; of IPv6 its network.
+    address       TEXT NOT NULL,
+    created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX oauth_clients_by_creation ON oauth_clients (created_at);
+CREATE INDEX oauth_clients_by_address ON oauth_clients (address, created_at);
+
+-- The users who have authorised a client that registered itself, each with the last time.
+CREATE TABLE oauth_client_uses (
+    client_id    TEXT NOT NULL REFERENCES oauth_clients ON DELETE CASCADE,
+    organization TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    used_at      INTEGER NOT NULL,
+    PRIMARY KEY (organization, user_id, client_id),
+    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+) STRICT;
+CREATE INDEX oauth_client_uses_by_client ON oauth_client_uses (client_id);
+CREATE INDEX oauth_client_uses_by_time ON oauth_client_uses (used_at);
 
 -- Authorisations of clients by users, each for one MCP endpoint. An authorisation begins with a code, which is used once. It ends with the
 -- API key that the user signed in with.

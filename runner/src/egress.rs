@@ -34,7 +34,7 @@ mod usage;
 pub use budget::EgressBudget;
 pub use compiled_mocks::CompiledMocks;
 pub use config::EgressConfig;
-pub use documents::Documents;
+pub use documents::{DocumentRefused, Documents};
 pub use mocks::{MOCKS_MAX, Mock, Mocks};
 pub(crate) use policy::EgressPolicy;
 pub(crate) use recorded_responses::{RecordedResponse, ResponseLookup};

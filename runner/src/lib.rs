@@ -68,7 +68,7 @@ pub use code_store::{CodeStore, NativeCode};
 pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
 pub use config::{Config, Runners, schema_worker};
 pub use depth::{DEPTH_HEADER, Depth};
-pub use egress::{CompiledMocks, Documents, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
+pub use egress::{CompiledMocks, DocumentRefused, Documents, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
 pub use error::{DeprecatedVersion, Error, ErrorKind, SchemaViolation};
 pub use executed::{Executed, Printed};
 pub use execution::{Code, CodeBundle, Execution, RunDocuments};

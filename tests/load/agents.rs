@@ -26,7 +26,9 @@ const FEW_SUBSCRIPTIONS: usize = 20;
 #[test]
 fn agents_under_load() {
     let (time, is_long) = measured();
-    let arguments = ["--connections", "2048", "--connections-per-address", "2048"].map(str::to_owned).to_vec();
+    let arguments = ["connections", "connections-per-address", "requests-per-user", "requests-per-organization"];
+    let streams = ["streams-per-user", "streams-per-organization"];
+    let arguments = arguments.iter().chain(&streams).map(|name| format!("--{name}=2048")).collect();
     let server = Server::private(&Options { arguments, ..Options::default() });
     let team = Team::on(&server);
     let tool = Installer::new(&team).install("rust", RUST_TOOL, Settings::default());

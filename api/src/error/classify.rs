@@ -24,8 +24,16 @@ impl Error {
             Self::TooSlow | Self::HeadersTooSlow => Kind::Timeout,
             Self::UriTooLong { .. } => Kind::UriTooLong,
             Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
-            Self::RateLimited { .. } | Self::TooManySessions => Kind::TooManyRequests,
-            Self::ShuttingDown | Self::NotReady { .. } | Self::TooManyConnections => Kind::Unavailable,
+            Self::RateLimited { .. }
+            | Self::TooManySessions
+            | Self::TooManyRequests { .. }
+            | Self::TooManyStreams { .. }
+            | Self::BodiesFull { owner: Some(_) } => Kind::TooManyRequests,
+            Self::ShuttingDown
+            | Self::NotReady { .. }
+            | Self::TooManyConnections
+            | Self::DocumentsBusy
+            | Self::BodiesFull { owner: None } => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
             Self::Registry(error) => registry_kind(error.kind()),
             Self::Runner(error) => runner_kind(error.kind()),
@@ -55,6 +63,11 @@ impl Error {
             Self::RateLimited { .. } => "rate_limited",
             Self::TooManyConnections => "too_many_connections",
             Self::TooManySessions => "too_many_sessions",
+            Self::TooManyRequests { .. } => "too_many_requests",
+            Self::TooManyStreams { .. } => "too_many_streams",
+            Self::DocumentsBusy => "client_documents_busy",
+            Self::BodiesFull { owner: Some(_) } => "too_many_body_bytes",
+            Self::BodiesFull { owner: None } => "overloaded",
             Self::StillRunning { .. } => "request_in_progress",
             Self::Interrupted { .. } => "operation_interrupted",
             Self::RunEnded => "run_ended",

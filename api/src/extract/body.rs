@@ -1,7 +1,5 @@
 //! Reads a bounded JSON body into the request type of a handler. The server bounds the time that a body may take.
 
-use std::error::Error as _;
-
 use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
@@ -12,12 +10,13 @@ use serde_json::{Map, Value};
 use super::node::{Node, Problems};
 use super::problem::Problem;
 use super::{Decoder, Fields, Object, strict};
+use crate::body_bounds::{BodyBound, BodyRefused};
 use crate::error::Error;
 use crate::openapi::{DocumentedInput, Inputs, RequestBody};
 use crate::server::BodyError;
 
-/// Size of a JSON body. Ten inputs of 100 KiB fit; no operation needs more.
-pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Size of a JSON body of any route; most have a lower bound of their own ([`crate::body_bounds`]). Ten inputs of 100 KiB fit.
+const BODY_BYTES_MAX: usize = BodyBound::Content.bytes_max();
 
 /// A request type that is read from a JSON object.
 pub(crate) trait FromBody: Sized {
@@ -113,7 +112,7 @@ pub(crate) fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
 pub(crate) async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| read_error(&error))?;
+        let frame = frame.map_err(read_error)?;
         if let Some(data) = frame.data_ref() {
             if bytes.len() + data.len() > BODY_BYTES_MAX {
                 return Err(Error::TooLarge { bytes_max: BODY_BYTES_MAX });
@@ -125,12 +124,15 @@ pub(crate) async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
 }
 
 /// The error of a body that could not be read to its end.
-fn read_error(error: &axum::Error) -> Error {
-    let cause = error.source();
-    if cause.is_some_and(|cause| cause.is::<RightsEnded>()) {
+fn read_error(error: axum::Error) -> Error {
+    let cause = match error.into_inner().downcast::<BodyRefused>() {
+        Ok(refused) => return refused.0,
+        Err(cause) => cause,
+    };
+    if cause.is::<RightsEnded>() {
         return Error::Unauthenticated;
     }
-    match cause.and_then(|cause| cause.downcast_ref()) {
+    match cause.downcast_ref() {
         Some(BodyError::TooSlow) => Error::TooSlow,
         Some(BodyError::CutOff(_)) | None => Error::CutOff,
     }

@@ -30,7 +30,9 @@ use crate::auth::Rights;
 use crate::caller_names;
 use crate::error::Error;
 use crate::extract::{CallDepth, expect_length, read};
+use crate::in_progress::StreamAdmission;
 use crate::public_url::PublicUrl;
+use crate::server::StreamOwner;
 
 /// Bytes of a request: the largest input of a tool, with the frame of the protocol.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -125,6 +127,7 @@ impl McpEndpoint {
     async fn answer(&self, request: Request, scope: Arc<Scope>) -> Result<Response, Error> {
         let may_begin = request.method() == Method::POST && may_begin_session(request.headers());
         let listens = request.headers().get(METHOD).is_some_and(|method| method == LISTEN);
+        let stream_owner = if listens || request.method() == Method::GET { begin_stream(&request)? } else { None };
         let in_session = request.headers().contains_key(SESSION);
         let lives_long = may_begin || listens && !in_session;
         let with_tools = self.with_catalogue(&scope).await?;
@@ -156,7 +159,11 @@ impl McpEndpoint {
             }
             None => {}
         }
-        Ok(transport_refusal::in_json_rpc(response).await)
+        let mut response = transport_refusal::in_json_rpc(response).await;
+        if let Some(owner) = stream_owner.filter(|_| response.status().is_success()) {
+            response.extensions_mut().insert(owner);
+        }
+        Ok(response)
     }
 
     async fn with_catalogue(&self, scope: &Scope) -> Result<Arc<Scope>, Error> {
@@ -183,6 +190,11 @@ impl McpEndpoint {
             stopping: self.stopping.clone(),
         }
     }
+}
+
+/// Counts a request as a listening stream of its user.
+fn begin_stream(request: &Request) -> Result<Option<StreamOwner>, Error> {
+    request.extensions().get::<StreamAdmission>().map(StreamAdmission::begin).transpose()
 }
 
 /// Whether a message may be the first one of a session: it names no session, and no method but `initialize`.

@@ -3,13 +3,12 @@
 use registry::{AuthorizationTerms, PkceChallenge};
 
 use super::SCOPE;
-use super::client::Client;
+use super::client::{Asked, Client};
 use super::error::OauthError;
 use super::parameters::Parameters;
 use super::redirect::{Redirect, RedirectUri};
 use super::refused::AuthorizationRefused;
 use super::resource::GatewayUrl;
-use super::server::OauthServer;
 
 /// The parameters that the page repeats in its form.
 pub(super) const REPEATED: [&str; 8] = [
@@ -33,23 +32,23 @@ pub(crate) struct Authorization {
 }
 
 impl Authorization {
-    /// Reads and checks a request. Errors before the redirect URI is proven are shown; later errors are sent to the client.
+    /// Reads and checks a request. All errors are shown, and none is sent to the client: everyone can be a client, and lead users who have
+    /// done nothing from here to a page of his own (RFC 9700, section 4.11.2).
     pub(crate) async fn read(
-        server: &OauthServer,
+        asked: Asked<'_>,
         parameters: &Parameters,
         issuer: String,
     ) -> Result<Self, AuthorizationRefused> {
-        let client = Client::find(server, parameters.required("client_id")?).await?;
+        let client = Client::find(asked, parameters.required("client_id")?).await?;
         let Some(uri) = client.redirect_uri(parameters.required("redirect_uri")?) else {
-            let text = "the `redirect_uri` is none of the client's";
+            let text = "the `redirect_uri` is none of the client's, or it is neither https, nor http on a loopback address, nor the \
+                scheme of an application in reverse-domain form such as com.example.app:/callback";
             return Err(OauthError::invalid_request(text).into());
         };
         let state = parameters.optional("state")?.map(str::to_owned);
         let redirect = Redirect { uri, state, issuer };
-        match terms(parameters, &redirect.issuer) {
-            Ok((gateway, challenge)) => Ok(Self { client, redirect, gateway, challenge }),
-            Err(error) => Err(AuthorizationRefused::Sent(error, redirect)),
-        }
+        let (gateway, challenge) = terms(parameters, &redirect.issuer)?;
+        Ok(Self { client, redirect, gateway, challenge })
     }
 
     /// The terms on which the code can be exchanged.

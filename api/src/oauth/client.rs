@@ -1,6 +1,9 @@
 //! Clients: those that have a document at their id, and those that registered themselves.
 
+use std::net::IpAddr;
+
 use registry::is_registered_client_id;
+use runner::DocumentRefused;
 use url::Url;
 
 use super::document::{ClientMetadata, document_url};
@@ -8,6 +11,8 @@ use super::error::OauthError;
 use super::redirect::RedirectUri;
 use super::refused::AuthorizationRefused;
 use super::server::OauthServer;
+use crate::error::Error;
+use crate::server::client_of;
 
 /// A client that asks for access.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +25,37 @@ pub(super) struct Client {
     redirect_uris: Vec<String>,
 }
 
+/// The server that is asked for an authorisation, and the address that asks.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub server: &'a OauthServer,
+    pub address: Option<IpAddr>,
+}
+
+/// The only text about a document that is not accepted.
+const DOCUMENT_TEXT: &str = "the document of the client is refused: its host cannot be reached, or the operator of this server does not \
+    permit it, or what it answers is not a client metadata document. It should answer within 5 s with status 200, and with \
+    `application/json` of at most 8192 bytes, without a redirect. Its `client_id` should be its URL, its \
+    `token_endpoint_auth_method` `none` (this server knows public clients only), and its 1 to 32 `redirect_uris` https, a \
+    loopback address, or a scheme in reverse-domain form. A failure is remembered for 30 s; the log of the server has the reason";
+
+fn document_refused(refused: DocumentRefused) -> AuthorizationRefused {
+    match refused {
+        DocumentRefused::Unavailable => OauthError::new("invalid_client", DOCUMENT_TEXT).into(),
+        DocumentRefused::Busy => AuthorizationRefused::Failed(Error::DocumentsBusy),
+        DocumentRefused::TooManyOfClient { limit } => {
+            AuthorizationRefused::Failed(Error::TooManyRequests { owner: "address", limit })
+        }
+    }
+}
+
 impl Client {
-    pub(super) async fn find(server: &OauthServer, id: &str) -> Result<Self, AuthorizationRefused> {
+    pub(super) async fn find(asked: Asked<'_>, id: &str) -> Result<Self, AuthorizationRefused> {
         if let Some(url) = document_url(id) {
-            return Ok(Self::of_document(server, id, &url).await?);
+            return Self::of_document(asked, id, &url).await;
         }
         let known = match is_registered_client_id(id) {
-            true => server.store.registered_client(id).await?,
+            true => asked.server.store.registered_client(id).await?,
             false => None,
         };
         let Some(known) = known else {
@@ -38,12 +67,14 @@ impl Client {
         Ok(Self { id: known.client_id, name, host: None, redirect_uris: known.redirect_uris })
     }
 
-    async fn of_document(server: &OauthServer, id: &str, url: &Url) -> Result<Self, OauthError> {
-        let read = server.documents.read(id).await;
-        let metadata = read.and_then(|bytes| ClientMetadata::of_document(&bytes, id));
-        let refused =
-            |reason| OauthError::new("invalid_client", format!("the document of the client is refused: {reason}"));
-        let metadata = metadata.map_err(refused)?;
+    /// Reads the document of a client, for the user agent with this address. All failures look the same: they would tell which
+    /// ports of other hosts are open, and what answers there.
+    async fn of_document(asked: Asked<'_>, id: &str, url: &Url) -> Result<Self, AuthorizationRefused> {
+        let bytes = asked.server.documents.read(id, asked.address.map(client_of)).await.map_err(document_refused)?;
+        let metadata = ClientMetadata::of_document(&bytes, id).map_err(|reason| {
+            tracing::info!(client = id, reason, "the document of a client is refused");
+            document_refused(DocumentRefused::Unavailable)
+        })?;
         let host = url.host_str().map(str::to_owned);
         Ok(Self { id: id.to_owned(), name: metadata.name(), host, redirect_uris: metadata.redirect_uris })
     }

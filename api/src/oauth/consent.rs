@@ -60,7 +60,7 @@ impl<'a> Consent<'a> {
             return Ok(Decision::Unclear(NO_GATEWAY));
         }
         if asked.client.is_registered() {
-            server.store.note_client_use(&asked.client.id).await?;
+            server.store.note_client_use(&principal, &asked.client.id).await?;
         }
         let code = server.store.authorize_client(&principal, asked.terms()).await?.ok_or(Error::Unauthenticated)?;
         let (organization, user) = (&principal.organization, &principal.user);

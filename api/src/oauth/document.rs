@@ -63,7 +63,9 @@ impl ClientMetadata {
         }
         match self.redirect_uris.iter().find(|uri| RedirectUri::parse(uri).is_none()) {
             Some(_) => {
-                Err("one of its `redirect_uris` is neither https, nor a loopback address, nor an application's".into())
+                Err("one of its `redirect_uris` is neither https, nor http on a loopback address, nor the scheme of an application in \
+                    reverse-domain form such as com.example.app:/callback (RFC 8252)"
+                    .into())
             }
             None => Ok(()),
         }

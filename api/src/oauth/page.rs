@@ -99,6 +99,20 @@ impl Page<'_> {
 }
 
 impl PageResponse {
+    /// A page about an error that passes. Other errors are those of the API.
+    pub(crate) fn of_refusal(error: Error) -> Result<Self, Error> {
+        if !matches!(error, Error::DocumentsBusy | Error::TooManyRequests { .. }) {
+            return Err(error);
+        }
+        let (status, code, text) = (error.kind().status(), error.code(), error.to_string());
+        let text = format!(
+            "{BEGINNING}<h1>Try again in a moment</h1>\n<p role=\"alert\"><code>{code}</code>: {}</p>\n{END}",
+            html(&text)
+        );
+        let retry_after_seconds = error.into_refusal().ok().and_then(|refusal| refusal.retry_after_seconds());
+        Ok(Self { status, text, policy: format!("{POLICY}; form-action 'none'"), retry_after_seconds })
+    }
+
     /// A page about an error that no client may learn.
     pub(crate) fn of_error(error: &OauthError) -> Self {
         let text = format!(

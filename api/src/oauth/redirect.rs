@@ -10,25 +10,8 @@ use crate::error::Error;
 
 /// Bytes of a redirect URI.
 const URI_BYTES_MAX: usize = 2048;
-/// Schemes that browsers handle themselves. An application cannot have them.
-const SCHEMES_OF_BROWSERS: [&str; 16] = [
-    "about",
-    "blob",
-    "chrome",
-    "chrome-extension",
-    "data",
-    "file",
-    "filesystem",
-    "ftp",
-    "intent",
-    "javascript",
-    "mailto",
-    "resource",
-    "vbscript",
-    "view-source",
-    "ws",
-    "wss",
-];
+/// Registered schemes with a dot that are protocols and not applications.
+const PROTOCOLS: [&str; 6] = ["iris.beep", "iris.lwz", "iris.xpc", "iris.xpcs", "soap.beep", "soap.beeps"];
 
 /// A URI that a client may receive codes at: `https`, `http` on a loopback address, or a scheme of an application.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +38,7 @@ impl RedirectUri {
         let is_allowed = match url.scheme() {
             "https" => url.host_str().is_some_and(is_plain),
             "http" => is_loopback(&url),
-            scheme => !SCHEMES_OF_BROWSERS.contains(&scheme) && !url.cannot_be_a_base(),
+            scheme => is_of_application(scheme) && !url.cannot_be_a_base(),
         };
         is_allowed.then(|| Self { text: text.to_owned(), url })
     }
@@ -99,6 +82,21 @@ impl RedirectUri {
             _ => format!("{scheme}:"),
         }
     }
+}
+
+/// Whether a scheme is a domain name in reverse, such as `com.example.app` (RFC 8252, section 7.1). Other schemes belong to browsers,
+/// operating systems and protocols, such as `javascript`, `smb` and `ms-msdt`, which would do something with a link to them. The first
+/// part is a top-level domain, which has letters only.
+fn is_of_application(scheme: &str) -> bool {
+    let mut labels = scheme.split('.');
+    let top = labels.next().unwrap_or_default();
+    let is_top = top.len() >= 2 && top.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_label = |label: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !label.is_empty() && label.bytes().all(is_plain)
+    };
+    let mut rest = labels.peekable();
+    is_top && rest.peek().is_some() && rest.all(is_label) && !PROTOCOLS.contains(&scheme)
 }
 
 /// Whether a host has only characters of names and addresses, which cannot end a source of a policy.
@@ -152,8 +150,9 @@ mod tests {
             "http://localhost/cb",
             "http://127.0.0.1:3000/cb",
             "http://[::1]:3000/",
-            "cursor://anysphere.cursor-mcp/oauth/callback",
             "com.example.app:/callback",
+            "com.example.app://oauth/callback",
+            "io.github.an-app2:/",
         ] {
             assert!(RedirectUri::parse(text).is_some(), "{text}");
         }
@@ -170,6 +169,20 @@ mod tests {
             "data:text/html,x",
             "file:///etc/passwd",
             "urn:ietf:wg:oauth:2.0:oob",
+            "cursor://anysphere.cursor-mcp/oauth/callback",
+            "smb://files.example.com/share",
+            "ms-msdt:/id",
+            "ldap://directory.example.com/",
+            "telnet://host.example.com/",
+            "search-ms:/query",
+            "intent://x#Intent;end",
+            "x-apple.systempreferences:/x",
+            "soap.beep://host.example.com/",
+            "z39.50r://host.example.com/",
+            "com.:/callback",
+            "com..app:/callback",
+            "c.app:/callback",
+            "com.example+app:/callback",
             &format!("https://app.example.com/{}", "x".repeat(URI_BYTES_MAX)),
         ] {
             assert!(RedirectUri::parse(text).is_none(), "{text}");
@@ -190,7 +203,7 @@ mod tests {
             ("http://127.0.0.1:5000/other", "http://127.0.0.1/cb", false),
             ("http://127.0.0.1:5000/cb?x=1", "http://127.0.0.1/cb", false),
             ("https://localhost:5000/cb", "http://localhost/cb", false),
-            ("app://host:1/cb", "app://host:2/cb", false),
+            ("com.app://host:1/cb", "com.app://host:2/cb", false),
         ] {
             let uri = RedirectUri::parse(asked).unwrap();
             assert_eq!(uri.is_permitted_by(registered), expected, "{asked} {registered}");
@@ -203,7 +216,7 @@ mod tests {
             ("https://a.example.com/cb", "https://a.example.com", "a.example.com"),
             ("http://127.0.0.1:5000/cb", "http://127.0.0.1:5000", "127.0.0.1"),
             ("http://[::1]:5000/cb", "http:", "[::1]"),
-            ("cursor://x/y", "cursor:", "cursor:"),
+            ("com.example.app://x/y", "com.example.app:", "com.example.app:"),
         ] {
             let uri = RedirectUri::parse(uri).unwrap();
             assert_eq!((uri.policy_source().as_str(), uri.place().as_str()), (source, place));

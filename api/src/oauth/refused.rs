@@ -1,16 +1,13 @@
-//! Why a client gets no authorisation, and who learns the reason.
+//! Why a client gets no authorisation.
 
 use super::error::OauthError;
-use super::redirect::Redirect;
 use crate::error::Error;
 
 /// Why a request for an authorisation does not get one.
 #[derive(Debug)]
 pub(crate) enum AuthorizationRefused {
-    /// The client or its redirect URI is not proven, so that the user reads the reason.
+    /// The user reads the reason.
     Shown(OauthError),
-    /// The client learns the reason.
-    Sent(OauthError, Redirect),
     /// The server cannot decide now.
     Failed(Error),
 }

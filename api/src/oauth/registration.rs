@@ -1,10 +1,13 @@
 //! Registration of clients by themselves (RFC 7591). All are public clients, whatever they ask for.
 
+use std::net::IpAddr;
+
 use registry::{RegisteredClient, Store};
 
 use super::document::ClientMetadata;
 use super::error::OauthError;
 use crate::error::Error;
+use crate::server::client_of;
 
 /// Bytes of a registration.
 const BYTES_MAX: usize = 8 << 10;
@@ -17,7 +20,11 @@ pub(crate) enum RegistrationRefused {
 }
 
 /// Registers the client that a document describes.
-pub(crate) async fn register(store: &Store, document: &[u8]) -> Result<RegisteredClient, RegistrationRefused> {
+pub(crate) async fn register(
+    store: &Store,
+    document: &[u8],
+    address: Option<IpAddr>,
+) -> Result<RegisteredClient, RegistrationRefused> {
     let refused = |text: String| RegistrationRefused::Invalid(OauthError::new("invalid_client_metadata", text));
     if document.len() > BYTES_MAX {
         return Err(refused(format!("the document has more than {BYTES_MAX} bytes")));
@@ -25,6 +32,7 @@ pub(crate) async fn register(store: &Store, document: &[u8]) -> Result<Registere
     let metadata = ClientMetadata::parse(document).map_err(refused)?;
     metadata.check().map_err(refused)?;
     let name = metadata.name().unwrap_or_default();
-    let registered = store.register_client(name, metadata.redirect_uris).await;
+    let address = address.map(|address| client_of(address).to_string()).unwrap_or_default();
+    let registered = store.register_client(name, metadata.redirect_uris, address).await;
     registered.map_err(|error| RegistrationRefused::Failed(error.into()))
 }

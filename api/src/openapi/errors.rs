@@ -34,12 +34,17 @@ pub(super) const GUARD_ERRORS: [StatusAndCodes; 6] = [
     (403, &["permission_missing"]),
     (404, &["not_found"]),
     (422, &["request_invalid"]),
-    (429, &["rate_limited"]),
+    (429, &["rate_limited", "too_many_requests"]),
     (503, STORE_CODES),
 ];
 
-pub(super) const BODY_ERRORS: [StatusAndCodes; 3] =
-    [(400, &["body_cut_off"]), (408, &["body_too_slow"]), (413, &["body_too_large"])];
+pub(super) const BODY_ERRORS: [StatusAndCodes; 5] = [
+    (400, &["body_cut_off"]),
+    (408, &["body_too_slow"]),
+    (413, &["body_too_large"]),
+    (429, &["too_many_body_bytes"]),
+    (503, &["overloaded"]),
+];
 
 /// Responses that most operations share: component name, status and codes.
 const COMPONENTS: [(&str, u16, &[&[&str]]); 13] = [
@@ -62,6 +67,8 @@ fn shared(route: &RouteDoc, operation: &OperationDoc) -> Vec<StatusAndCodes> {
     let mut shared = COMMON_ERRORS.to_vec();
     if route.permission.is_some() {
         shared.extend(GUARD_ERRORS);
+    } else if !route.path.starts_with("/health/") {
+        shared.push((429, &["too_many_requests"]));
     }
     if route.inputs.body.is_some() || operation.form.is_some() {
         shared.extend(BODY_ERRORS);

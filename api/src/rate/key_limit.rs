@@ -1,10 +1,11 @@
-//! The limit of API keys that requests carry in place of a token. The check of a key counts as a sign-in of its user, so
-//! that keys cannot be tried faster there than by signing in. A right key counts once a minute, so that the requests of one
-//! clone or installation count as one sign-in.
+//! The limit of API keys that requests carry in place of a token. The check of a key counts as a sign-in, so that wrong keys
+//! are not answered faster there than by signing in. A right key counts once a minute, so that the requests of one clone or
+//! installation count as one sign-in.
 
 use std::net::IpAddr;
 
 use super::limit::{Counter, Limit, LimitFactory};
+use super::sign_in::{SIGN_IN, SignIn};
 use super::usage::Key;
 use crate::error::Error;
 
@@ -29,7 +30,7 @@ impl KeyCheck {
 }
 
 impl KeyLimit {
-    const OPERATION: &str = "sign-in-with-api-key";
+    const OPERATION: &str = SIGN_IN;
 
     /// Returns the limit if signing in has one.
     pub(crate) fn new(limits: &LimitFactory) -> Option<Self> {
@@ -39,14 +40,14 @@ impl KeyLimit {
     /// Counts the check of the key with this organisation, user and id.
     ///
     /// # Errors
-    /// [`Error::RateLimited`] beyond the limit of signing in, also for a right key.
+    /// [`Error::RateLimited`] beyond the limit of signing in: for a right key, that of its own sign-ins.
     pub(crate) async fn count(&self, [organization, user, key]: [&str; 3], check: KeyCheck) -> Result<(), Error> {
-        let known = Key::named(Self::OPERATION, [organization, key], check.peer);
-        if check.is_right && self.right.has(&known) {
-            return Ok(());
+        if !check.is_right {
+            return self.sign_in.count_sign_in(SignIn::Failed([organization, user], check.peer)).await;
         }
-        self.sign_in.count_sign_in([organization, user], check.peer).await?;
-        if check.is_right {
+        let known = Key::named(Self::OPERATION, [organization, key], check.peer);
+        if !self.right.has(&known) {
+            self.sign_in.count_sign_in(SignIn::Succeeded([organization, key])).await?;
             self.right.add(&known);
         }
         Ok(())

@@ -1,12 +1,11 @@
 //! The rate limit of one route, applied after its guard and before its handler.
 
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::Quota;
@@ -16,6 +15,7 @@ use registry::{CountedRequest, Store};
 
 use super::clock::MonotonicClock;
 use super::limits::RateLimits;
+use super::sign_in::{SIGN_IN, SignIn, SignInNames};
 use super::usage::{Key, Limiter, Usage};
 use crate::auth::Caller;
 use crate::error::Error;
@@ -98,14 +98,43 @@ impl Limit {
     /// Passes a request on to its handler, or refuses it.
     pub(crate) async fn admit(&self, request: Request, next: Next) -> Response {
         let (mut parts, body) = request.into_parts();
+        if self.operation == SIGN_IN {
+            return self.admit_sign_in(Request::from_parts(parts, body), next).await;
+        }
         let verdict = self.verdict(&mut parts).await;
-        let mut response = match verdict.retry_after {
+        let response = match verdict.retry_after {
             None => next.run(Request::from_parts(parts, body)).await,
-            Some(retry_after) => {
-                metrics::rate_limited(self.operation);
-                Error::RateLimited { per_minute: self.per_minute(), retry_after }.into_response()
-            }
+            Some(retry_after) => self.refusal(retry_after).into_response(),
         };
+        self.with_numbers(response, &verdict)
+    }
+
+    /// Passes a sign-in on, and counts it by its outcome. A key that has used up its own sign-ins is refused before.
+    async fn admit_sign_in(&self, request: Request, next: Next) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let names = SignInNames::read(&mut parts).await;
+        let before = self.peek(&self.callers, &names.succeeded().key());
+        if let Some(retry_after) = before.retry_after {
+            return self.with_numbers(self.refusal(retry_after).into_response(), &before);
+        }
+        let response = next.run(Request::from_parts(parts, body)).await;
+        let outcome = if response.status().is_success() { names.succeeded() } else { names.failed() };
+        let verdict = match response.status().is_server_error() {
+            true => self.peek(self.counter(&outcome), &outcome.key()),
+            false => self.count_everywhere(self.counter(&outcome), &outcome.key()).await,
+        };
+        match verdict.retry_after {
+            None => self.with_numbers(response, &verdict),
+            Some(retry_after) => self.with_numbers(self.refusal(retry_after).into_response(), &verdict),
+        }
+    }
+
+    fn refusal(&self, retry_after: Duration) -> Error {
+        metrics::rate_limited(self.operation);
+        Error::RateLimited { per_minute: self.per_minute(), retry_after }
+    }
+
+    fn with_numbers(&self, mut response: Response, verdict: &Verdict) -> Response {
         let numbers = [
             (LIMIT, self.per_minute().into()),
             (REMAINING, verdict.remaining.into()),
@@ -120,18 +149,30 @@ impl Limit {
             return self.count_everywhere(&self.callers, &Key::of(self.operation, principal)).await;
         }
         let organization = extract::parameter(parts, &(), "organization").await.unwrap_or_default();
-        let peer = Peer::of(&parts.extensions);
-        let key = Key::named(self.operation, [&organization, named_user(&parts.headers)], peer);
+        let key = Key::named(self.operation, [&organization, ""], Peer::of(&parts.extensions));
         self.count_everywhere(&self.sign_ins, &key).await
     }
 
-    /// Counts a sign-in under names that are not checked yet. Refuses it beyond the limit.
-    pub(super) async fn count_sign_in(&self, names: [&str; 2], peer: Option<IpAddr>) -> Result<(), Error> {
-        let key = Key::named(self.operation, names, peer);
-        let verdict = self.count_everywhere(&self.sign_ins, &key).await;
-        let Some(retry_after) = verdict.retry_after else { return Ok(()) };
-        metrics::rate_limited(self.operation);
-        Err(Error::RateLimited { per_minute: self.per_minute(), retry_after })
+    /// Counts the outcome of a sign-in. Refuses it beyond the limit.
+    pub(super) async fn count_sign_in(&self, outcome: SignIn<'_>) -> Result<(), Error> {
+        let verdict = self.count_everywhere(self.counter(&outcome), &outcome.key()).await;
+        verdict.retry_after.map_or(Ok(()), |retry_after| Err(self.refusal(retry_after)))
+    }
+
+    /// Sign-ins that succeed are counted beside the requests of users, where names that are made up have no entries.
+    const fn counter(&self, outcome: &SignIn<'_>) -> &Counter {
+        match outcome {
+            SignIn::Succeeded(_) => &self.callers,
+            SignIn::Failed(..) => &self.sign_ins,
+        }
+    }
+
+    /// Returns the present numbers of this server, without counting a request.
+    fn peek(&self, counter: &Counter, key: &Key) -> Verdict {
+        let restored_in = counter.restored_in(key).unwrap_or_default();
+        let minute = self.quota.replenish_interval().saturating_mul(self.per_minute());
+        let is_admitted = restored_in + self.quota.replenish_interval() <= minute;
+        self.verdict_of(CountedRequest { is_admitted, restored_in })
     }
 
     /// Counts a request here, and with the other servers of the database unless it is refused here.
@@ -202,10 +243,6 @@ impl Counter {
         let elapsed = self.limiter.clock().now().saturating_sub(self.start);
         Some(self.usage.restored_at(key)?.saturating_sub(elapsed).into())
     }
-}
-
-fn named_user(headers: &HeaderMap) -> &str {
-    headers.get("x-user-id").and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

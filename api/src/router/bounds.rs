@@ -13,7 +13,6 @@ use axum::response::Response;
 
 use super::route::Route;
 use crate::error::Error;
-use crate::extract::BODY_BYTES_MAX;
 use crate::openapi::OperationDoc;
 use table::ROWS;
 pub use work::{Work, WorkBounds};
@@ -77,7 +76,7 @@ impl Route {
         let has_body = self.inputs.body.is_some() || operation.is_some_and(OperationDoc::has_other_body);
         match has_body {
             _ if self.path.contains("{*git_path}") && self.method == "POST" => RequestBound::GitStream,
-            true => RequestBound::Bytes(BODY_BYTES_MAX),
+            true => RequestBound::Bytes(self.body.bytes_max()),
             false => RequestBound::Nothing,
         }
     }

@@ -8,7 +8,7 @@ use axum::extract::FromRef;
 use axum::middleware::{from_fn, from_fn_with_state};
 
 use super::bounds;
-use super::public::PUBLIC;
+use super::public::{PROBES, PUBLIC};
 use super::route::Route;
 use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
@@ -48,8 +48,10 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let guard = guard.map(|guard| guard.accepting(route.bearers, public.clone()).with_key_limit(app.key_limit()));
         let (has_envelopes, response) = (route.has_envelopes(), route.bounds().map(|bounds| bounds.response));
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
-        let handler =
-            route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit, response }), guarded));
+        let requests = (!PROBES.contains(&route.path)).then(|| app.requests().clone());
+        let body = (app.bodies().clone(), route.body);
+        let guards = Arc::new(RouteGuard { guard, requests, limit, body, response });
+        let handler = route.handler.route_layer(from_fn_with_state(guards, guarded));
         let handler = match route.bearers {
             Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
             Bearers::IdTokens => handler,

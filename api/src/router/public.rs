@@ -1,5 +1,8 @@
 //! The operations without a permission.
 
+/// The probes of health.
+pub(super) const PROBES: [&str; 2] = ["/health/live", "/health/ready"];
+
 /// Operations that every client may call.
 pub(super) const PUBLIC: [(&str, &str); 16] = [
     ("GET", "/"),

@@ -6,6 +6,7 @@ use registry::Permission;
 
 use crate::app::App;
 use crate::auth::Bearers;
+use crate::body_bounds::BodyBound;
 use crate::openapi::{Inputs, OperationDoc, RouteDoc, Signature};
 use crate::tool_routes::ToolOperation;
 
@@ -17,6 +18,7 @@ pub struct Route {
     /// The permission that the caller needs; `None` only for public routes.
     pub permission: Option<Permission>,
     pub(super) bearers: Bearers,
+    pub(super) body: BodyBound,
     pub(super) handler: MethodRouter<App>,
     /// The inputs of the handler, by its parameters.
     pub(crate) inputs: Inputs,
@@ -37,6 +39,11 @@ impl Route {
         self
     }
 
+    /// Sets the bound of the bodies that the route reads.
+    pub(super) fn reads(self, body: BodyBound) -> Self {
+        Self { body, ..self }
+    }
+
     /// Whether all responses have the form of a tool's result.
     pub(super) fn has_envelopes(&self) -> bool {
         self.operation.as_ref().is_some_and(OperationDoc::has_envelopes)
@@ -54,7 +61,7 @@ impl From<ToolOperation> for Route {
     fn from(tool: ToolOperation) -> Self {
         let ToolOperation { method, path, permission, inputs, operation, handler } = tool;
         let route = route((method, path), Some(permission), (handler, inputs));
-        Self { operation: Some(operation), ..route }
+        Self { operation: Some(operation), ..route.reads(BodyBound::Content) }
     }
 }
 
@@ -87,5 +94,6 @@ fn route(
     permission: Option<Permission>,
     (handler, inputs): (MethodRouter<App>, Inputs),
 ) -> Route {
-    Route { method, path, permission, bearers: Bearers::IdTokens, handler, inputs, operation: None }
+    let body = if permission.is_some() { BodyBound::Fields } else { BodyBound::Form };
+    Route { method, path, permission, bearers: Bearers::IdTokens, body, handler, inputs, operation: None }
 }

@@ -17,7 +17,6 @@ use crate::oauth::{AuthorizationRefused, PageResponse};
 fn refused(refused: AuthorizationRefused) -> Result<Response, Error> {
     match refused {
         AuthorizationRefused::Shown(error) => Ok(PageResponse::of_error(&error).into_response()),
-        AuthorizationRefused::Sent(error, redirect) => redirect.with_error(&error),
-        AuthorizationRefused::Failed(error) => Err(error),
+        AuthorizationRefused::Failed(error) => PageResponse::of_refusal(error).map(IntoResponse::into_response),
     }
 }

@@ -9,12 +9,10 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::connection::{Client, ListenerContext, serve};
-use super::early_refusal;
 use super::handshakes::refuse_handshakes;
 use super::limiter::Limiter;
 use super::peer::Peer;
-use crate::error::Error;
-use crate::metrics::connection_cut;
+use super::probes::{self, ProbeReserve};
 
 /// A pause after a failed accept (no descriptors left), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -31,7 +29,12 @@ pub(super) async fn accept_until(
     shutdown: impl Future<Output = Duration>,
 ) -> TaskTracker {
     let limiter = Limiter::start(context.limits.clone());
-    let acceptor = Acceptor { context: Arc::new(context), limiter, connections: TaskTracker::new() };
+    let acceptor = Acceptor {
+        context: Arc::new(context),
+        limiter,
+        probes: ProbeReserve::default(),
+        connections: TaskTracker::new(),
+    };
     let ending = async {
         let delay = shutdown.await;
         acceptor.limiter.drain(delay);
@@ -49,6 +52,7 @@ pub(super) async fn accept_until(
 struct Acceptor {
     context: Arc<ListenerContext>,
     limiter: Arc<Limiter>,
+    probes: ProbeReserve,
     connections: TaskTracker,
 }
 
@@ -56,7 +60,7 @@ impl Acceptor {
     async fn accept_all(&self, listener: &TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((tcp, address)) => self.admit(tcp, address).await,
+                Ok((tcp, address)) => self.admit(tcp, address),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     sleep(ACCEPT_PAUSE).await;
@@ -78,18 +82,16 @@ impl Acceptor {
         while let Ok((tcp, address)) = listener.accept() {
             let registered = tcp.set_nonblocking(true).and_then(|()| TcpStream::from_std(tcp));
             if let Ok(tcp) = registered {
-                self.admit(tcp, address).await;
+                self.admit(tcp, address);
             }
         }
     }
 
-    async fn admit(&self, mut tcp: TcpStream, address: SocketAddr) {
-        let peer = Peer(address.ip());
-        if let Some(permit) = self.limiter.admit(peer) {
-            self.connections.spawn(serve(Arc::clone(&self.context), Client { tcp, peer, permit }));
-        } else {
-            connection_cut("full");
-            early_refusal::send(&mut tcp, &self.context.ids.next(), Error::TooManyConnections).await;
-        }
+    fn admit(&self, tcp: TcpStream, address: SocketAddr) {
+        let (context, peer) = (Arc::clone(&self.context), Peer(address.ip()));
+        match self.limiter.admit(peer) {
+            Some(permit) => self.connections.spawn(serve(context, Client { tcp, peer, permit })),
+            None => self.connections.spawn(probes::serve(context, (tcp, peer), self.probes.admit(peer))),
+        };
     }
 }

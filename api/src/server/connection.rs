@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
-use socket2::SockRef;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -33,6 +33,16 @@ const LINGER_BUFFER_BYTES: usize = 16 * 1024;
 /// Bytes that the kernel may hold beside those on their way. With the kernel's default of megabytes, a slow client that
 /// reads without pause would so rarely free space that it seemed to read nothing.
 const UNSENT_BYTES_MAX: u32 = 128 * 1024;
+
+/// Time after which the kernel ends a connection whose client acknowledges nothing. Streams send a comment every 15 seconds,
+/// so that a client without power or network is noticed within this time and one comment. The kernel would try for 15
+/// minutes.
+const UNACKNOWLEDGED_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Silence after which the kernel asks whether the client is still there, and how often it asks. A request without
+/// comments, such as one that waits for a run, notices by this that its client is gone.
+const SILENCE_BEFORE_PROBE: Duration = Duration::from_secs(60);
+const PROBE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// State shared by all connections of a listener.
 pub(super) struct ListenerContext {
@@ -61,6 +71,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client) {
     let service = ConnectionService {
         router: context.router.clone(),
         peer,
+        trusted_proxies: context.limits.trusted_proxies.clone(),
         activity: activity.clone(),
         body: context.limits.body,
         git_body: context.limits.git_body,
@@ -92,7 +103,10 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client) {
 
 fn set_socket_options(tcp: &TcpStream) -> io::Result<()> {
     tcp.set_nodelay(true)?;
-    SockRef::from(tcp).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)
+    let socket = SockRef::from(tcp);
+    socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX)?;
+    socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED_TIME_MAX))?;
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENCE_BEFORE_PROBE).with_interval(PROBE_INTERVAL))
 }
 
 fn connection(socket: Socket, service: ConnectionService) -> Connection {
@@ -148,5 +162,24 @@ async fn discard(tcp: &mut TcpStream) {
         if bytes_sum > LINGER_BYTES_MAX {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_kernel_notices_clients_that_are_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (tcp, _) = listener.accept().await.unwrap();
+        set_socket_options(&tcp).unwrap();
+        let socket = SockRef::from(&tcp);
+        assert!(socket.keepalive().unwrap());
+        assert_eq!(socket.tcp_keepalive_time().unwrap(), SILENCE_BEFORE_PROBE);
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(UNACKNOWLEDGED_TIME_MAX));
     }
 }

@@ -6,10 +6,11 @@
 //! 1. a stalled connection of the client with most stalled connections, if they are more than a few or it has been stalled
 //!    for some seconds,
 //! 2. a connection without a request, of the client with most connections,
-//! 3. a newly stalled connection of a client with few stalled connections.
+//! 3. a stream that waits for changes, of the organisation with most of them,
+//! 4. a newly stalled connection of a client with few stalled connections.
 //!
 //! Within one client the connection that has waited longest is evicted. A new connection is refused only when the server
-//! is answering on all others without waiting for a client. So neither a thousand idle sockets nor a thousand clients
+//! is answering on all others without waiting for a client; probes of its health are answered even then ([`super::probes`]). So neither a thousand idle sockets nor a thousand clients
 //! that read nothing keep others out (`tests/operations/lockout.rs`, `api/tests/it/slow.rs`).
 //!
 //! Every [`SWEEP_INTERVAL`] one task looks for connections whose time is over, so that connections need no timers.
@@ -35,8 +36,9 @@ use tokio::time::{Instant, interval};
 
 use super::limits::ConnectionLimits;
 use super::peer::Peer;
+use super::stream_owner::StreamOwner;
 use drain::Drain;
-use eviction::{Rank, Tally};
+use eviction::{Rank, Surroundings, Tally};
 pub(super) use state::{EndReason, Event, Phase, State};
 
 /// How much later than due a connection may end.
@@ -58,6 +60,8 @@ struct Table {
 
 struct Connection {
     client: IpAddr,
+    /// Whether it is one of a trusted proxy, which is no client of its own.
+    is_proxy: bool,
     state: State,
     /// `None` once the connection was told to end.
     end: Option<oneshot::Sender<EndReason>>,
@@ -86,9 +90,9 @@ impl Limiter {
 
     /// Admits a connection, if necessary in the place of another one.
     pub(super) fn admit(self: &Arc<Self>, peer: Peer) -> Option<ConnectionPermit> {
-        let client = peer.client();
+        let (client, is_proxy) = (peer.client(), self.limits.trusted_proxies.contains(peer.0));
         let mut table = self.table.lock();
-        let is_client_full = table.tally(client).connections >= self.limits.connections_per_address_max;
+        let is_client_full = !is_proxy && table.tally(client).connections >= self.limits.connections_per_address_max;
         let is_full = table.connections.len() >= self.limits.connections_max;
         if (is_client_full || is_full) && !table.evict(is_client_full.then_some(client)) {
             return None;
@@ -96,7 +100,8 @@ impl Limiter {
         let (end, ended) = oneshot::channel();
         table.last_number += 1;
         let number = table.last_number;
-        table.connections.insert(number, Connection { client, state: State::new(Instant::now()), end: Some(end) });
+        let state = State::new(Instant::now());
+        table.connections.insert(number, Connection { client, is_proxy, state, end: Some(end) });
         Some(ConnectionPermit { activity: Activity { limiter: Arc::clone(self), number }, ended })
     }
 
@@ -132,28 +137,43 @@ async fn sweep_regularly(limiter: Weak<Limiter>) {
 }
 
 impl Table {
+    /// The connections of each client. Those of a trusted proxy are of as many clients.
     fn tallies(&self) -> BTreeMap<IpAddr, Tally> {
         let mut tallies = BTreeMap::<_, Tally>::new();
-        for connection in self.connections.values() {
+        for connection in self.connections.values().filter(|connection| !connection.is_proxy) {
             let tally = tallies.entry(connection.client).or_default();
             *tally = tally.with(&connection.state);
         }
         tallies
     }
 
+    /// The listening streams of each owner.
+    fn streams(&self) -> BTreeMap<StreamOwner, usize> {
+        let mut streams = BTreeMap::<_, usize>::new();
+        for (owner, _) in self.connections.values().filter_map(|connection| connection.state.listening()) {
+            *streams.entry(owner).or_default() += 1;
+        }
+        streams
+    }
+
     fn tally(&self, client: IpAddr) -> Tally {
-        let of_client = self.connections.values().filter(|connection| connection.client == client);
+        let of_client =
+            self.connections.values().filter(|connection| connection.client == client && !connection.is_proxy);
         of_client.fold(Tally::default(), |tally, connection| tally.with(&connection.state))
     }
 
     /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.
     fn evict(&mut self, client: Option<IpAddr>) -> bool {
-        let (tallies, now) = (self.tallies(), Instant::now());
+        let (tallies, streams, now) = (self.tallies(), self.streams(), Instant::now());
         // A connection that was ended before counts until its permit is dropped, so it can be evicted as well.
         let candidates = self.connections.iter();
         let candidates = candidates.filter(|(_, connection)| client.is_none_or(|client| connection.client == client));
         let ranked = candidates.filter_map(|(number, connection)| {
-            Some((Rank::of(&connection.state, *tallies.get(&connection.client)?, now)?, Reverse(*number)))
+            let owner = connection.state.listening().map(|(owner, _)| owner);
+            let streams_of_owner = owner.and_then(|owner| streams.get(&owner)).copied().unwrap_or_default();
+            let client = tallies.get(&connection.client).copied().unwrap_or_default();
+            let around = Surroundings { client, streams_of_owner };
+            Some((Rank::of(&connection.state, around, now)?, Reverse(*number)))
         });
         let evicted = ranked.max().and_then(|(_, Reverse(number))| self.connections.remove(&number));
         let Some(mut evicted) = evicted else { return false };

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `connections_max` | concurrent connections | 768 |
 //! | `connections_per_address_max` | connections of one address (IPv6: one network of 64 bits) | 512 |
+//! | `trusted_proxies` | addresses whose connections are those of many clients, and which name the client of each request | none |
 //! | `header_time_max` | from the first byte of a request to the end of its headers; also until the first byte of a new connection | 10 s |
 //! | `idle_time_max` | between two requests | 75 s |
 //! | `response_silence_max` | how long a client may read nothing of its response; less for an address with many such connections | 30 s |
@@ -14,6 +15,8 @@
 
 use std::time::Duration;
 
+use super::trusted_proxies::TrustedProxies;
+
 /// Size of the request line and the headers, and of hyper's read buffer. [`crate::head_limits`] has lower bounds.
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 
@@ -21,8 +24,8 @@ pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// 64 KiB.
 const CONNECTIONS_MAX: usize = 768;
 
-/// Connections of one address: two thirds of all, so that no address can hold all of them. Enough for a proxy, from whose
-/// address all of its clients connect.
+/// Connections of one address: two thirds of all, so that no address can hold all of them. A trusted proxy, from whose address
+/// many clients connect, has no bound of its own.
 const CONNECTIONS_PER_ADDRESS_MAX: usize = 512;
 
 /// Time for the headers of a request. They fit into a few packets; a slow line needs a second.
@@ -48,6 +51,7 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(30);
 pub struct ConnectionLimits {
     pub connections_max: usize,
     pub connections_per_address_max: usize,
+    pub trusted_proxies: TrustedProxies,
     pub header_time_max: Duration,
     pub idle_time_max: Duration,
     pub response_silence_max: Duration,
@@ -94,6 +98,7 @@ impl Default for ConnectionLimits {
         Self {
             connections_max: CONNECTIONS_MAX,
             connections_per_address_max: CONNECTIONS_PER_ADDRESS_MAX,
+            trusted_proxies: TrustedProxies::default(),
             header_time_max: HEADER_TIME_MAX,
             idle_time_max: IDLE_TIME_MAX,
             response_silence_max: RESPONSE_SILENCE_MAX,

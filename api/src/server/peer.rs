@@ -1,4 +1,4 @@
-//! The address at the other end of a connection.
+//! The address of a client: that at the other end of its connection, or the one that a trusted proxy names.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -19,13 +19,18 @@ impl Peer {
 
     /// The part of the address that stands for one client.
     pub(super) fn client(self) -> IpAddr {
-        match self.0.to_canonical() {
-            IpAddr::V6(address) => {
-                let bits = address.to_bits() >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS;
-                IpAddr::V6(Ipv6Addr::from_bits(bits))
-            }
-            address @ IpAddr::V4(_) => address,
+        client_of(self.0)
+    }
+}
+
+/// The part of an address that stands for one client, in everything that is counted by address.
+pub(crate) fn client_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let bits = address.to_bits() >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS;
+            IpAddr::V6(Ipv6Addr::from_bits(bits))
         }
+        address @ IpAddr::V4(_) => address,
     }
 }
 

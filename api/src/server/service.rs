@@ -17,12 +17,15 @@ use super::body::timed;
 use super::limiter::{Activity, Event};
 use super::limits::BodyLimits;
 use super::peer::Peer;
+use super::stream_owner::StreamOwner;
+use super::trusted_proxies::TrustedProxies;
 use crate::body_end::{OnBodyEnd, with_end};
 
 /// Answers the requests of one connection.
 pub(super) struct ConnectionService {
     pub(super) router: Router,
     pub(super) peer: Peer,
+    pub(super) trusted_proxies: TrustedProxies,
     pub(super) activity: Activity,
     pub(super) body: BodyLimits,
     pub(super) git_body: BodyLimits,
@@ -32,7 +35,8 @@ impl ConnectionService {
     fn prepared(&self, request: hyper::Request<Incoming>) -> Request {
         let limits = if is_git(request.uri().path()) { self.git_body } else { self.body };
         let (mut parts, body) = request.into_parts();
-        parts.extensions.insert(self.peer);
+        let client = self.trusted_proxies.client_of(self.peer.0, &parts.headers);
+        parts.extensions.insert(Peer(client));
         Request::from_parts(parts, timed(body, limits, self.activity.clone()))
     }
 }
@@ -49,6 +53,9 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
         let response = self.router.clone().oneshot(self.prepared(request));
         Box::pin(async move {
             let mut response = response.await?;
+            if let Some(owner) = response.extensions().get::<StreamOwner>() {
+                activity.report(Event::Listens(*owner));
+            }
             if is_chunked || activity.is_last_response() {
                 end_connection(&mut response);
             }

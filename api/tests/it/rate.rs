@@ -85,6 +85,30 @@ async fn signing_in_is_counted_by_the_names_in_the_request() {
     assert_eq!(sign_in("bob").await.status, 401);
 }
 
+#[tokio::test]
+async fn wrong_sign_ins_of_others_refuse_no_right_key() {
+    let (app, clock) = limited(RateLimits::contract()).await;
+    let (id, right) = (app.key.api_key_id.clone(), app.key.api_key.expose().to_owned());
+    let sign_in = async |key: &str| {
+        let request = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", "ada");
+        request.header("x-api-key-id", &id).header("x-api-key", key).send().await
+    };
+    for number in 0..5 {
+        let answer = sign_in("wrong").await;
+        assert_eq!((answer.status.as_u16(), headers(&answer)), (401, (5, 4 - number, 12 * (number + 1), None)));
+    }
+    assert_eq!(sign_in("wrong").await.refusal(), (429, "rate_limited".to_owned()));
+    for number in 0..5 {
+        let answer = sign_in(&right).await;
+        assert_eq!((answer.status.as_u16(), headers(&answer)), (200, (5, 4 - number, 12 * (number + 1), None)));
+    }
+    let answer = sign_in(&right).await;
+    assert_eq!(answer.refusal(), (429, "rate_limited".to_owned()), "its own sign-ins are used up");
+    assert_eq!(headers(&answer), (5, 0, 60, Some(12)));
+    clock.advance(Duration::from_secs(12));
+    assert_eq!(sign_in(&right).await.status, 200);
+}
+
 /// Two sign-ins a minute.
 #[tokio::test]
 async fn a_key_in_a_request_counts_as_a_sign_in() {
@@ -98,18 +122,23 @@ async fn a_key_in_a_request_counts_as_a_sign_in() {
     for _ in 0..5 {
         assert_eq!(ask(right).await.status, 200, "a right key counts once a minute");
     }
-    assert_eq!(ask(&wrong).await.status, 401);
-    assert_eq!(ask(&wrong).await.refusal(), (429, "rate_limited".to_owned()));
-    let sign_in = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", "ada");
-    let sign_in = sign_in.header("x-api-key-id", &app.key.api_key_id).header("x-api-key", right);
-    assert_eq!(sign_in.send().await.status, 429, "both ways have one limit");
+    let sign_in = async |key: &str| {
+        let request = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", "ada");
+        request.header("x-api-key-id", &app.key.api_key_id).header("x-api-key", key).send().await.status
+    };
+    assert_eq!(
+        (ask(&wrong).await.status, sign_in("wrong").await),
+        (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED)
+    );
+    assert_eq!(ask(&wrong).await.refusal(), (429, "rate_limited".to_owned()), "both ways have one limit");
+    assert_eq!((sign_in(right).await, sign_in(right).await), (StatusCode::OK, StatusCode::TOO_MANY_REQUESTS));
     assert_eq!(ask(right).await.status, 200);
     clock.advance(Duration::from_mins(1));
     assert_eq!(
         (ask(&wrong).await.status, ask(&wrong).await.status),
         (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED)
     );
-    assert_eq!(ask(right).await.status, 429, "a guess that is right is not told beyond the limit");
+    assert_eq!(ask(right).await.status, 200, "a right key is not refused for the mistakes of others");
     assert_eq!(app.get("/tool").await.status, 200, "a token is not counted");
 }
 

@@ -24,6 +24,7 @@ pub async fn run(arguments: DataArguments, home: &Home, screen: Screen) -> anyho
     ];
     checks.extend(checks::storage(&data, arguments.storage()?.storage).await);
     checks.extend(arguments.ignores_file().then(checks::ignored_settings));
+    checks.push(checks::trusted_proxies(&arguments.trusted_proxies()?));
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
     checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
     checks.extend(checks::registries(&builds.registries()).await);

@@ -333,7 +333,8 @@ fn registry_config(settings: &Settings) -> anyhow::Result<registry::Config> {
 
 fn api_config(settings: &Settings) -> api::Config {
     api::Config {
-        connections: settings.limits.connections(),
+        connections: settings.limits.connections(settings.trusted_proxies.clone()),
+        requests: settings.limits.requests(),
         public_url: settings.public_url.clone(),
         rate_limits: settings.rate_limits.clone(),
         oauth_registration: settings.oauth_registration,

@@ -31,6 +31,7 @@ pub struct SettingsFile {
     pub listen: Option<SocketAddr>,
     pub public_url: Option<String>,
     pub oauth_registration: Option<bool>,
+    pub trusted_proxies: Option<Vec<String>>,
     pub data: Option<PathBuf>,
     pub database: Option<String>,
     pub log: Option<String>,

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
-use api::ConnectionLimits;
+use api::{ConnectionLimits, RequestBounds, TrustedProxies};
 use builder::source::GitLimits;
 use clap::Args;
 use runner::Bounds;
@@ -17,9 +17,21 @@ pub struct LimitSettings {
     /// Connections at the same time; each takes a file descriptor [default: 768]
     #[arg(long, env = "LATHE_CONNECTIONS", value_name = "COUNT")]
     pub connections: Option<NonZeroUsize>,
-    /// Connections per client address; all clients behind a proxy share its address [default: 512]
+    /// Connections per client address, except those of --trusted-proxies [default: 512]
     #[arg(long, env = "LATHE_CONNECTIONS_PER_ADDRESS", value_name = "COUNT")]
     pub connections_per_address: Option<NonZeroUsize>,
+    /// Requests in progress per organisation; further ones get 429 [default: half of --connections]
+    #[arg(long, env = "LATHE_REQUESTS_PER_ORGANIZATION", value_name = "COUNT")]
+    pub requests_per_organization: Option<NonZeroUsize>,
+    /// Requests in progress per user [default: a third of --connections]
+    #[arg(long, env = "LATHE_REQUESTS_PER_USER", value_name = "COUNT")]
+    pub requests_per_user: Option<NonZeroUsize>,
+    /// Streams of MCP clients that listen to changes, per organisation [default: a quarter of --connections]
+    #[arg(long, env = "LATHE_STREAMS_PER_ORGANIZATION", value_name = "COUNT")]
+    pub streams_per_organization: Option<NonZeroUsize>,
+    /// Streams of MCP clients that listen to changes, per user [default: a twelfth of --connections]
+    #[arg(long, env = "LATHE_STREAMS_PER_USER", value_name = "COUNT")]
+    pub streams_per_user: Option<NonZeroUsize>,
     /// Seconds that a connection may idle between two requests; set more than your proxy has [default: 75]
     #[arg(long, env = "LATHE_KEEP_ALIVE_SECONDS", value_name = "SECONDS")]
     pub keep_alive_seconds: Option<u64>,
@@ -58,6 +70,10 @@ impl LimitSettings {
         Self {
             connections: self.connections.or(other.connections),
             connections_per_address: self.connections_per_address.or(other.connections_per_address),
+            requests_per_organization: self.requests_per_organization.or(other.requests_per_organization),
+            requests_per_user: self.requests_per_user.or(other.requests_per_user),
+            streams_per_organization: self.streams_per_organization.or(other.streams_per_organization),
+            streams_per_user: self.streams_per_user.or(other.streams_per_user),
             keep_alive_seconds: self.keep_alive_seconds.or(other.keep_alive_seconds),
             drain_delay_seconds: self.drain_delay_seconds.or(other.drain_delay_seconds),
             organization_parallel_runs: self.organization_parallel_runs.or(other.organization_parallel_runs),
@@ -93,9 +109,21 @@ impl LimitSettings {
         }
     }
 
-    pub fn connections(&self) -> ConnectionLimits {
+    /// The bounds of requests in progress.
+    pub fn requests(&self) -> RequestBounds {
+        RequestBounds {
+            per_organization: self.requests_per_organization.map(NonZeroUsize::get),
+            per_user: self.requests_per_user.map(NonZeroUsize::get),
+            streams_per_organization: self.streams_per_organization.map(NonZeroUsize::get),
+            streams_per_user: self.streams_per_user.map(NonZeroUsize::get),
+        }
+    }
+
+    /// The limits of connections, of which those of `trusted_proxies` are of many clients.
+    pub fn connections(&self, trusted_proxies: TrustedProxies) -> ConnectionLimits {
         let default = ConnectionLimits::default();
         ConnectionLimits {
+            trusted_proxies,
             connections_max: self.connections.map_or(default.connections_max, NonZeroUsize::get),
             connections_per_address_max: self
                 .connections_per_address
@@ -127,7 +155,7 @@ mod tests {
             keep_alive_seconds: Some(7),
             ..LimitSettings::default()
         };
-        let limits = flags.or(file).connections();
+        let limits = flags.or(file).connections(TrustedProxies::default());
         assert_eq!((limits.connections_max, limits.idle_time_max), (9, Duration::from_secs(7)));
         assert_eq!(limits.header_time_max, ConnectionLimits::default().header_time_max);
     }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{PublicUrl, RateLimits};
+use api::{PublicUrl, RateLimits, TrustedProxies};
 use clap::Args;
+use ipnet::IpNet;
 use registry::{DatabaseLocation, SecretValue};
 use runner::EgressConfig;
 
@@ -16,6 +17,7 @@ use super::embeddings::EmbeddingSettings;
 use super::file::{SettingsFile, is_file_ignored};
 use super::limits::LimitSettings;
 use super::model::ModelArguments;
+use super::proxies::{self, TRUSTED_PROXIES_VARIABLE};
 use super::rate_limits::{Profile, RateLimitSettings};
 use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
@@ -82,6 +84,11 @@ impl DataArguments {
         Ok(named.or(from_file).or_else(programs::rust_toolchain))
     }
 
+    /// The proxies that a server with these arguments trusts.
+    pub fn trusted_proxies(&self) -> anyhow::Result<Vec<IpNet>> {
+        proxies::read(proxies::of_environment().or(SettingsFile::load(self.config.as_deref())?.trusted_proxies))
+    }
+
     /// The settings of builds that a server with these arguments uses.
     pub fn builds(&self) -> anyhow::Result<BuildArguments> {
         Ok(BuildArguments::of_environment()?.or(SettingsFile::load(self.config.as_deref())?.take_builds()))
@@ -132,6 +139,9 @@ pub struct ServeArguments {
     /// URL under which clients reach the server, such as https://tools.example.com [default: loopback addresses]
     #[arg(long, env = "LATHE_PUBLIC_URL", value_name = "URL")]
     public_url: Option<PublicUrl>,
+    /// Networks of proxies whose X-Forwarded-For or Forwarded names the client, such as 10.1.0.0/16 [default: none]
+    #[arg(long, env = TRUSTED_PROXIES_VARIABLE, value_name = "CIDR,…", value_delimiter = ',')]
+    trusted_proxies: Option<Vec<String>>,
     /// Lets OAuth clients of MCP endpoints register themselves, besides those with a metadata document [default: off]
     #[arg(long, env = "LATHE_OAUTH_REGISTRATION", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOLEAN")]
     oauth_registration: Option<bool>,
@@ -203,6 +213,7 @@ pub struct Settings {
     pub listen: SocketAddr,
     pub public_url: Option<PublicUrl>,
     pub oauth_registration: bool,
+    pub trusted_proxies: TrustedProxies,
     pub location: Location,
     pub log: String,
     pub log_format: LogFormat,
@@ -246,6 +257,7 @@ impl Settings {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
             public_url: public_url(arguments.public_url, file.public_url)?,
             oauth_registration: arguments.oauth_registration.or(file.oauth_registration).unwrap_or_default(),
+            trusted_proxies: proxies::read(arguments.trusted_proxies.or(file.trusted_proxies))?.into(),
             location: arguments.data.location_or(file.data, file.database)?,
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),

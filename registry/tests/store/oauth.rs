@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AuthorizationTerms, Error, IssuedAccess, IssuedKey, NewApiKey, NewUser, OrganizationId, PkceChallenge, Principal,
-    Refresh, RoleName, UserId,
+    AuthorizationTerms, IssuedAccess, IssuedKey, NewApiKey, NewUser, OrganizationId, PkceChallenge, Principal, Refresh,
+    RoleName, UserId,
 };
 
 use crate::fixtures::World;
@@ -211,31 +211,113 @@ async fn expired_authorisations_are_deleted() {
     drop(issued);
 }
 
-#[tokio::test]
-async fn registered_clients_are_bounded_and_unused_ones_are_replaced() {
-    let world = World::new().await;
-    let register = async |name: &str| {
-        world.clock.advance(Duration::from_millis(1));
-        world.store.register_client(name.to_owned(), vec!["http://127.0.0.1/cb".to_owned()]).await
-    };
-    let first = register("first").await.unwrap();
-    let used = register("used").await.unwrap();
-    world.store.note_client_use(&used.client_id).await.unwrap();
-    assert_eq!(world.store.registered_client(&first.client_id).await.unwrap(), Some(first.clone()));
-    for _ in 0..999 {
-        register("another").await.unwrap();
+/// Registers clients, each a millisecond after the last one.
+struct Registrations {
+    world: World,
+}
+
+impl Registrations {
+    async fn register(&self, address: &str) -> String {
+        self.world.clock.advance(Duration::from_millis(1));
+        let uris = vec!["http://127.0.0.1/cb".to_owned()];
+        let registered = self.world.store.register_client("Editor".to_owned(), uris, address.to_owned()).await;
+        registered.unwrap().client_id
     }
-    assert_eq!(world.store.registered_client(&first.client_id).await.unwrap(), None, "replaced");
-    assert_eq!(world.store.registered_client(&used.client_id).await.unwrap(), Some(used));
+
+    async fn register_many(&self, address: &str, count: usize) -> Vec<String> {
+        let mut clients = Vec::new();
+        for _ in 0..count {
+            clients.push(self.register(address).await);
+        }
+        clients
+    }
+
+    /// Registers clients that a user authorises.
+    async fn register_used(&self, principal: &Principal, count: usize) -> Vec<String> {
+        let clients = self.register_many("192.0.2.200", count).await;
+        for client in &clients {
+            self.world.clock.advance(Duration::from_millis(1));
+            self.world.store.note_client_use(principal, client).await.unwrap();
+        }
+        clients
+    }
+
+    async fn are_known(&self, clients: &[String]) -> Vec<bool> {
+        let mut known = Vec::new();
+        for client in clients {
+            known.push(self.world.store.registered_client(client).await.unwrap().is_some());
+        }
+        known
+    }
+
+    /// Another user of an organisation.
+    async fn user(&self, of: &Principal, name: &str) -> Principal {
+        let (id, role) = (UserId::parse(name).unwrap(), RoleName::parse("invoker").unwrap());
+        self.world.store.create_user(&of.organization, NewUser { id: id.clone(), role }).await.unwrap();
+        Principal { user: id, ..of.clone() }
+    }
 }
 
 #[tokio::test]
-async fn clients_that_users_authorised_are_not_replaced() {
-    let world = World::new().await;
-    for _ in 0..1_000 {
-        let client = world.store.register_client(String::new(), Vec::new()).await.unwrap();
-        world.store.note_client_use(&client.client_id).await.unwrap();
+async fn an_address_replaces_its_own_registrations() {
+    let registrations = Registrations { world: World::new().await };
+    let other = registrations.register("192.0.2.1").await;
+    let clients = registrations.register_many("192.0.2.2", 101).await;
+    let known = registrations.are_known(&clients).await;
+    assert_eq!((known[0], known[1..].iter().all(|known| *known)), (false, true));
+    assert_eq!(registrations.are_known(&[other]).await, [true]);
+}
+
+#[tokio::test]
+async fn the_address_with_most_registrations_makes_room_for_others() {
+    let registrations = Registrations { world: World::new().await };
+    let lonely = registrations.register("192.0.2.1").await;
+    let mut crowds = Vec::new();
+    for number in 2..12 {
+        crowds.push(registrations.register_many(&format!("192.0.2.{number}"), 100).await);
     }
-    let refused = world.store.register_client(String::new(), Vec::new()).await;
-    assert!(matches!(refused, Err(Error::TooMany { .. })), "{refused:?}");
+    let new = registrations.register("192.0.2.100").await;
+    assert_eq!(registrations.are_known(&[lonely, new]).await, [true, true]);
+    let mut known = 0;
+    for crowd in &crowds {
+        known += registrations.are_known(crowd).await.iter().filter(|known| **known).count();
+    }
+    assert_eq!(known, 998);
+}
+
+#[tokio::test]
+async fn clients_of_an_organization_are_no_burden_of_others() {
+    let registrations = Registrations { world: World::new().await };
+    let ann = registrations.world.organization("acme").await;
+    let other = registrations.world.organization("other").await;
+    let kept = registrations.register_used(&other, 1).await;
+    let of_ann = registrations.register_used(&ann, 21).await;
+    let known = registrations.are_known(&of_ann).await;
+    assert_eq!((known[0], known[1..].iter().all(|known| *known)), (false, true), "a user has twenty");
+    // The oldest client is replaced, and one that is used again is not the oldest.
+    registrations.world.clock.advance(Duration::from_millis(1));
+    registrations.world.store.note_client_use(&ann, &of_ann[1]).await.unwrap();
+    registrations.register_used(&ann, 1).await;
+    assert_eq!(registrations.are_known(&of_ann[1..4]).await, [true, false, true]);
+
+    let bob = registrations.user(&ann, "bob").await;
+    let of_bob = registrations.register_used(&bob, 5).await;
+    for name in ["cem", "dan", "eve", "fay"] {
+        let user = registrations.user(&ann, name).await;
+        registrations.register_used(&user, 20).await;
+    }
+    assert!(registrations.are_known(&of_bob).await.iter().all(|known| *known), "one of a user with more is replaced");
+    assert_eq!(registrations.are_known(&kept).await, [true], "the client of another organisation");
+}
+
+#[tokio::test]
+async fn a_client_of_two_organizations_is_kept_for_each() {
+    let registrations = Registrations { world: World::new().await };
+    let ann = registrations.world.organization("acme").await;
+    let other = registrations.world.organization("other").await;
+    let shared = registrations.register_used(&other, 1).await;
+    registrations.world.store.note_client_use(&ann, &shared[0]).await.unwrap();
+    registrations.register_used(&ann, 21).await;
+    assert_eq!(registrations.are_known(&shared).await, [true], "the other organisation uses it");
+    registrations.world.store.note_client_use(&ann, "lcl_unknown").await.unwrap();
 }

@@ -1,16 +1,23 @@
 //! Documents that the server itself reads from other hosts, such as descriptions of clients that sign in.
 //!
 //! The operator's hosts and networks apply, as for requests of tools. Redirects are not followed, no header carries a secret, and
-//! size, time and number are bounded.
+//! size, time and number are bounded. Anyone can ask for a document, so that a request beyond the number is refused at once, a
+//! failure is remembered for a while, and all failures look the same: they would tell which ports of other hosts are open.
 
+mod places;
+mod recent;
+mod refused;
+
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::header::{ACCEPT, HOST, USER_AGENT};
-use tokio::sync::Semaphore;
+use parking_lot::Mutex;
 use tokio::time::timeout;
 
 use super::byte_counts::ByteCounts;
@@ -20,66 +27,122 @@ use super::service::Egress;
 use super::shared::EgressShared;
 use super::target::Target;
 use crate::ports::{HttpError, HttpErrorCode, HttpResponse};
+use places::{Place, Places};
+use recent::Recent;
+
+pub use refused::DocumentRefused;
 
 /// Bytes of a document. The largest that are known have less than 2 KiB.
 const DOCUMENT_BYTES_MAX: u64 = 8 << 10;
 /// Time for one document, from the name of its host to its last byte. A person waits for it.
 const DOCUMENT_TIME_MAX: Duration = Duration::from_secs(5);
-/// Documents that are read at the same time. Anyone can ask for one.
-const PARALLEL_MAX: usize = 8;
+/// Time for which a failure is remembered: short for the author of a document who mends it, and long enough that a host that
+/// says nothing takes a place for a fraction of the time only.
+const FAILURE_AGE_MAX: Duration = Duration::from_secs(30);
+/// Bytes of the failures that are remembered, some hundreds with the longest URLs.
+const FAILURE_BYTES_MAX: usize = 256 << 10;
+/// Time for which a document is used while no other can be read. A client that is used is not shut out by others.
+const DOCUMENT_AGE_MAX: Duration = Duration::from_mins(10);
+/// Bytes of these documents.
+const KNOWN_BYTES_MAX: usize = 1 << 20;
 const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// Reads JSON documents by HTTPS. Clones share the bounds.
 #[derive(Clone)]
 pub struct Documents {
     shared: Arc<EgressShared>,
-    parallel: Arc<Semaphore>,
+    places: Places,
+    /// The URLs that failed, and the hosts that could not be connected to.
+    failures: Arc<Mutex<Recent<[u8; 0]>>>,
+    known: Arc<Mutex<Recent<Vec<u8>>>>,
+}
+
+/// The step at which a document failed.
+enum Failure {
+    /// The operator does not permit the host, or it cannot be connected to.
+    Host(String),
+    /// The host answers, but not with the document.
+    Document(String),
 }
 
 impl Documents {
     pub(crate) fn of(egress: &Egress) -> Self {
-        Self { shared: egress.shared(), parallel: Arc::new(Semaphore::new(PARALLEL_MAX)) }
-    }
-
-    /// Returns the JSON document at an `https` URL.
-    ///
-    /// # Errors
-    /// The reason why there is no document, for people.
-    pub async fn read(&self, url: &str) -> Result<Vec<u8>, String> {
-        let read = timeout(DOCUMENT_TIME_MAX, self.exchange(url)).await;
-        let read = read.map_err(|_| format!("it took longer than {} s", DOCUMENT_TIME_MAX.as_secs()))?;
-        let response = read.map_err(|error| presentable(url, error))?;
-        if response.status != 200 {
-            return Err(format!("its host answers {}", response.status));
+        Self {
+            shared: egress.shared(),
+            places: Places::default(),
+            failures: Arc::new(Mutex::new(Recent::new(FAILURE_AGE_MAX, FAILURE_BYTES_MAX))),
+            known: Arc::new(Mutex::new(Recent::new(DOCUMENT_AGE_MAX, KNOWN_BYTES_MAX))),
         }
-        let is_json = response.headers.iter().any(|(name, value)| name == "content-type" && is_json(value));
-        if is_json { Ok(response.body) } else { Err("it is not application/json".into()) }
     }
 
-    async fn exchange(&self, url: &str) -> Result<HttpResponse, HttpError> {
-        let target = Target::parse(url)?;
+    /// Returns the JSON document at an `https` URL in its normal form, for the client with this address.
+    pub async fn read(&self, url: &str, client: Option<IpAddr>) -> Result<Vec<u8>, DocumentRefused> {
+        let Ok(target) = Target::parse(url) else { return Err(DocumentRefused::Unavailable) };
+        let host = format!("host {}", target.authority());
+        if self.has_failed(url) || self.has_failed(&host) {
+            return Err(DocumentRefused::Unavailable);
+        }
+        let place = match self.places.take(client, target.authority()) {
+            Ok(place) => place,
+            Err(refused) => {
+                return self.known.lock().get(url, self.shared.clock.now()).cloned().ok_or(refused);
+            }
+        };
+        let failure = match self.fetch(&target, &place).await {
+            Ok(document) => {
+                self.known.lock().insert(url, document.clone(), self.shared.clock.now());
+                return Ok(document);
+            }
+            Err(failure) => failure,
+        };
+        let (failed, reason) = match failure {
+            Failure::Host(reason) => (host.as_str(), reason),
+            Failure::Document(reason) => (url, reason),
+        };
+        tracing::info!(url, reason, "a document is not read");
+        self.failures.lock().insert(failed, [], self.shared.clock.now());
+        self.known.lock().remove(url);
+        Err(DocumentRefused::Unavailable)
+    }
+
+    fn has_failed(&self, what: &str) -> bool {
+        self.failures.lock().get(what, self.shared.clock.now()).is_some()
+    }
+
+    async fn fetch(&self, target: &Target, place: &Place) -> Result<Vec<u8>, Failure> {
+        let is_connected = AtomicBool::new(false);
+        // The host is to blame only until it has connected: it may have one slow document among others.
+        let failure = |reason| match is_connected.load(Ordering::Relaxed) {
+            true => Failure::Document(reason),
+            false => Failure::Host(reason),
+        };
+        let read = timeout(DOCUMENT_TIME_MAX, self.exchange(target, place, &is_connected)).await;
+        let read = read.map_err(|_| failure(format!("it took longer than {} s", DOCUMENT_TIME_MAX.as_secs())))?;
+        let response = read.map_err(|error| failure(error.message))?;
+        if response.status != 200 {
+            return Err(Failure::Document(format!("its host answers {}", response.status)));
+        }
+        match response.headers.iter().any(|(name, value)| name == "content-type" && is_json(value)) {
+            true => Ok(response.body),
+            false => Err(Failure::Document("it is not application/json".into())),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        target: &Target,
+        place: &Place,
+        is_connected: &AtomicBool,
+    ) -> Result<HttpResponse, HttpError> {
         if !target.is_secure || !self.shared.hosts.iter().any(|host| target.is_permitted(host)) {
             let message = format!("the operator of this server does not permit {}", target.authority());
             return Err(HttpError::new(HttpErrorCode::Denied, message));
         }
-        let closing = |_| HttpError::new(HttpErrorCode::Budget, "the server is shutting down");
-        let _permit = self.parallel.acquire().await.map_err(closing)?;
-        let resolving = Arc::new(Semaphore::new(1));
-        let connection = self.shared.connector.connect(&target, resolving).await?;
+        let connection = self.shared.connector.connect(target, Arc::clone(&place.resolving)).await?;
+        is_connected.store(true, Ordering::Relaxed);
         let bytes = Arc::new(ByteCounts::new(self.shared.clock.now()));
         let stream = CountedStream::new(connection.stream, bytes, DOCUMENT_BYTES_MAX);
-        exchange(stream, request(&target)?, DOCUMENT_BYTES_MAX).await
-    }
-}
-
-/// The reason for people. Whether a name resolves, and to which network, is told to nobody: anyone can ask.
-fn presentable(url: &str, error: HttpError) -> String {
-    match error.code {
-        HttpErrorCode::Denied | HttpErrorCode::Unreachable => {
-            tracing::info!(url, reason = error.message, "a document is not read");
-            "its host cannot be reached, or the operator of this server does not permit it".into()
-        }
-        _ => error.message,
+        exchange(stream, request(target)?, DOCUMENT_BYTES_MAX).await
     }
 }
 
@@ -97,18 +160,21 @@ fn is_json(content_type: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use registry::{Clock, HostPattern};
+    use registry::{Clock, HostPattern, Timestamp};
 
     use super::*;
     use crate::egress::EgressConfig;
 
-    async fn refusal(hosts: &[&str], url: &str) -> String {
+    fn documents(hosts: &[&str], clock: Clock) -> Documents {
         let hosts = hosts.iter().map(|host| HostPattern::parse(host).unwrap()).collect();
-        let egress = Egress::new(EgressConfig { hosts, ..EgressConfig::default() }, Clock::system()).unwrap();
-        let documents = Documents::of(&egress);
-        let shown = documents.read(url).await.unwrap_err();
-        assert!(shown.starts_with("its host cannot be reached, or"), "{shown}");
-        documents.exchange(url).await.map(|_| ()).unwrap_err().message
+        Documents::of(&Egress::new(EgressConfig { hosts, ..EgressConfig::default() }, clock).unwrap())
+    }
+
+    async fn refusal(hosts: &[&str], url: &str) -> String {
+        let documents = documents(hosts, Clock::system());
+        assert_eq!(documents.read(url, None).await, Err(DocumentRefused::Unavailable), "{url}");
+        let (target, place) = (Target::parse(url).unwrap(), documents.places.take(None, String::new()).unwrap());
+        documents.exchange(&target, &place, &AtomicBool::new(false)).await.map(|_| ()).unwrap_err().message
     }
 
     #[tokio::test]
@@ -125,6 +191,35 @@ mod tests {
             let said = refusal(hosts, url).await;
             assert!(said.contains(words), "{url}: {said}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_host_that_failed_is_not_asked_again_for_a_while() {
+        let clock = Clock::fixed(Timestamp::from_milliseconds(1_000_000));
+        let documents = documents(&["*"], clock.clone());
+        let read = async |url| documents.read(url, None).await;
+        assert_eq!(read("https://127.0.0.1/client.json").await, Err(DocumentRefused::Unavailable));
+        // Nothing is asked, so that no place is needed.
+        let taken: Vec<_> = (0..8).map(|number: u8| documents.places.take(None, number.to_string()).unwrap()).collect();
+        assert_eq!(read("https://127.0.0.1/other.json").await, Err(DocumentRefused::Unavailable));
+        assert_eq!(read("https://127.0.0.2/client.json").await, Err(DocumentRefused::Busy));
+        clock.advance(FAILURE_AGE_MAX);
+        assert_eq!(read("https://127.0.0.1/client.json").await, Err(DocumentRefused::Busy));
+        drop(taken);
+        assert_eq!(read("https://127.0.0.1/client.json").await, Err(DocumentRefused::Unavailable));
+    }
+
+    #[tokio::test]
+    async fn a_document_that_was_read_is_used_while_no_other_can_be() {
+        const URL: &str = "https://a.example.com/client.json";
+        let clock = Clock::fixed(Timestamp::from_milliseconds(1_000_000));
+        let documents = documents(&["*"], clock.clone());
+        documents.known.lock().insert(URL, b"{}".to_vec(), clock.now());
+        let _taken: Vec<_> =
+            (0..8).map(|number: u8| documents.places.take(None, number.to_string()).unwrap()).collect();
+        assert_eq!(documents.read(URL, None).await, Ok(b"{}".to_vec()));
+        clock.advance(DOCUMENT_AGE_MAX);
+        assert_eq!(documents.read(URL, None).await, Err(DocumentRefused::Busy));
     }
 
     #[test]

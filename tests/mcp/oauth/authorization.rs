@@ -11,7 +11,7 @@ fn text(answer: &Answer) -> String {
 }
 
 #[test]
-fn requests_are_refused_by_a_page_until_the_redirect_uri_is_proven_and_by_a_redirect_then() {
+fn requests_are_refused_by_a_page_and_nothing_is_sent_before_the_user_has_decided() {
     let application = Application::new();
     let team = Team::on(&application.server);
     let gateway = Gateway::new(&team, "tools", &[]);
@@ -47,17 +47,20 @@ fn requests_are_refused_by_a_page_until_the_redirect_uri_is_proven_and_by_a_redi
     ] {
         for sent in [application.page(&with(&asked, name, value)), application.allow(&with(&asked, name, value), &team)]
         {
-            assert_eq!(
-                (sent.status, parameter(&sent, "error").as_deref()),
-                (303, Some(error)),
-                "{name}={value}: {sent}"
-            );
-            assert_eq!(parameter(&sent, "state").as_deref(), Some("a state & more"));
-            assert_eq!(parameter(&sent, "iss").as_deref(), Some(team.server.url.as_str()));
-            assert!(parameter(&sent, "code").is_none());
+            assert_eq!((sent.status, sent.headers.get("location")), (400, None), "{name}={value}: {sent}");
+            assert!(text(&sent).contains(error), "{name}={value}: {sent}");
         }
     }
+    let of_another_site = |name: &str, value: &str| {
+        let form = team.server.request("POST", "/oauth/authorize").header(name, value).form(&asked);
+        let answer = form.send();
+        assert_eq!((answer.status, answer.headers.get("location")), (400, None), "{name}: {answer}");
+    };
+    of_another_site("origin", "https://evil.example");
+    of_another_site("sec-fetch-site", "cross-site");
     let denied = application.submit(&asked);
+    assert_eq!(parameter(&denied, "state").as_deref(), Some("a state & more"));
+    assert_eq!(parameter(&denied, "iss").as_deref(), Some(team.server.url.as_str()));
     assert_eq!((denied.status, parameter(&denied, "error").as_deref()), (303, Some("access_denied")), "{denied}");
 }
 

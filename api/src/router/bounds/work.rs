@@ -6,6 +6,9 @@ use builder::source::GitLimits;
 use registry::Config as StoreConfig;
 use runner::{AGENT_RUNS, Bounds};
 
+use crate::in_progress::RequestBounds;
+use crate::server::ConnectionLimits;
+
 /// Where the cost of an operation goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Work {
@@ -82,9 +85,10 @@ impl Work {
     /// What bounds the work, with the settings of a server that sets none.
     pub fn bounds(self) -> WorkBounds {
         let lists = StoreConfig::default();
-        let connections = || ("its connections".to_owned(), "its connections".to_owned());
+        let [requests, streams] = RequestBounds::default().of_organization(ConnectionLimits::default().connections_max);
+        let connections = || (format!("{requests} requests"), "its connections".to_owned());
         let (place, (of_organization, of_server), beyond) = match self {
-            Self::Memory => ("a request thread", connections(), "503 `too_many_connections`"),
+            Self::Memory => ("a request thread", connections(), REQUESTS_BEYOND),
             Self::Reads => (
                 "the database",
                 ("no share".to_owned(), format!("{} connections", lists.reader_connections)),
@@ -100,17 +104,25 @@ impl Work {
                 ("no share".to_owned(), "one commit of up to 256 writes, and 1,024 queued writes".to_owned()),
                 "it waits, then 503",
             ),
-            Self::ClientDocuments => ("the host of the client", connections(), "see [OAuth](#oauth)"),
+            Self::ClientDocuments => {
+                ("the host of the client", ("2 of one address".to_owned(), "8".to_owned()), "see [OAuth](#oauth)")
+            }
             Self::Runs => ("a runner process; a tool of the server: the database", shares(runs()), RUNS_BEYOND),
             Self::AgentRuns => ("the server, after the response", shares(AGENT_RUNS), RUNS_BEYOND),
             Self::Builds => ("child processes", shares(builds()), "429 `too_many_builds`, 503 `overloaded`"),
             Self::Git => ("processes of git", shares(GitLimits::default().operations), "503 `git_busy`"),
             Self::McpMessage => ("see [methods](#methods-of-mcp)", connections(), "see [methods](#methods-of-mcp)"),
-            Self::Stream => ("a request thread, at each change", connections(), "503 `too_many_connections`"),
+            Self::Stream => {
+                let shares = (format!("{streams} streams"), "its connections".to_owned());
+                ("a request thread, at each change", shares, "429 `too_many_streams`")
+            }
         };
         WorkBounds { name: self.name(), place, of_organization, of_server, beyond }
     }
 }
+
+/// The refusals of requests in progress.
+const REQUESTS_BEYOND: &str = "429 `too_many_requests`, 503 `too_many_connections`";
 
 /// The refusals of runs.
 const RUNS_BEYOND: &str = "429 `too_many_runs`, 503 `overloaded`";

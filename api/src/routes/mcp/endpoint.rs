@@ -23,6 +23,7 @@ pub(crate) fn post_operation() -> OperationDoc {
             "text/event-stream",
         ])
         .returns_nothing(202, "The notification was accepted.")
+        .errors(429, &["too_many_streams"])
         .json_rpc_errors(&[400, 403, 404, 406, 413, 415])
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn get_operation() -> OperationDoc {
     OperationDoc::new("get-mcp", Tag::Agents, "Listen to a session of the Model Context Protocol")
         .description("The stream of a session of an earlier protocol version. 405 without a session.")
         .returns_bytes(200, "The messages of the server.", &["text/event-stream"])
+        .errors(429, &["too_many_streams"])
         .json_rpc_errors(&[400, 403, 404, 405, 406])
 }
 

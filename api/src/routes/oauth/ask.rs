@@ -6,18 +6,19 @@ use axum::response::{IntoResponse, Response};
 use super::fields::authorization_parameters;
 use super::refused;
 use crate::error::Error;
-use crate::oauth::{Authorization, AuthorizationRefused, OauthServer, Page, Parameters};
+use crate::oauth::{Asked, Authorization, AuthorizationRefused, OauthServer, Page, Parameters};
 use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+use crate::server::Peer;
 
 pub(crate) fn operation() -> OperationDoc {
     let operation = OperationDoc::new("get-oauth-authorization", Tag::SignIn, "Show the page of an authorisation")
         .description(
-            "The authorization endpoint of OAuth 2.1. A program sends its user here. Errors before the redirect URI is \
-            proven are a page; later ones are sent to the client.",
+            "The authorization endpoint of OAuth 2.1. A program sends its user here. Errors are a page: nothing is sent to the \
+            client before its user has decided.",
         )
         .returns_bytes(200, "The page with the form.", &["text/html"])
-        .returns_nothing(303, "An error, sent to the client with `error`, `state` and `iss`.")
-        .pages(&[400])
+        .pages(&[400, 429, 503])
+        .errors(503, &["client_documents_busy"])
         .errors(404, &["not_found"])
         .errors(503, STORE_CODES);
     authorization_parameters().fold(operation, OperationDoc::parameter)
@@ -29,7 +30,8 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
         Ok(parameters) => parameters,
         Err(error) => return refused(AuthorizationRefused::Shown(error)),
     };
-    match Authorization::read(&server, &parameters, issuer).await {
+    let asked = Asked { server: &server, address: Peer::of(request.extensions()) };
+    match Authorization::read(asked, &parameters, issuer).await {
         Ok(asked) => Ok(Page { asked: &asked, parameters: &parameters, problem: None }.response().into_response()),
         Err(error) => refused(error),
     }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::extract::{expect_length, read};
 use crate::oauth::{OauthServer, RegistrationRefused, register};
 use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+use crate::server::Peer;
 use crate::wire::OauthClient;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -26,7 +27,7 @@ pub(crate) fn operation() -> OperationDoc {
         .binary_body(&["application/json"])
         .returns::<OauthClient>(201, "The client.", example)
         .oauth_errors(&[400])
-        .errors(400, &["body_cut_off", "too_many"])
+        .errors(400, &["body_cut_off"])
         .errors(404, &["not_found"])
         .errors(408, &["body_too_slow"])
         .errors(413, &["body_too_large"])
@@ -38,8 +39,9 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
         return Err(Error::NotFound);
     }
     expect_length(request.headers())?;
+    let address = Peer::of(request.extensions());
     let document = read(request.into_body()).await?;
-    match register(&server.store, &document).await {
+    match register(&server.store, &document, address).await {
         Ok(client) => Ok((StatusCode::CREATED, Json(OauthClient::new(client))).into_response()),
         Err(RegistrationRefused::Invalid(error)) => Ok(error.into_response()),
         Err(RegistrationRefused::Failed(error)) => Err(error),

@@ -19,11 +19,21 @@ pub(super) struct Tally {
     pub(super) stalled: usize,
 }
 
+/// What the rank of a connection depends on besides its state.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings {
+    /// The connections of its client.
+    pub(super) client: Tally,
+    /// The listening streams of the owner of its stream, whatever their clients.
+    pub(super) streams_of_owner: usize,
+}
+
 /// The connection with the greatest rank is evicted first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     class: Class,
-    /// Stalled connections of the client; for an idle connection all connections of the client.
+    /// Stalled connections of the client; for an idle connection all connections of the client, and for a listening stream the
+    /// streams of its owner.
     of_client: usize,
     since: Reverse<Instant>,
 }
@@ -32,6 +42,8 @@ pub(super) struct Rank {
 enum Class {
     /// For less than [`STALLED_BEFORE_IDLE`], one of few of its client.
     NewlyStalled,
+    /// A stream that waits for changes, which its client can begin again.
+    Listening,
     Idle,
     Stalled,
 }
@@ -52,8 +64,12 @@ impl Tally {
 
 impl Rank {
     /// Returns the rank of a connection among those of its client; `None` while the server does not wait for its client.
-    pub(super) fn of(state: &State, client: Tally, now: Instant) -> Option<Self> {
+    pub(super) fn of(state: &State, around: Surroundings, now: Instant) -> Option<Self> {
+        let Surroundings { client, streams_of_owner } = around;
         let Some(since) = state.stalled_since() else {
+            if let Some((_, since)) = state.listening() {
+                return Some(Self { class: Class::Listening, of_client: streams_of_owner, since: Reverse(since) });
+            }
             let since = Reverse(state.idle_since()?);
             return Some(Self { class: Class::Idle, of_client: client.connections, since });
         };
@@ -69,6 +85,7 @@ mod tests {
     use super::*;
     use crate::server::limiter::state::Event;
     use crate::server::limits::ConnectionLimits;
+    use crate::server::stream_owner::StreamOwner;
 
     /// Also in a server that many addresses fill with few connections each, and within the share of one address.
     #[test]
@@ -77,10 +94,14 @@ mod tests {
         let (idle, mut stalled) = (State::new(start), State::new(start));
         stalled.apply(Event::RequestBegan, start, &limits);
         stalled.apply(Event::BodyAwaited(true), start, &limits);
-        let rank = |state: &State, seconds| {
-            Rank::of(state, Tally { connections: 5, stalled: 1 }, start + Duration::from_secs(seconds))
-        };
+        let around = Surroundings { client: Tally { connections: 5, stalled: 1 }, streams_of_owner: 9 };
+        let rank = |state: &State, seconds| Rank::of(state, around, start + Duration::from_secs(seconds));
         assert!(rank(&stalled, 4) < rank(&idle, 4) && rank(&stalled, 5) > rank(&idle, 5));
+        let mut listening = State::new(start);
+        listening.apply(Event::RequestBegan, start, &limits);
+        assert!(rank(&listening, 9).is_none(), "a request that is answered");
+        listening.apply(Event::Listens(StreamOwner::of(&"acme")), start, &limits);
+        assert!(rank(&listening, 9) < rank(&idle, 9) && rank(&listening, 4) > rank(&stalled, 4));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use tokio::time::Instant;
 
 use super::write_timeout::WriteTimeout;
 use crate::server::limits::ConnectionLimits;
+use crate::server::stream_owner::StreamOwner;
 
 /// An event that a part of a connection reports.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,8 @@ pub(in crate::server) enum Event {
     Received,
     /// A head is complete, and its request is being answered.
     RequestBegan,
+    /// The response is a listening stream.
+    Listens(StreamOwner),
     /// The body of a response has ended. Its last bytes may be unsent.
     ResponseEnded,
     /// All bytes so far are sent.
@@ -62,12 +65,14 @@ pub(in crate::server) struct State {
     writing: WriteTimeout,
     body_awaited_since: Option<Instant>,
     pub(in crate::server) owes_body: bool,
+    /// The owner of the listening stream that is the response.
+    listens: Option<StreamOwner>,
 }
 
 impl State {
     pub(super) fn new(now: Instant) -> Self {
         let writing = WriteTimeout::default();
-        Self { phase: Phase::New, since: now, writing, body_awaited_since: None, owes_body: false }
+        Self { phase: Phase::New, since: now, writing, body_awaited_since: None, owes_body: false, listens: None }
     }
 
     pub(super) fn apply(&mut self, event: Event, now: Instant, limits: &ConnectionLimits) {
@@ -78,7 +83,11 @@ impl State {
                 Phase::Head | Phase::Responding | Phase::Flushing => {}
             },
             Event::RequestBegan => self.enter(Phase::Responding, now),
-            Event::ResponseEnded => self.enter(Phase::Flushing, now),
+            Event::Listens(owner) => self.listens = Some(owner),
+            Event::ResponseEnded => {
+                self.listens = None;
+                self.enter(Phase::Flushing, now);
+            }
             Event::Flushed if self.phase == Phase::Flushing => self.enter(Phase::Idle, now),
             Event::Flushed => {}
             Event::WriteBlocked => self.writing.blocked(now),
@@ -104,6 +113,11 @@ impl State {
     /// The moment since which the server waits for its client to read bytes of a response or send bytes of a body.
     pub(super) fn stalled_since(&self) -> Option<Instant> {
         self.writing.blocked_since.into_iter().chain(self.body_awaited_since).min()
+    }
+
+    /// The owner of a listening stream, and the moment since which it goes on.
+    pub(super) fn listening(&self) -> Option<(StreamOwner, Instant)> {
+        self.listens.map(|owner| (owner, self.since))
     }
 
     /// The moment since which the server waits for the next request.

@@ -9,6 +9,7 @@ use builder::source::{GIT_VERSION_MIN, GitProgram};
 use builder::{
     EsbuildSource, PINNED_ESBUILD, PoolStatus, RustInstallation, WorkerEndpoint, check_registries, pool_status,
 };
+use ipnet::IpNet;
 use registry::StorageUrl;
 use runner::ConfinementSelfTest;
 
@@ -50,6 +51,16 @@ pub fn user_namespaces() -> Check {
             optional(name, format!("switched off by {file} = {denying_value}"), None)
         }
     }
+}
+
+/// Shows whose word the server takes for the address of a client.
+pub fn trusted_proxies(networks: &[IpNet]) -> Check {
+    let name = "trusted proxies";
+    if networks.is_empty() {
+        return found(name, "none: clients have the addresses of their connections".to_owned());
+    }
+    let networks: Vec<_> = networks.iter().map(ToString::to_string).collect();
+    found(name, format!("{} name the addresses of clients", networks.join(", ")))
 }
 
 /// Checks the package registries of builds. Cached packages need none.

@@ -160,8 +160,9 @@ impl Store {
                 for statement in [
                     "DELETE FROM oauth_tokens WHERE expires_at <= {now} - 3600000",
                     "DELETE FROM oauth_grants WHERE expires_at <= {now} - 3600000",
-                    "DELETE FROM oauth_clients WHERE used_at IS NULL AND created_at <= {now} - 86400000",
-                    "DELETE FROM oauth_clients WHERE used_at <= {now} - 7776000000",
+                    "DELETE FROM oauth_client_uses WHERE used_at <= {now} - 7776000000",
+                    "DELETE FROM oauth_clients WHERE created_at <= {now} - 86400000
+                        AND client_id NOT IN (SELECT client_id FROM oauth_client_uses)",
                 ] {
                     deleted += Query::new(statement).execute(&mut *connection).await?;
                 }

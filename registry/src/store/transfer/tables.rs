@@ -11,13 +11,14 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 48] = [
+pub(super) const TABLES: [Table; 49] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
     Table { name: "api_keys", key: &["api_key_id"] },
     Table { name: "tokens", key: &["token_hash"] },
     Table { name: "oauth_clients", key: &["client_id"] },
+    Table { name: "oauth_client_uses", key: &["organization", "user_id", "client_id"] },
     Table { name: "oauth_grants", key: &["grant_id"] },
     Table { name: "oauth_tokens", key: &["token_hash"] },
     Table { name: "user_variables", key: &["organization", "user_id", "name"] },

@@ -87,7 +87,9 @@ async fn people(world: &World, acme: &Principal) {
         world.token_of(&acme.organization, "ann").await;
     }
     allow_client(world, &acme.organization, "ann").await;
-    world.store.register_client("Editor".into(), vec!["http://127.0.0.1/cb".into()]).await.unwrap();
+    let uris = vec!["http://127.0.0.1/cb".into()];
+    let client = world.store.register_client("Editor".into(), uris, "192.0.2.1".into()).await.unwrap();
+    world.store.note_client_use(acme, &client.client_id).await.unwrap();
 }
 
 async fn tools(world: &World, acme: &Principal) -> ToolId {

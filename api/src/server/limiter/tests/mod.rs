@@ -111,6 +111,25 @@ fn a_few_stalled_connections_are_evicted_when_no_connection_is_idle() {
 }
 
 #[test]
+fn a_listening_stream_is_evicted_of_the_owner_with_most() {
+    let limiter = limiter(4, 4);
+    let [few, many] = ["acme", "other"].map(|name| Event::Listens(StreamOwner::of(&name)));
+    let mut lonely = answering(&limiter, "10.0.0.1", &[few]);
+    let mut streams = ["10.0.0.2", "10.0.0.3"].map(|from| answering(&limiter, from, &[many]));
+    let mut busy = answering(&limiter, "10.0.0.4", &[]);
+    let new = admit(&limiter, "10.0.0.4");
+    assert!(is_evicted(&mut streams[0]) && !is_evicted(&mut streams[1]) && !is_evicted(&mut lonely));
+    report(&new, &[Event::RequestBegan]);
+    // Both owners have one stream now: the older one is evicted.
+    let next = answering(&limiter, "10.0.0.4", &[]);
+    assert!(is_evicted(&mut lonely) && !is_evicted(&mut streams[1]) && !is_evicted(&mut busy));
+    // A request that follows a stream on its connection is none.
+    report(&streams[1], &[Event::ResponseEnded, Event::Flushed, Event::RequestBegan]);
+    assert!(try_admit(&limiter, "10.0.0.5").is_none());
+    drop(next);
+}
+
+#[test]
 fn an_address_with_most_connections_loses_an_idle_one() {
     let limiter = limiter(3, 3);
     let mut lonely = admit(&limiter, "10.0.0.1");
@@ -128,6 +147,27 @@ fn an_address_has_a_bound_of_its_own() {
     assert!(try_admit(&limiter, "::ffff:10.0.0.1").is_some());
     drop(first);
     assert!(try_admit(&limiter, "2001:db8::2").is_some());
+}
+
+#[test]
+fn a_trusted_proxy_is_as_many_clients_as_it_has_connections() {
+    let trusted_proxies = vec!["10.0.0.1/32".parse().unwrap()].into();
+    let limits = ConnectionLimits {
+        connections_max: 5,
+        connections_per_address_max: 1,
+        trusted_proxies,
+        ..ConnectionLimits::default()
+    };
+    let limiter = Arc::new(Limiter { limits, table: Mutex::default() });
+    let mut proxied = [(); 4].map(|()| admit(&limiter, "10.0.0.1"));
+    let mut direct = admit(&limiter, "10.0.0.2");
+    let _new = admit(&limiter, "::ffff:10.0.0.1");
+    assert!(is_evicted(&mut direct), "the proxy's clients have one connection each");
+    assert!(!proxied.iter_mut().any(is_evicted));
+    report(&proxied[0], &[Event::RequestBegan, Event::BodyAwaited(true)]);
+    assert_eq!(proxied[0].activity.sharing(), 0);
+    let _last = admit(&limiter, "10.0.0.3");
+    assert!(is_evicted(&mut proxied[1]), "the one that has waited longest");
 }
 
 #[test]
