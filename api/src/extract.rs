@@ -10,7 +10,6 @@ mod numbers;
 mod path;
 mod problem;
 mod query;
-mod strict;
 mod text;
 mod values;
 
@@ -23,6 +22,5 @@ pub(crate) use node::Node;
 pub(crate) use path::{InPath, PathParameter, parameter};
 pub use problem::{LocationStep, Problem};
 pub(crate) use query::{FromQuery, Query, QueryParameters};
-pub(crate) use strict::parse as parse_json;
-pub(crate) use text::{OneOf, Text, TextDecoder, any_text};
-pub(crate) use values::{AnyObject, Boolean, List, Number, Pair, TextMap, WholeNumber};
+pub(crate) use text::{OneOf, Text, TextDecoder, any_text, text_within};
+pub(crate) use values::{AnyObject, Boolean, List, Number, ObjectText, Pair, TextMap, WholeNumber};

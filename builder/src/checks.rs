@@ -139,7 +139,7 @@ impl Checker<'_> {
 fn input(check: &Check) -> Input {
     let sensitive = check.sensitive_user_variables.iter();
     Input {
-        input_parameters: check.input_parameters.clone(),
+        input_parameters: (&check.input_parameters).into(),
         invocation_mode: check.invocation_mode,
         nonsensitive_user_variables: check.nonsensitive_user_variables.clone(),
         sensitive_user_variables: sensitive.map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),

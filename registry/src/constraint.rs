@@ -14,8 +14,6 @@ use crate::invalid_value::InvalidValue;
 use crate::text_type::Checked;
 use crate::version::Version;
 
-/// Bytes of a constraint. A longer text is refused before it is parsed.
-const CONSTRAINT_BYTES_MAX: usize = 256;
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;
 /// Bytes of a version in a clause, with its counters and the parts that few versions have.
@@ -33,6 +31,9 @@ enum Clause {
 }
 
 impl Constraint {
+    /// Bytes of a constraint. A longer text is refused before it is parsed.
+    pub const BYTES_MAX: usize = 256;
+
     /// Returns the constraint that matches every version.
     pub const fn any() -> Self {
         Self(Vec::new())
@@ -50,8 +51,9 @@ impl Constraint {
 
     /// Parses a constraint. A version without an operator matches that version. Empty clauses are ignored.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let too_long = text.len() > Self::BYTES_MAX;
         let text = text.trim();
-        if text.len() > CONSTRAINT_BYTES_MAX || text.split(',').count() > CLAUSES_MAX {
+        if too_long || text.split(',').count() > CLAUSES_MAX {
             return Err(InvalidValue::new("version constraint", "must have at most 256 bytes and 16 clauses"));
         }
         let written_out = if is_bare(text) { format!("=={text}") } else { text.to_owned() };

@@ -74,7 +74,7 @@ impl Effect {
     }
 }
 
-impl<P> RunStart<P> {
+impl RunStart {
     /// Returns the distinct effects that are known at the start of the run.
     pub fn effects(&self) -> BTreeSet<Effect> {
         let mut effects = BTreeSet::new();

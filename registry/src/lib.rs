@@ -36,6 +36,7 @@ mod effect;
 mod embeddings;
 mod error;
 mod grant;
+mod heavy_work;
 mod history;
 mod hold;
 mod host_pattern;
@@ -79,6 +80,7 @@ mod shared_repositories;
 mod source_names;
 mod storage_url;
 mod store;
+mod strict_json;
 mod tags;
 mod tape;
 mod text_type;
@@ -136,6 +138,7 @@ pub use effect::{Effect, EffectKind};
 pub use embeddings::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, StaticEmbedder, Vector};
 pub use error::{Error, ErrorKind, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
+pub use heavy_work::do_heavy_work;
 pub use history::{
     InvocationFilter, InvocationSort, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText,
     ToolSelection,
@@ -199,6 +202,7 @@ pub use store::{
     RequestedCancellation, SeenChanges, Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress,
     TransferStep,
 };
+pub use strict_json::{check_json, parse_json};
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};

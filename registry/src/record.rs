@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::account::{OrganizationId, UserId};
 use crate::agent_call::AgentCall;
@@ -28,11 +28,10 @@ pub const REDACTED: &str = "[redacted]";
 /// The `exception_type` of runs during which the server stopped.
 pub const ORPHANED: &str = "orphaned";
 
-/// The input of a run, as it is recorded: sensitive values are redacted. The parameters are an object, which is read back
-/// as unparsed JSON.
+/// The input of a run, as it is recorded: sensitive values are redacted. The parameters are an object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RecordedInput<P = Map<String, Value>> {
-    pub input_parameters: P,
+pub struct RecordedInput {
+    pub input_parameters: RawJson,
     pub nonsensitive_user_variables: BTreeMap<String, String>,
     sensitive_user_variables: BTreeMap<String, String>,
 }
@@ -40,25 +39,27 @@ pub struct RecordedInput<P = Map<String, Value>> {
 impl RecordedInput {
     /// Records only the names of the sensitive variables.
     pub fn redacting<'a>(
-        input_parameters: Map<String, Value>,
+        input_parameters: impl Into<RawJson>,
         nonsensitive_user_variables: BTreeMap<String, String>,
         sensitive_names: impl IntoIterator<Item = &'a String>,
     ) -> Self {
         let redacted = sensitive_names.into_iter().map(|name| (name.clone(), REDACTED.to_owned()));
-        Self { input_parameters, nonsensitive_user_variables, sensitive_user_variables: redacted.collect() }
+        Self {
+            input_parameters: input_parameters.into(),
+            nonsensitive_user_variables,
+            sensitive_user_variables: redacted.collect(),
+        }
     }
-}
 
-impl<P> RecordedInput<P> {
     /// Returns the names of the sensitive variables, each with [`REDACTED`].
     pub const fn sensitive_user_variables(&self) -> &BTreeMap<String, String> {
         &self.sensitive_user_variables
     }
 }
 
-/// The start of a run. It is durable before the run begins. `P` is the type of the parameters, as in [`RecordedInput`].
+/// The start of a run. It is durable before the run begins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunStart<P = Map<String, Value>> {
+pub struct RunStart {
     pub id: InvocationId,
     pub organization: OrganizationId,
     /// `None` for the test of a branch, which belongs to no tool yet, and for a native tool.
@@ -69,7 +70,7 @@ pub struct RunStart<P = Map<String, Value>> {
     pub api_key_id: Option<ApiKeyId>,
     pub caller_address: Option<IpAddr>,
     pub mode: InvocationMode,
-    pub input: RecordedInput<P>,
+    pub input: RecordedInput,
     pub started_at: Timestamp,
     /// `None` for a call without an agent.
     pub agent_call: Option<AgentCall>,
@@ -95,9 +96,7 @@ impl RunStart {
             native_tool: None,
         }
     }
-}
 
-impl<P> RunStart<P> {
     /// Returns the origin of the agent's protocol, or else that of the source.
     pub fn origin(&self) -> Origin {
         self.agent_call.as_ref().map_or(self.source.kind().origin(), |call| call.protocol.origin())
@@ -135,7 +134,7 @@ pub enum Outcome {
 /// The stored record of a run. `end` is `None` while the run is in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    pub start: RunStart<RawJson>,
+    pub start: RunStart,
     pub end: Option<RunEnd<RawJson>>,
 }
 

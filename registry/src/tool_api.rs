@@ -1,5 +1,7 @@
 //! The APIs of a version: functions of one tool that agents call by names of their own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -7,6 +9,7 @@ use crate::annotations::Annotations;
 use crate::byte_cache::heap_bytes;
 use crate::intervention::Intervention;
 use crate::names::Description;
+use crate::raw_json::RawJson;
 use crate::schema_text::SchemaText;
 use crate::text_type::{made_of, text_type};
 
@@ -42,9 +45,11 @@ impl ApiName {
     pub const ARGUMENTS_MEMBER: &'static str = "arguments";
 
     /// Makes the input of a call of the API.
-    pub fn input(&self, arguments: Map<String, Value>) -> Map<String, Value> {
-        let members = [(Self::MEMBER, self.as_str().into()), (Self::ARGUMENTS_MEMBER, Value::Object(arguments))];
-        members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    pub fn input(&self, arguments: &RawJson) -> RawJson {
+        RawJson::of_members(&BTreeMap::from([
+            (Self::MEMBER, &RawJson::of_text(self.as_str())),
+            (Self::ARGUMENTS_MEMBER, arguments),
+        ]))
     }
 
     /// The name in an input. `None` when the input has no member with the name of an API.
@@ -94,9 +99,9 @@ mod tests {
     #[test]
     fn an_input_names_its_api() {
         let create = ApiName::parse("create").unwrap();
-        let input = create.input(json!({"item": "pen"}).as_object().unwrap().clone());
-        assert_eq!(json!(input), json!({"api": "create", "arguments": {"item": "pen"}}));
-        assert_eq!(ApiName::of_input(&input), Some(create));
+        let input = create.input(&json!({"item": "pen"}).as_object().unwrap().into());
+        assert_eq!(input.as_str(), r#"{"api":"create","arguments":{"item":"pen"}}"#);
+        assert_eq!(ApiName::of_input(&input.members().unwrap()), Some(create));
         for other in [json!({}), json!({"api": 1}), json!({"api": "Create"})] {
             assert_eq!(ApiName::of_input(other.as_object().unwrap()), None, "{other}");
         }

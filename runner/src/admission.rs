@@ -6,6 +6,7 @@
 //! waited first, so that a long queue of one organisation delays only its own work.
 
 mod bounds;
+mod input_bytes;
 mod queue;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, number};
 pub use bounds::{Bounds, QueueFull};
+pub(crate) use input_bytes::{HeldBytes, InputBytes, InputsFull};
 use queue::Queue;
 
 /// Admits work of one kind. Clones share the queue.

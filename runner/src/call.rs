@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
     AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention,
-    InvocationId, InvocationSource, OperationId, Principal, SecretValue, ToolId, TreeUse, Trust, Turn, UserVariables,
-    Variables, Version, VersionSettings,
+    InvocationId, InvocationSource, OperationId, Principal, RawJson, SecretValue, ToolId, TreeUse, Trust, Turn,
+    UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -79,7 +79,7 @@ pub struct ParentRun {
     /// The secrets of the calling run. Its arguments may contain them.
     pub(crate) secrets: Vec<SecretValue>,
     /// The arguments without these secrets, for the record of the call.
-    pub(crate) recorded_arguments: Arc<Map<String, Value>>,
+    pub(crate) recorded_arguments: Arc<RawJson>,
 }
 
 /// A bound of the calls that runs make, counted over all runs that one call of a client has caused.
@@ -168,7 +168,8 @@ pub struct Candidate {
 /// One input of a call. It is serialised in the format of the HTTP API.
 #[derive(Clone, Serialize)]
 pub struct Input {
-    pub input_parameters: Map<String, Value>,
+    /// An object, unparsed: many inputs may wait, and a parsed document takes many times the memory of its text.
+    pub input_parameters: RawJson,
     pub invocation_mode: InvocationMode,
     pub nonsensitive_user_variables: BTreeMap<String, String>,
     pub sensitive_user_variables: BTreeMap<String, String>,
@@ -177,13 +178,19 @@ pub struct Input {
 impl Input {
     /// An input without user variables, as callers send it whose variables are stored.
     #[must_use]
-    pub const fn of(input_parameters: Map<String, Value>) -> Self {
+    pub fn of(input_parameters: impl Into<RawJson>) -> Self {
         Self {
-            input_parameters,
+            input_parameters: input_parameters.into(),
             invocation_mode: InvocationMode::Regular,
             nonsensitive_user_variables: BTreeMap::new(),
             sensitive_user_variables: BTreeMap::new(),
         }
+    }
+
+    /// Bytes of the input, which it takes until its run has ended.
+    pub(crate) fn bytes(&self) -> usize {
+        let variables = self.nonsensitive_user_variables.iter().chain(&self.sensitive_user_variables);
+        self.input_parameters.bytes() + variables.map(|(name, value)| name.len() + value.len()).sum::<usize>()
     }
 
     /// Adds the stored variables of the user whose names the caller did not send.

@@ -11,6 +11,7 @@
 //! | `model` | model of runs of agents; without it, none is started | none |
 //! | `runs_due_tasks` | whether a due task that an agent created starts a run of this agent | no |
 //! | `runs` | concurrent and waiting runs, in the process and of one organisation | 32 and 256, of one organisation 24 and 192 |
+//! | `input_bytes_max` | bytes of the inputs of running and waiting runs, of one organisation three quarters | 128 MiB |
 //! | `egress` | destinations of tools' requests | none |
 //! | `limits_max` | upper bounds of every version's limits | see [`Limits`] |
 
@@ -25,6 +26,10 @@ use crate::{Bounds, EgressConfig, Limits};
 const PARALLEL_RUNS_MAX: usize = 32;
 /// Waiting runs: about a second of work for one thread. Clients gain nothing from longer waits.
 const QUEUED_RUNS_MAX: usize = 256;
+
+/// Bytes of the inputs of all running and waiting runs. A run that goes on has three copies of its input: one in its record's tape, one on the
+/// way to its runner.
+pub(crate) const INPUT_BYTES_MAX: usize = 128 << 20;
 
 /// Concurrent runs of each level of calls that runs make.
 pub(crate) const NESTED_PARALLEL_MAX: usize = 8;
@@ -61,6 +66,7 @@ pub struct Config {
     pub model: Option<Arc<Model>>,
     pub runs_due_tasks: bool,
     pub runs: Bounds,
+    pub input_bytes_max: usize,
     pub egress: EgressConfig,
     pub limits_max: Limits,
 }
@@ -91,6 +97,7 @@ impl Config {
             model: None,
             runs_due_tasks: false,
             runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
+            input_bytes_max: INPUT_BYTES_MAX,
             egress: EgressConfig::default(),
             limits_max: Limits::MAX,
         }

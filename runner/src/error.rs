@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use registry::{Digest, LibraryItemId, Permission, Timestamp, UserId, Version};
 
-use crate::admission::QueueFull;
+use crate::admission::{InputsFull, QueueFull};
 use crate::interaction::{INPUT_REQUIRED, Question};
 use crate::native::NativeToolRefused;
 
@@ -122,6 +122,8 @@ pub enum Error {
     Overloaded { retry_after: Duration },
     #[error("too many runs of this organization are waiting; try again in {} s", retry_after.as_secs())]
     TooManyRuns { retry_after: Duration },
+    #[error("{}", describe_full_inputs(*.bound, *.bytes_max, *.retry_after))]
+    InputsFull { bound: QueueFull, bytes_max: usize, retry_after: Duration },
     #[error(
         "tools call each other in a cycle, or too deeply: over HTTP more than three deep, as calls of tools more than eight deep"
     )]
@@ -185,6 +187,23 @@ impl From<QueueFull> for Error {
     }
 }
 
+impl From<InputsFull> for Error {
+    fn from(InputsFull { bound, bytes_max }: InputsFull) -> Self {
+        Self::InputsFull { bound, bytes_max, retry_after: RETRY_AFTER }
+    }
+}
+
+fn describe_full_inputs(bound: QueueFull, bytes_max: usize, retry_after: Duration) -> String {
+    let of = match bound {
+        QueueFull::Organization => "this organization",
+        QueueFull::Process => "the server",
+    };
+    let (megabytes, seconds) = (bytes_max >> 20, retry_after.as_secs());
+    format!(
+        "the inputs of the running and waiting runs of {of} would have more than {megabytes} MiB; send smaller inputs, or try again in {seconds} s"
+    )
+}
+
 impl Error {
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::Internal { message: message.into() }
@@ -228,8 +247,11 @@ impl Error {
             | Self::RunTokensExceeded { .. }
             | Self::HumanResponse { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
-            Self::Overloaded { .. } | Self::ModelMissing | Self::Damaged(_) => ErrorKind::Unavailable,
-            Self::TooManyRuns { .. } => ErrorKind::TooMany,
+            Self::Overloaded { .. }
+            | Self::InputsFull { bound: QueueFull::Process, .. }
+            | Self::ModelMissing
+            | Self::Damaged(_) => ErrorKind::Unavailable,
+            Self::TooManyRuns { .. } | Self::InputsFull { bound: QueueFull::Organization, .. } => ErrorKind::TooMany,
             Self::Native(_) | Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
     }
@@ -251,8 +273,8 @@ impl Error {
             Self::InputCount { .. } => "input_count",
             Self::VariableMissing { .. } => "variable_missing",
             Self::LoopDetected => "loop_detected",
-            Self::Overloaded { .. } => "overloaded",
-            Self::TooManyRuns { .. } => "too_many_runs",
+            Self::Overloaded { .. } | Self::InputsFull { bound: QueueFull::Process, .. } => "overloaded",
+            Self::TooManyRuns { .. } | Self::InputsFull { bound: QueueFull::Organization, .. } => "too_many_runs",
             Self::TapeMissing => "tape_missing",
             Self::TapeCut => "tape_cut",
             Self::TapeDamaged => "tape_damaged",

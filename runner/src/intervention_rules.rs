@@ -55,6 +55,10 @@ impl InterventionRules {
         compiled.map(Self).map_err(|error| Error::internal(error.to_string()))
     }
 
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the strictest rule that matches one of the inputs. A rule matches when that cannot be told within the bound.
     pub fn strictest<'i>(&self, inputs: impl Iterator<Item = &'i Map<String, Value>>) -> Intervention {
         let (mut steps, mut strictest) = (STEPS_MAX, Intervention::Never);

@@ -31,6 +31,8 @@ mod resolve;
 mod resolved;
 mod rule_cache;
 mod run;
+mod schema_texts;
+mod search_index;
 mod search_tools;
 mod services;
 mod shape;

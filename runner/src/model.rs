@@ -3,6 +3,7 @@
 mod anthropic;
 mod client;
 mod openai;
+mod request_body;
 mod settings;
 mod text_step;
 mod transcript;

@@ -3,6 +3,7 @@
 //! [`NATIVE`] lists those of one file each, with its texts, its permission, its schemas and its handler; [`library::FAMILIES`] lists
 //! those of the Library. The server does not start while one of these parts is missing ([`NativeTools::check`]).
 
+mod bounds;
 mod catalogue;
 mod conversation_runs;
 mod effect;
@@ -17,11 +18,15 @@ mod tool;
 mod tool_route;
 mod whoami;
 
+pub(crate) use bounds::find_excess;
+pub use bounds::unbounded_places;
 pub use catalogue::NativeTools;
 pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
 pub(crate) use library::{EnforcedRules, RunEnd, creator, end_run, fire};
-pub use library::{fill_variables, library_failure, library_instructions, library_refusal};
+pub use library::{
+    FILLED_BYTES_MAX, FilledTooLarge, fill_variables, library_failure, library_instructions, library_refusal,
+};
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
 pub use routed_tool::RoutedTool;

@@ -23,7 +23,7 @@ mod values;
 
 use std::sync::Arc;
 
-use registry::{ContentBlock, REDACTED, SecretValue};
+use registry::{ContentBlock, REDACTED, RawJson, SecretValue};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -266,11 +266,12 @@ impl Redactor {
     ///
     /// # Errors
     /// When the process cannot start a thread.
-    pub async fn arguments(&self, arguments: Map<String, Value>, bytes: usize) -> Result<Map<String, Value>, Error> {
+    pub async fn arguments(&self, arguments: RawJson) -> Result<RawJson, Error> {
+        let bytes = arguments.bytes();
         let redactor = self.clone();
-        let redact = move || match redactor.value(Value::Object(arguments)) {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
+        let redact = move || match arguments.members().map(|members| redactor.value(Value::Object(members))) {
+            Ok(Value::Object(arguments)) => arguments.into(),
+            _ => RawJson::default(),
         };
         if bytes <= INLINE_BYTES_MAX {
             return Ok(redact());

@@ -12,7 +12,7 @@ use registry::{
 };
 use serde_json::Value;
 
-use crate::admission::Admission;
+use crate::admission::{Admission, InputBytes};
 use crate::call::{Conversation, Input, ResultPersistence, UNPUBLISHED};
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
@@ -54,6 +54,7 @@ pub struct TrialRunner {
 pub(crate) struct TrialServices {
     pub executor: Executor,
     pub admission: Admission,
+    pub inputs: InputBytes,
     pub schemas: SchemaMatcher,
     pub compiler: Compiler,
     pub limits_max: Limits,
@@ -121,6 +122,7 @@ impl TrialRunner {
         let sealed = Self::new(TrialServices {
             executor,
             admission: Admission::new("runs", config.runs),
+            inputs: InputBytes::new(config.input_bytes_max),
             schemas: SchemaMatcher::start(config)?,
             compiler: Compiler::new(&config.compiler, codes),
             limits_max: config.limits_max,
@@ -151,13 +153,15 @@ impl TrialRunner {
     /// When the queue is full, or the run fails because of a fault of the host.
     pub async fn run(&self, trial: Trial<'_>) -> Result<TrialResult, Error> {
         let redactor = redactor(&trial);
-        let TrialServices { executor, admission, schemas, limits_max, .. } = &self.services;
+        let TrialServices { executor, admission, inputs, schemas, limits_max, .. } = &self.services;
+        let _held = inputs.hold(trial.organization, trial.input.bytes())?;
         let (organization, inputs) = (trial.organization, vec![trial.input.input_parameters.clone()]);
         if let Err(error) = schemas.validate(organization, trial.input_schema, inputs).await {
             let Error::InvalidInput { violations } = error else { return Err(error) };
             return Ok(TrialResult::without_run(&violations, redactor));
         }
-        let output_schema = trial.settings.output_schema_of(&trial.input.input_parameters);
+        let output_schema =
+            trial.settings.output_schema_of(&trial.input.input_parameters.members().unwrap_or_default());
         let output_schema = schema::compile(output_schema).await?;
         let limits = Limits::of(trial.settings, limits_max);
         let admitted = admission.admit(organization, 1)?;
@@ -179,7 +183,7 @@ impl TrialRunner {
     fn prepare(&self, trial: Trial<'_>, limits: Limits) -> Result<(Execution, Ports), Error> {
         let Trial { organization, tool_name, code, mut variables, clock, conversation, events, input, .. } = trial;
         let now = clock.unwrap_or_else(|| self.services.clock.now());
-        let InputDocuments { mode, tool_input, user_variables, .. } = InputDocuments::of(&input)?;
+        let InputDocuments { mode, tool_input, user_variables, .. } = InputDocuments::of(&input);
         let open = self.open.as_ref().filter(|_| trial.reaches_hosts);
         let is_simulated = open.is_none() || mode == InvocationMode::ConversationSimulation;
         let mocks = || CompiledMocks::new(trial.mocks).into();

@@ -104,6 +104,16 @@ fn with_search_a_client_sees_two_tools_that_find_and_run_the_others() {
     let found = gateway.call("search_tools", json!({"query": "shout"}));
     let tools = &found["structuredContent"]["tools"];
     assert_eq!((&tools[0]["name"], tools.as_array().unwrap().len()), (&json!("shout"), 1), "{found}");
+    let many = (0..40).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
+    let found = gateway.call("search_tools", json!({"query": format!("SHOUT {many}")}));
+    assert_eq!(found["structuredContent"]["tools"][0]["name"], "shout", "{found}");
+    let found = gateway.call("search_tools", json!({"query": format!("{many} shout")}));
+    assert_eq!(found["structuredContent"]["matches"], 0, "words beyond the bound are ignored: {found}");
+    let long = gateway.call("search_tools", json!({"query": "shout ".repeat(160_000)}));
+    let error = &long["_meta"]["dev.lathe/error"];
+    assert_eq!((&long["isError"], &error["type"]), (&json!(true), &json!("input_schema")), "{long}");
+    let long = gateway.call("run_tool", json!({"name": "x".repeat(1_000_000)}));
+    assert!(long["isError"] == true && long.to_string().len() < 1_000, "a long name is not repeated");
     let ran = gateway.call("run_tool", json!({"name": "shout", "arguments": {"text": "hi"}}));
     assert_eq!(ran["content"][0]["text"], "HI", "{ran}");
     let run = ran["_meta"]["dev.lathe/invocationId"].as_str().unwrap();

@@ -97,6 +97,28 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
+fn a_prompt_that_its_arguments_would_make_too_large_is_refused() {
+    let team = Team::new();
+    let agent = agent(&team, "desk");
+    data(&agent, "prompt_create", json!({"name": "echo", "content": "{{x}}".repeat(26_000)}));
+    // Filled, it would have 26 GB.
+    let params = |bytes: usize| json!({"name": "echo", "arguments": {"x": "v".repeat(bytes)}});
+    let request = agent.modern(agent.request("POST"), "prompts/get", params(1_000_000));
+    let answer = message(&request.send_message());
+    assert_eq!(
+        (&answer["error"]["code"], &answer["error"]["data"]["type"]),
+        (&json!(-32602), &json!("prompt_too_large"))
+    );
+    let session = Session::begin(&agent);
+    let told = message(&session.send("prompts/get", params(1_000_000)))["error"]["message"].clone();
+    assert!(told.as_str().is_some_and(|text| text.contains("26000000000 bytes")), "{told}");
+    refused(&agent, ("prompts/get", params(41)), -32602);
+    let got = agent.send("prompts/get", params(40));
+    let text = got["result"]["messages"][0]["content"]["text"].as_str().map(str::len);
+    assert_eq!(text, Some(1_040_000));
+}
+
+#[test]
 fn a_user_sees_no_prompts_of_others() {
     let team = Team::new();
     let agent = agent(&team, "desk");

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Gateway, MODERN, message};
+use super::client::{Gateway, MODERN, message, meta};
+use super::sessions::Session;
 use crate::harness::{Answer, Team};
 
 fn refused(answer: &Answer, status: u16, code: i64) -> Value {
@@ -30,6 +31,70 @@ fn spoilt_messages_are_refused_with_their_codes() {
         format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{{\"a\":\"{}\"}}}}", "a".repeat(1 << 20));
     assert_eq!(sent(&long).send_message().status, 413);
     assert_eq!(sent("").announced(10 << 20).status, 413);
+}
+
+/// A tool that pays the amount that it is told.
+fn payer(team: &Team) -> Gateway<'_> {
+    team.tool("pay").body("return tool_input['amount']").published();
+    Gateway::new(team, "tools", &["pay"])
+}
+
+/// The body of a call of the tool with arguments as they stand there.
+fn payment(arguments: &str) -> String {
+    let meta = meta().to_string();
+    format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"pay","arguments":{arguments},"_meta":{meta}}}}}"#
+    )
+}
+
+#[test]
+fn arguments_have_one_meaning_as_over_http() {
+    let team = Team::new();
+    let gateway = payer(&team);
+    let sent = |body: &str| {
+        let request = gateway.request("POST").header("mcp-protocol-version", MODERN);
+        let request = request.header("mcp-method", "tools/call").header("mcp-name", "pay");
+        request.header("content-type", "application/json").body(body.to_owned()).send_message()
+    };
+    for (arguments, told) in [
+        (r#"{"amount": 1, "amount": 1000}"#, "an object has the same key twice at line 1"),
+        (r#"{"amount": {"a": 1, "\u0061": 2}}"#, "an object has the same key twice at line 1"),
+        (r#"{"amount": 18446744073709551616}"#, "a whole number does not fit into 64 bits at line 1"),
+    ] {
+        let error = refused(&sent(&payment(arguments)), 400, -32700);
+        assert!(error["message"].as_str().is_some_and(|text| text.contains(told)), "{error}");
+    }
+    let paid = message(&sent(&payment(r#"{"amount": 18446744073709551615}"#)));
+    assert_eq!(paid["result"]["content"][0]["text"], "18446744073709551615", "{paid}");
+
+    let session = Session::begin(&gateway);
+    let body =
+        r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"pay","arguments":{"amount":1,"amount":2}}}"#;
+    let request = session.request("POST").header("content-type", "application/json").body(body.to_owned());
+    refused(&request.send_message(), 400, -32700);
+    assert_eq!(team.get("/tool/invocation")["tool_invocations"].as_array().map(Vec::len), Some(1), "one call was made");
+}
+
+#[test]
+fn every_text_of_a_message_has_a_bound() {
+    let team = Team::new();
+    let gateway = payer(&team);
+    let long = "x".repeat(5_000);
+    for (method, params, place) in [
+        ("tools/call", json!({"arguments": {}, "_meta": {"progressToken": long}}), "params/_meta/progressToken"),
+        ("tools/list", json!({"cursor": long}), "params/cursor"),
+        ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": long}}), "params/ref/name"),
+        ("subscriptions/listen", json!({"resourceSubscriptions": [long]}), "params/resourceSubscriptions/0"),
+    ] {
+        let answer = gateway.modern(gateway.request("POST"), method, params).send_message();
+        let error = refused(&answer, 200, -32602);
+        assert_eq!(error["message"], format!("{place}: has at most 4096 bytes"), "{answer}");
+        assert_eq!(error["data"]["type"], "parameter_too_long", "{answer}");
+        assert!(message(&answer)["id"] == 1 && answer.body.len() < 1_000, "{answer}");
+    }
+    let session = Session::begin(&gateway);
+    let answer = session.send("prompts/get", json!({"name": long}));
+    refused(&answer, 200, -32602);
 }
 
 #[test]

@@ -106,7 +106,11 @@ impl Error {
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. }
-            | Self::Runner(runner::Error::Overloaded { retry_after } | runner::Error::TooManyRuns { retry_after })
+            | Self::Runner(
+                runner::Error::Overloaded { retry_after }
+                | runner::Error::TooManyRuns { retry_after }
+                | runner::Error::InputsFull { retry_after, .. },
+            )
             | Self::Builder(
                 builder::Error::Overloaded { retry_after }
                 | builder::Error::TooManyBuilds { retry_after }

@@ -5,11 +5,12 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
+use registry::{do_heavy_work, parse_json};
 use serde_json::{Map, Value};
 
 use super::node::{Node, Problems};
 use super::problem::Problem;
-use super::{Decoder, Fields, Object, strict};
+use super::{Decoder, Fields, Object};
 use crate::body_bounds::{BodyBound, BodyRefused};
 use crate::error::Error;
 use crate::openapi::{DocumentedInput, Inputs, RequestBody};
@@ -49,20 +50,35 @@ impl<T: FromBody> DocumentedInput for Body<T> {
     }
 }
 
-impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
+impl<S: Sync, T: FromBody + Send + 'static> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        parsed(&read_json(request).await?).map(Self)
+        read_json(request, |body| parsed(&body)).await.map(Self)
     }
 }
 
-/// Reads the body as JSON of any content.
-pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
+/// Reads the body as JSON of any content. A large body is parsed and read away from the threads that serve requests.
+pub(super) async fn read_json<T: Send + 'static>(
+    request: Request,
+    read_value: impl FnOnce(Value) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     expect_json(request.headers())?;
     expect_length(request.headers())?;
     let bytes = read(request.into_body()).await?;
-    strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))
+    parse(bytes, read_value).await
+}
+
+async fn parse<T: Send + 'static>(
+    bytes: Vec<u8>,
+    read_value: impl FnOnce(Value) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let length = bytes.len();
+    let parse = move || {
+        let parsed = parse_json(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()));
+        read_value(parsed?)
+    };
+    do_heavy_work(length, parse).await.map_err(|error| Error::Internal { detail: error.to_string() })?
 }
 
 /// Reads the fields of a body, which may be missing.
@@ -74,10 +90,11 @@ pub(crate) async fn read_object(request: Request) -> Result<Map<String, Value>, 
         return Ok(Map::new());
     }
     expect_json(&parts.headers)?;
-    match strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))? {
+    let object = |body| match body {
         Value::Object(fields) => Ok(fields),
         _ => Err(invalid("dict_type", "Input should be an object")),
-    }
+    };
+    parse(bytes, object).await
 }
 
 /// Reads a body of any content, also one that was stored.

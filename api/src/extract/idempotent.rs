@@ -30,15 +30,17 @@ impl<T: FromBody> DocumentedInput for Idempotent<T> {
     }
 }
 
-impl<S: Sync, T: FromBody> FromRequest<S> for Idempotent<T> {
+impl<S: Sync, T: FromBody + Send + 'static> FromRequest<S> for Idempotent<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         let key = key(request.headers())?;
         let asked = key.map(|key| (key, request.method().clone(), request.uri().clone()));
-        let body = read_json(request).await?;
-        let once = asked.map(|(key, method, uri)| Once { key, request: fingerprint(&method, &uri, &body) });
-        Ok(Self { request: parsed(&body)?, once })
+        let read = move |body: Value| {
+            let once = asked.map(|(key, method, uri)| Once { key, request: fingerprint(&method, &uri, &body) });
+            Ok(Self { request: parsed(&body)?, once })
+        };
+        read_json(request, read).await
     }
 }
 

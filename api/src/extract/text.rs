@@ -60,6 +60,17 @@ pub(crate) const fn any_text() -> Text<String> {
     Text::new(|| json!({"type": "string"}), |text| Ok(text.to_owned()))
 }
 
+/// Any text of at most so many characters.
+pub(crate) const fn text_within<const CHARACTERS_MAX: usize>() -> Text<String> {
+    Text::new(
+        || json!({"type": "string", "maxLength": CHARACTERS_MAX}),
+        |text| {
+            let fits = text.chars().nth(CHARACTERS_MAX).is_none();
+            fits.then(|| text.to_owned()).ok_or_else(|| format!("should have at most {CHARACTERS_MAX} characters"))
+        },
+    )
+}
+
 /// A choice of fixed words.
 pub(crate) struct OneOf<T: 'static>(pub(crate) &'static [(&'static str, T)]);
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use registry::RawJson;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Decoder, Node, TextDecoder};
@@ -34,6 +35,9 @@ pub(crate) struct TextMap<K, V> {
 
 /// An object of any content.
 pub(crate) struct AnyObject;
+
+/// An object of any content, as text. A parsed one takes many times the memory.
+pub(crate) struct ObjectText;
 
 impl Decoder for Boolean {
     type Value = bool;
@@ -130,5 +134,17 @@ impl Decoder for AnyObject {
 
     fn decode(&self, node: &Node) -> Option<Self::Value> {
         node.object().cloned()
+    }
+}
+
+impl Decoder for ObjectText {
+    type Value = RawJson;
+
+    fn schema(&self) -> Json {
+        AnyObject.schema()
+    }
+
+    fn decode(&self, node: &Node) -> Option<RawJson> {
+        node.object().map(RawJson::from)
     }
 }

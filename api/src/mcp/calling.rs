@@ -9,7 +9,7 @@ use futures_util::future::join;
 use registry::{AgentCall, AgentProtocol, ClientName, Digest, InvocationSource, Principal};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
+use rmcp::model::{CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
     Call, CallOrigin, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence, RunResult,
@@ -25,6 +25,7 @@ use super::request_state::BoundCall;
 use super::result::{OutputForm, of_failure, of_refusal, of_run};
 use super::scope::Scope;
 use super::session_questions;
+use super::tool_call_request::ToolCallRequest;
 use crate::tasks::Tasks;
 
 /// The error of a call whose user lost the access while a question was open.
@@ -50,16 +51,15 @@ type Ended = Result<RunResult, Refusal>;
 impl Calling {
     /// Runs a tool of the catalogue. The run is cancelled when the client cancels the request or goes away. Questions of the tool
     /// are answered by a later request, or in a session while the call waits.
-    pub async fn call(
+    pub(super) async fn call(
         &self,
-        (listed, mut request): (ListedTool, CallToolRequestParams),
+        (listed, mut request): (ListedTool, ToolCallRequest),
         asked: Asked,
     ) -> Result<CallToolResponse, ErrorData> {
         let Asked { context, level } = asked;
         let scope = Scope::of(&context.extensions)?;
-        let returned = Returned { state: request.request_state.take(), responses: request.input_responses.take() };
-        let arguments = request.arguments;
-        let bound = BoundCall { scope, listed: &listed, arguments: arguments.as_ref() };
+        let returned = request.take_returned();
+        let bound = BoundCall { scope, listed: &listed, arguments: &request.arguments };
         let has_session = context.meta.protocol_version().is_none();
         let returned = if has_session { Returned::default() } else { returned };
         let mut interaction = self.dialogues.begin(kinds(&context), returned, &bound).await?;
@@ -196,7 +196,7 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
     };
     Ok(Call {
         subject,
-        inputs: vec![Input::of(arguments.cloned().unwrap_or_default())],
+        inputs: vec![Input::of(arguments.clone())],
         source: InvocationSource::Direct { user_id: principal.user.to_string() },
         principal,
         agent_call: Some(agent_call(scope, context)),

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
-use registry::{AgentReference, Principal, Store};
+use registry::{AgentReference, Principal, Store, do_heavy_work};
 use rmcp::ServerHandler as _;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -21,6 +21,7 @@ use super::gateway::Gateway;
 use super::hosts::accepting;
 use super::introduction::{Introduction, SharedIntroductions};
 use super::looks::Looks;
+use super::message::{MessageRefused, check_message};
 use super::plain_call::PlainCalls;
 use super::resource_watch::WatchedResources;
 use super::scope::Scope;
@@ -137,25 +138,30 @@ impl McpEndpoint {
         accept::complete(&mut parts.headers);
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
+        let is_json =
+            parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        if is_json && let Err(refused) = check_body(body.clone()).await? {
+            return Ok(refused.into_response());
+        }
         if may_begin {
             gateway.place = self.sessions.begin(&body, &scope)?;
         }
         let schema = |name: &str| gateway.get_tool(name).map(|tool| tool.input_schema);
         if let Some(call) = self.plain_calls.read(&parts, &body, schema) {
+            drop(body);
             return self.plain_calls.answer(call, (gateway, scope)).await;
         }
         parts.extensions.insert(scope);
-        let is_json =
-            parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let (request, place) = (Request::from_parts(parts, Full::new(body.clone())), gateway.place.clone());
+        let is_batch = body.trim_ascii_start().starts_with(b"[");
+        let (request, place) = (Request::from_parts(parts, Full::new(body)), gateway.place.clone());
         let response = GATEWAY.scope(gateway, Box::pin(self.service.handle(request))).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return Ok(transport_refusal::unreadable(&body));
+            return Ok(transport_refusal::unreadable(is_batch));
         }
         match place {
             Some(place) => place.bind(response.headers()),
             None if !in_session && self.sessions.refuse(response.headers()) => {
-                return Ok(transport_refusal::unreadable(&body));
+                return Ok(transport_refusal::unreadable(is_batch));
             }
             None => {}
         }
@@ -195,6 +201,15 @@ impl McpEndpoint {
 /// Counts a request as a listening stream of its user.
 fn begin_stream(request: &Request) -> Result<Option<StreamOwner>, Error> {
     request.extensions().get::<StreamAdmission>().map(StreamAdmission::begin).transpose()
+}
+
+/// Checks a message, a large one away from the threads that serve requests. Streams and ends of sessions have no message.
+async fn check_body(body: Bytes) -> Result<Result<(), MessageRefused>, Error> {
+    if body.is_empty() {
+        return Ok(Ok(()));
+    }
+    let checked = do_heavy_work(body.len(), move || check_message(&body)).await;
+    checked.map_err(|error| Error::Internal { detail: error.to_string() })
 }
 
 /// Whether a message may be the first one of a session: it names no session, and no method but `initialize`.

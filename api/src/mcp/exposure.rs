@@ -2,23 +2,26 @@
 
 use std::sync::Arc;
 
-use registry::ToolExposure;
+use registry::{RawJson, ToolExposure};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use runner::{Catalogue, ListedSource, ListedTool, search_tools};
 use serde_json::{Value, json};
 
 use super::listing::{native, object, rendered};
+use super::tool_call_request::ToolCallRequest;
 
 /// Bytes of the schemas of one page. They are parsed for the page, which takes some thirty times as much memory.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 
 const SEARCH: &str = "search_tools";
 const RUN: &str = "run_tool";
+/// Bytes of the name of a tool for models.
+const NAME_BYTES_MAX: usize = 64;
 
 /// The tool that a request calls.
 pub(super) enum Called {
-    Tool(ListedTool, CallToolRequestParams),
+    Tool(ListedTool, ToolCallRequest),
     /// The result of `run_tool` for arguments without a tool.
     Failed(CallToolResult),
 }
@@ -54,9 +57,9 @@ impl Exposed<'_> {
     }
 
     /// Returns the tool that a request calls. A tool that is not listed is unknown.
-    pub fn called(&self, request: CallToolRequestParams) -> Result<Called, ErrorData> {
+    pub fn called(&self, request: ToolCallRequest) -> Result<Called, ErrorData> {
         let unknown = |name: &str| ErrorData::invalid_params(format!("Unknown tool: {name}"), None);
-        match (self.exposure(), &*request.name) {
+        match (self.exposure(), request.name.as_str()) {
             (ToolExposure::Full, name) => {
                 let listed = self.0.find(name).cloned().ok_or_else(|| unknown(name))?;
                 Ok(Called::Tool(listed, request))
@@ -79,22 +82,25 @@ impl Exposed<'_> {
     }
 
     /// Replaces a call of `run_tool` by the call of the tool that its arguments name.
-    fn run(&self, mut request: CallToolRequestParams) -> Called {
-        let mut given = request.arguments.take().unwrap_or_default();
-        let Some(Value::String(name)) = given.remove("name") else {
+    fn run(&self, request: ToolCallRequest) -> Called {
+        let Ok(mut given) = request.arguments.members() else {
+            return failed("input_schema: the arguments nest too deeply");
+        };
+        let name = given.remove("name").and_then(|name| name.as_str().map(str::to_owned));
+        let Some(name) = name.filter(|name| name.len() <= NAME_BYTES_MAX) else {
             return failed("input_schema: /name: should be the name of a tool that search_tools returned");
         };
         let Some(listed) = self.0.find(&name).cloned() else {
             return failed(&format!("tool_unknown: there is no tool {name}; find one with search_tools"));
         };
-        request.arguments = match given.remove("arguments") {
-            None => Some(JsonObject::new()),
-            Some(Value::Object(arguments)) => Some(arguments),
+        let arguments = match given.remove("arguments") {
+            None => RawJson::default(),
+            Some(Value::Object(arguments)) => arguments.into(),
             Some(_) => return failed("input_schema: /arguments: should be an object"),
         };
         match given.keys().next() {
-            Some(key) => failed(&format!("input_schema: /{key}: is not a field of run_tool")),
-            None => Called::Tool(listed, request),
+            Some(_) => failed("input_schema: run_tool has the fields name and arguments only"),
+            None => Called::Tool(listed, ToolCallRequest { arguments, ..request }),
         }
     }
 }
@@ -113,7 +119,7 @@ fn run_tool() -> Tool {
     let schema = json!({
         "type": "object",
         "properties": {
-            "name": {"type": "string", "description": "The name of the tool, as search_tools returned it."},
+            "name": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "The name of the tool, as search_tools returned it."},
             "arguments": {"type": "object", "description": "The arguments, which match the input schema of the tool."},
         },
         "required": ["name"],

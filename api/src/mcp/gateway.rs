@@ -35,6 +35,7 @@ use super::resource_watch::{VisibleResources, WatchedResources, within_bounds};
 use super::scope::Scope;
 use super::sessions::SessionPlace;
 use super::tasks::Tasks;
+use super::tool_call_request::ToolCallRequest;
 use super::turns::{call_in_turn, turn_of};
 use super::{prompts, resources, skills, tool_resources};
 
@@ -64,7 +65,7 @@ pub(super) struct Gateway {
 impl Gateway {
     async fn answer_call(
         &self,
-        request: CallToolRequestParams,
+        request: ToolCallRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (scope, level) = (Scope::of(&context.extensions)?, *self.level.lock());
@@ -136,7 +137,7 @@ impl ServerHandler for Gateway {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send {
-        Box::pin(async move { bounded("tools/call", self.answer_call(request, context).await) })
+        Box::pin(async move { bounded("tools/call", self.answer_call(request.into(), context).await) })
     }
 
     fn list_prompts(

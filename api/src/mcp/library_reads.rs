@@ -1,6 +1,6 @@
 //! Reads of single items of the Library: calls of its tools, with the same steps and a record in the history.
 
-use registry::{LibraryItemId, Outcome, Trust};
+use registry::{LibraryItemId, Outcome, RawJson, Trust};
 use rmcp::model::{JsonObject, MetaObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -39,9 +39,9 @@ impl ItemReader<'_> {
     pub async fn read(&self, tool: &ReadTool, id: &LibraryItemId) -> Result<Option<ReadItem>, ErrorData> {
         let Self { calling, context } = *self;
         let listed = self.listed(tool)?;
-        let arguments = JsonObject::from_iter([(tool.id.to_owned(), json!(id))]);
+        let arguments = RawJson::from(JsonObject::from_iter([(tool.id.to_owned(), json!(id))]));
         let scope = Scope::of(&context.extensions)?;
-        let bound = BoundCall { scope, listed: &listed, arguments: Some(&arguments) };
+        let bound = BoundCall { scope, listed: &listed, arguments: &arguments };
         let (principal, cancelled) = (scope.principal.clone(), CancellationToken::new());
         let caller = Caller { context, principal, cancelled, interaction: Interaction::default() };
         let mut relay = EventRelay::of(context, None)?;

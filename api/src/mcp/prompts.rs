@@ -8,9 +8,9 @@ use rmcp::model::{
     CacheScope, GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, PaginatedRequestParams, Prompt,
     PromptArgument, PromptMessage, Role,
 };
-use runner::fill_variables;
+use runner::{FilledTooLarge, fill_variables};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::library_items::{LibraryItems, fields};
 use super::library_reads::{ItemReader, ReadTool};
@@ -90,7 +90,10 @@ impl LibraryPrompt {
     fn text(&self, arguments: &JsonObject) -> Result<String, ErrorData> {
         let values = self.variables.iter().map(|variable| Ok((variable.name.as_str(), variable.value(arguments)?)));
         let values = values.collect::<Result<BTreeMap<_, _>, ErrorData>>()?;
-        Ok(fill_variables(&self.content, |name| values.get(name).copied()))
+        let filled = fill_variables(&self.content, |name| values.get(name).copied());
+        filled.map_err(|refused| {
+            ErrorData::invalid_params(refused.to_string(), Some(json!({"type": FilledTooLarge::CODE})))
+        })
     }
 }
 
@@ -120,8 +123,6 @@ impl Variable {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn text(arguments: Value) -> Result<String, String> {

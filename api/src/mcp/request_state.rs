@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use registry::{Clock, Digest, InvocationId, Store, Timestamp};
+use registry::{Clock, Digest, InvocationId, RawJson, Store, Timestamp};
 use rmcp::ErrorData;
-use rmcp::model::{JsonObject, RequestStateCodec, SealOptions};
+use rmcp::model::{RequestStateCodec, SealOptions};
 use runner::{Answer, ListedSource, ListedTool, Question, QuestionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -30,7 +30,7 @@ pub(super) struct RequestStates {
 pub(super) struct BoundCall<'a> {
     pub scope: &'a Scope,
     pub listed: &'a ListedTool,
-    pub arguments: Option<&'a JsonObject>,
+    pub arguments: &'a RawJson,
 }
 
 /// The user, agent, tool, component and arguments to which a state is bound, as bytes.
@@ -71,7 +71,7 @@ impl BoundCall<'_> {
             ListedSource::Published { callable, .. } => Some((&callable.tool.id, callable.version.component_digest)),
             ListedSource::Native(_) => None,
         };
-        let arguments = Digest::of(json!(self.arguments).to_string().as_bytes());
+        let arguments = Digest::of(self.arguments.as_str().as_bytes());
         let (organization, user, agent) = (&principal.organization, &principal.user, &running.agent.id);
         let bytes =
             json!([organization.as_str(), user.as_str(), agent.as_str(), self.listed.name, component, arguments])

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, Store, TaskSupport};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask,
-    ErrorCode, InputRequests, JsonObject, Task, TaskPayload, TaskStatus,
+    CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
+    JsonObject, Task, TaskPayload, TaskStatus,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -22,6 +22,7 @@ use super::dialogue::{self, Returned};
 use super::request_state::BoundCall;
 use super::result::{OutputForm, of_failure, of_record};
 use super::scope::Scope;
+use super::tool_call_request::ToolCallRequest;
 
 /// The key of the question of a model.
 const ANSWER: &str = "answer";
@@ -42,7 +43,7 @@ impl Tasks<'_> {
     /// Starts a task, if the tool and the client have them. `None` for a call whose client waits for the result, or for questions.
     pub async fn start(
         &self,
-        (listed, request): (&ListedTool, &CallToolRequestParams),
+        (listed, request): (&ListedTool, &ToolCallRequest),
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<CallToolResponse>, ErrorData> {
         let has_tasks = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
@@ -51,7 +52,7 @@ impl Tasks<'_> {
             (TaskSupport::Required, false) => return Err(tasks_missing()),
             (TaskSupport::Optional | TaskSupport::Required, true) => {}
         }
-        let interaction = match (asks_first(listed), &request.request_state) {
+        let interaction = match (asks_first(listed), &request.state) {
             (true, None) if !kinds(context).is_empty() => return Ok(None),
             // A client that shows no questions answers none: a person finds them in the queue.
             (false, _) | (true, None) => Interaction::default(),
@@ -63,7 +64,7 @@ impl Tasks<'_> {
             pinned: pinned(&context.meta)?,
             invocation: None,
         };
-        let (input, names) = (request.arguments.clone().unwrap_or_default(), self.scope.names.clone());
+        let (input, names) = (request.arguments.clone(), self.scope.names.clone());
         let component = match &listed.source {
             ListedSource::Native(_) => None,
             ListedSource::Published { callable, .. } => Some(callable.version.component_digest),
@@ -89,11 +90,11 @@ impl Tasks<'_> {
     async fn answered(
         &self,
         listed: &ListedTool,
-        request: &CallToolRequestParams,
+        request: &ToolCallRequest,
         context: &RequestContext<RoleServer>,
     ) -> Result<Interaction, ErrorData> {
-        let returned = Returned { state: request.request_state.clone(), responses: request.input_responses.clone() };
-        let bound = BoundCall { scope: self.scope, listed, arguments: request.arguments.as_ref() };
+        let returned = Returned { state: request.state.clone(), responses: request.responses.clone() };
+        let bound = BoundCall { scope: self.scope, listed, arguments: &request.arguments };
         self.calling.dialogues.begin(kinds(context), returned, &bound).await
     }
 

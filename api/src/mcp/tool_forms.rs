@@ -2,12 +2,13 @@
 
 use registry::{InvokeStep, McpSettings, ResourceUri};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, InputRequiredResult};
+use rmcp::model::{CallToolResponse, CallToolResult, InputRequiredResult};
 use runner::{Catalogue, ListedSource, ListedTool};
 use serde_json::json;
 
 use super::calling::{Asked, Calling};
 use super::result::ERROR;
+use super::tool_call_request::ToolCallRequest;
 
 /// The end of a call of a tool as another form.
 pub(super) enum Read {
@@ -20,7 +21,7 @@ impl Calling {
     /// Calls a tool for its prompt or its resource. A failure of the tool is an error.
     pub(super) async fn read(
         &self,
-        (listed, request): (&ListedTool, CallToolRequestParams),
+        (listed, request): (&ListedTool, ToolCallRequest),
         asked: Asked,
     ) -> Result<Read, ErrorData> {
         match self.call((listed.clone(), request), asked).await? {

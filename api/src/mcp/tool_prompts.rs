@@ -2,14 +2,14 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Prompt, PromptArgument,
-    PromptMessage, Role,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use runner::ListedTool;
 use serde_json::Value;
 
 use super::calling::{Asked, Calling};
 use super::listing::title;
+use super::tool_call_request::ToolCallRequest;
 use super::tool_forms::Read;
 
 /// Renders a tool as a prompt. The arguments are those of its input schema that may be texts.
@@ -37,9 +37,12 @@ pub(super) async fn get(
     (listed, request): (&ListedTool, GetPromptRequestParams),
     asked: Asked,
 ) -> Result<GetPromptResponse, ErrorData> {
-    let mut call = CallToolRequestParams::new(listed.name.clone());
-    call.arguments = request.arguments;
-    (call.input_responses, call.request_state) = (request.input_responses, request.request_state);
+    let call = ToolCallRequest {
+        name: listed.name.clone(),
+        arguments: request.arguments.unwrap_or_default().into(),
+        state: request.request_state,
+        responses: request.input_responses,
+    };
     match calling.read((listed, call), asked).await? {
         Read::Asks(questions) => Ok(questions.into()),
         Read::Done(result) => {

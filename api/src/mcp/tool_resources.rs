@@ -3,8 +3,8 @@
 use registry::ResourceUri;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    CallToolResult, ContentBlock, JsonObject, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate,
 };
 use runner::{Catalogue, EMPTY_OUTPUT, ListedTool};
 use serde_json::Value;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::calling::{Asked, Calling};
 use super::library_uris::is_of_library;
 use super::listing::title;
+use super::tool_call_request::ToolCallRequest;
 use super::tool_forms;
 use super::tool_forms::{Read, resource};
 
@@ -60,8 +61,12 @@ pub(super) async fn read(
     asked: Asked,
 ) -> Result<ReadResourceResponse, ErrorData> {
     let Found { listed, arguments } = found;
-    let mut call = CallToolRequestParams::new(listed.name.clone()).with_arguments(arguments);
-    (call.input_responses, call.request_state) = (request.input_responses, request.request_state);
+    let call = ToolCallRequest {
+        name: listed.name.clone(),
+        arguments: arguments.into(),
+        state: request.request_state,
+        responses: request.input_responses,
+    };
     match calling.read((listed, call), asked).await? {
         Read::Asks(questions) => Ok(questions.into()),
         Read::Done(mut result) => {

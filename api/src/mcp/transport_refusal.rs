@@ -26,16 +26,13 @@ pub(super) async fn in_json_rpc(response: Response<BoxBody<Bytes, std::convert::
     Response::from_parts(parts, Body::from(refusal.to_string()))
 }
 
-/// Refuses a body that the protocol cannot read: no JSON, a batch, or JSON that is no message.
-pub(super) fn unreadable(body: &[u8]) -> Response {
-    let (code, message) = match serde_json::from_slice::<Value>(body) {
-        Err(error) => (ErrorCode::PARSE_ERROR, format!("The body is not JSON: {error}")),
-        Ok(Value::Array(_)) => {
-            (ErrorCode::INVALID_REQUEST, "Batches are not supported: send each message alone.".into())
-        }
-        Ok(_) => (ErrorCode::INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message of the protocol.".into()),
+/// Refuses JSON that the protocol cannot read: a batch, or what is no message.
+pub(super) fn unreadable(is_batch: bool) -> Response {
+    let message = match is_batch {
+        true => "Batches are not supported: send each message alone.",
+        false => "The body is not a JSON-RPC 2.0 message of the protocol.",
     };
-    let mut response = Response::new(Body::from(json_rpc_error(code, &message).to_string()));
+    let mut response = Response::new(Body::from(json_rpc_error(ErrorCode::INVALID_REQUEST, message).to_string()));
     *response.status_mut() = StatusCode::BAD_REQUEST;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     response

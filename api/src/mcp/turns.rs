@@ -5,7 +5,7 @@ use std::sync::Arc;
 use registry::{AgentProtocol, ConversationId, Store, Turn, TurnId};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, RequestMetaObject};
+use rmcp::model::RequestMetaObject;
 use rmcp::service::RequestContext;
 use runner::{Call, Input, Invoker, TurnCall};
 use tokio_util::sync::CancellationToken;
@@ -14,6 +14,7 @@ use super::calling::{client, pinned};
 use super::listing::is_of_object;
 use super::result::OutputForm;
 use super::scope::Scope;
+use super::tool_call_request::ToolCallRequest;
 
 /// Keys of `_meta` that tell the turn of a call, and its conversation.
 const TURN: &str = "dev.lathe/turn";
@@ -52,17 +53,17 @@ pub(super) async fn turn_of(
 pub(super) fn call_in_turn(
     invoker: &Invoker,
     turn: Arc<Turn>,
-    (request, context): (CallToolRequestParams, &RequestContext<RoleServer>),
+    (request, context): (ToolCallRequest, &RequestContext<RoleServer>),
 ) -> Result<(Call, OutputForm), ErrorData> {
     let scope = Scope::of(&context.extensions)?;
-    let tool = request.name.to_string();
+    let tool = request.name;
     let is_described = invoker.output_schema_in(&turn, &tool).is_some_and(|schema| is_of_object(&schema));
     let form = if is_described { OutputForm::Described } else { OutputForm::Free };
     let call = invoker.turn_call(TurnCall {
         turn,
         tool,
         principal: scope.principal.clone(),
-        inputs: vec![Input::of(request.arguments.unwrap_or_default())],
+        inputs: vec![Input::of(request.arguments)],
         protocol: AgentProtocol::Mcp,
         client: client(context),
         pinned: pinned(&context.meta)?,

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::redirect::RedirectUri;
 use super::text;
-use crate::extract::parse_json;
+use registry::parse_json;
 
 /// Bytes of the id of a client. Known ones have less than 100.
 pub(super) const CLIENT_ID_BYTES_MAX: usize = 512;

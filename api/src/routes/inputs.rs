@@ -6,13 +6,15 @@ use registry::InvocationMode;
 use runner::Input;
 use serde_json::{Value, json};
 
-use crate::extract::{AnyObject, Decoder, Fields, List, Object, OneOf, Text, TextMap, any_text};
+use crate::extract::{Decoder, Fields, List, Object, ObjectText, OneOf, Text, TextMap, text_within};
 use crate::wire::MODES;
 
 /// Inputs of one call, which run in parallel.
 const INPUTS_MAX: usize = 10;
 /// User variables of one kind of one input.
 const USER_VARIABLES_MAX: usize = 20;
+/// Characters of the value of a user variable, as of a variable of a tool. Outputs are searched for sensitive ones.
+const VALUE_CHARACTERS_MAX: usize = 32 << 10;
 
 /// The contract's pattern of names, for the schema and the message; [`user_variable_name`] has it as code.
 const USER_VARIABLE_PATTERN: &str = "^[a-z_][a-z0-9_]+$";
@@ -40,7 +42,7 @@ pub(super) fn inputs_example() -> Value {
 
 fn input(fields: &mut Fields) -> Option<Input> {
     let input_parameters = fields
-        .required("input_parameters", AnyObject.described("The input that the version's `input_schema` describes."));
+        .required("input_parameters", ObjectText.described("The input that the version's `input_schema` describes."));
     let invocation_mode = fields.required(
         "invocation_mode",
         OneOf(&MODES).described("`conversation-simulation` tells the tool that it should not have effects."),
@@ -65,7 +67,7 @@ pub(super) fn turn_inputs() -> impl Decoder<Value = Vec<Input>> {
 
 fn turn_input(fields: &mut Fields) -> Option<Input> {
     let described = "The input that the presented `input_schema` describes.";
-    let input_parameters = fields.required("input_parameters", AnyObject.described(described));
+    let input_parameters = fields.required("input_parameters", ObjectText.described(described));
     let nonsensitive = user_variables().described("The record keeps names and values.").with_default(json!({}));
     let nonsensitive_user_variables = fields.optional("nonsensitive_user_variables", nonsensitive);
     let sensitive = user_variables().described("The record keeps the names only.").with_default(json!({}));
@@ -79,7 +81,7 @@ fn turn_input(fields: &mut Fields) -> Option<Input> {
 }
 
 fn user_variables() -> impl Decoder<Value = BTreeMap<String, String>> {
-    TextMap { keys: USER_VARIABLE_NAME, values: any_text(), entries_max: USER_VARIABLES_MAX }
+    TextMap { keys: USER_VARIABLE_NAME, values: text_within::<VALUE_CHARACTERS_MAX>(), entries_max: USER_VARIABLES_MAX }
 }
 
 /// Checks a name without the white space around it.

@@ -16,14 +16,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Caller, Requirement};
 use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, Text, TextMap, any_text};
+use crate::extract::{Body, Fields, FromBody, Text, TextMap, text_within};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{InvocationResults, TestTool, results_example};
 use crate::work::{Events, FinalResponse, Reply};
 
+/// Characters of a value, as of a variable of a tool.
+const VALUE_CHARACTERS_MAX: usize = 32 << 10;
+
 /// Decoder of the variables of one kind, at most a hundred: a tool has tens of them.
 const VARIABLES: TextMap<Text<EnvvarName>, Text<String>> =
-    TextMap { keys: ENVVAR_NAME, values: any_text(), entries_max: 100 };
+    TextMap { keys: ENVVAR_NAME, values: text_within::<VALUE_CHARACTERS_MAX>(), entries_max: 100 };
 
 struct Test {
     builder: Builder,

@@ -103,7 +103,7 @@ pub(crate) const ROLE_NAME: Text<RoleName> =
 
 /// A parser reads version constraints; no pattern of a readable length describes them.
 pub(crate) const CONSTRAINT: Text<Constraint> =
-    Text::new(|| json!({"type": "string", "x-parsed": "pep-440"}), constraint);
+    Text::new(|| json!({"type": "string", "maxLength": Constraint::BYTES_MAX, "x-parsed": "pep-440"}), constraint);
 
 /// Reads a constraint. The refusal of another package manager's notation has the translation.
 fn constraint(text: &str) -> Result<Constraint, String> {
@@ -121,10 +121,16 @@ pub(crate) const FOREIGN_ID: Text<String> = Text::new(schemas::object_id, |text|
     id.map_err(|_| "should be 24 lower-case hexadecimal characters".to_owned())
 });
 
+/// Characters of a time: with nine digits of a second's fraction and an offset it has 35.
+const TIME_CHARACTERS_MAX: usize = 64;
+
 /// A time with an offset. A time without an offset is ambiguous.
 pub(crate) const TIME: Text<Timestamp> = Text::new(
-    || json!({"type": "string", "format": "date-time"}),
+    || json!({"type": "string", "format": "date-time", "maxLength": TIME_CHARACTERS_MAX}),
     |text| {
+        if text.len() > TIME_CHARACTERS_MAX {
+            return Err(format!("should have at most {TIME_CHARACTERS_MAX} characters"));
+        }
         let time = text.parse().map_err(|_| "should be a time such as 2030-01-31T12:00:00Z".to_owned());
         time.map(|time: jiff::Timestamp| Timestamp::from_milliseconds(time.as_millisecond()))
     },
@@ -205,7 +211,7 @@ path_parameters! {
 
 /// An empty constraint admits every version. A path refuses it, so that a missing text does not deprecate all versions.
 const PATH_CONSTRAINT: Text<Constraint> = Text::new(
-    || json!({"type": "string", "minLength": 1, "x-parsed": "pep-440-clause"}),
+    || json!({"type": "string", "minLength": 1, "maxLength": Constraint::BYTES_MAX, "x-parsed": "pep-440-clause"}),
     |text| match constraint(text) {
         Ok(constraint) if constraint.is_any() => {
             Err("version constraint must not be empty here; >=0 means every version".to_owned())

@@ -2,6 +2,7 @@
 
 mod against_contract;
 mod bodies;
+mod bounds;
 mod generate;
 mod lists;
 mod marks;

@@ -57,7 +57,7 @@ impl InputArguments {
         let texts = if self.inputs.is_empty() { vec!["{}".to_owned()] } else { self.inputs.clone() };
         let input = |text: &String| {
             Ok(Input {
-                input_parameters: parameters(text)?,
+                input_parameters: parameters(text)?.into(),
                 invocation_mode: self.mode,
                 nonsensitive_user_variables: nonsensitive.clone(),
                 sensitive_user_variables: sensitive.clone(),

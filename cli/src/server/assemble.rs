@@ -349,6 +349,7 @@ fn runner_config(settings: &Settings, default: runner::Config) -> anyhow::Result
         schema_worker: Some(schema_worker(THIS_PROGRAM)),
         egress: settings.egress.clone(),
         runs: settings.limits.runs(default.runs, settings.parallel_runs, settings.queued_runs),
+        input_bytes_max: settings.limits.input_bytes(default.input_bytes_max),
         limits_max: settings.run_limits,
         model: settings.model.model()?,
         runs_due_tasks: settings.model.run_due_tasks.unwrap_or_default(),

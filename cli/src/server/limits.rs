@@ -44,6 +44,9 @@ pub struct LimitSettings {
     /// Runs per organisation that may wait in the queue [default: three quarters of --queued-runs]
     #[arg(long, env = "LATHE_ORGANIZATION_QUEUED_RUNS", value_name = "COUNT")]
     pub organization_queued_runs: Option<usize>,
+    /// Inputs of all running and waiting runs, in MiB; three quarters of it per organisation [default: 128]
+    #[arg(long, env = "LATHE_INPUT_MEGABYTES", value_name = "MIB")]
+    pub input_megabytes: Option<NonZeroU32>,
     /// Builds at the same time; each may take one core and 1 GB of memory [default: 2]
     #[arg(long, env = "LATHE_PARALLEL_BUILDS", value_name = "COUNT")]
     pub parallel_builds: Option<NonZeroUsize>,
@@ -78,6 +81,7 @@ impl LimitSettings {
             drain_delay_seconds: self.drain_delay_seconds.or(other.drain_delay_seconds),
             organization_parallel_runs: self.organization_parallel_runs.or(other.organization_parallel_runs),
             organization_queued_runs: self.organization_queued_runs.or(other.organization_queued_runs),
+            input_megabytes: self.input_megabytes.or(other.input_megabytes),
             parallel_builds: self.parallel_builds.or(other.parallel_builds),
             queued_builds: self.queued_builds.or(other.queued_builds),
             organization_parallel_builds: self.organization_parallel_builds.or(other.organization_parallel_builds),
@@ -92,6 +96,12 @@ impl LimitSettings {
         let parallel = parallel.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(default.parallel_max);
         let shared = Bounds::shared(parallel, queued.unwrap_or(default.queued_max));
         bounds(shared, self.organization_parallel_runs, self.organization_queued_runs)
+    }
+
+    /// The bytes of the inputs of runs.
+    pub fn input_bytes(&self, default: usize) -> usize {
+        let megabytes = self.input_megabytes.and_then(|megabytes| usize::try_from(megabytes.get()).ok());
+        megabytes.map_or(default, |megabytes| megabytes.saturating_mul(1 << 20))
     }
 
     pub fn builds(&self, default: Bounds) -> Bounds {

@@ -10,7 +10,7 @@ use registry::{
     InvocationMetadata, InvocationMode, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, RecordedInput,
     RevisionNumber, RunEnd, RunStart, Timestamp, TurnId, Used, Version,
 };
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::corpus::{
     AGENTS, CLIENTS, EXCEPTIONS, HOSTS, NATIVE_TOOLS, REFUSALS, SECRETS, USERS, WORDS, agent, cjk, host, secret,
@@ -108,7 +108,7 @@ fn input(rng: &mut Rng, number: u64) -> RecordedInput {
     let text = if rng.u32(0..20) == 0 { cjk(rng) } else { sentence(rng, 2..8) };
     let parameters =
         [("order", json!(format!("order{number}"))), ("question", json!(text)), ("count", json!(rng.u32(0..100)))];
-    let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>();
     RecordedInput::redacting(
         parameters,
         BTreeMap::from([("locale".to_owned(), "en".to_owned())]),

@@ -86,7 +86,7 @@ async fn world_with_runs() -> (World, registry::Principal, ToolId) {
             client: ClientName::of("claude-code", "2.1"),
             turn: None,
         });
-        let parameters = [("city".to_owned(), "needle".into())].into_iter().collect();
+        let parameters = [("city".to_owned(), "needle".into())].into_iter().collect::<serde_json::Map<_, _>>();
         run.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
         world.store.record(&starts(vec![run.clone()])).await.unwrap();
         if number < 3 {

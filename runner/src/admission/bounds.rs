@@ -44,7 +44,7 @@ impl Bounds {
 }
 
 /// Three quarters, rounded up, and less than the whole unless the whole is one.
-const fn three_quarters(whole: usize) -> usize {
+pub(super) const fn three_quarters(whole: usize) -> usize {
     match whole {
         0 | 1 => whole,
         _ => whole - if whole < 4 { 1 } else { whole / 4 },

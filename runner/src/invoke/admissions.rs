@@ -7,13 +7,16 @@
 
 use std::sync::Arc;
 
-use crate::admission::{Admission, Bounds};
+use crate::admission::{Admission, Bounds, InputBytes};
 use crate::call::CallOrigin;
-use crate::config::NESTED_PARALLEL_MAX;
+use crate::config::{Config, NESTED_PARALLEL_MAX};
 use crate::depth::{DEPTH_MAX, Depth};
 
 /// Waiting runs of each level: all that some callers start at once.
 const QUEUED_MAX: usize = 256;
+/// Bytes of the inputs of calls that runs make, at all levels. Calls from outside have bytes of their own, so that a queue of them does not
+/// refuse the calls that its runs make.
+const NESTED_INPUT_BYTES_MAX: usize = 64 << 20;
 
 /// The admissions of a server. Clones share them.
 #[derive(Clone)]
@@ -22,12 +25,29 @@ pub(super) struct Admissions {
     pub clients: Admission,
     /// Calls that runs make, by their depth.
     nested: Arc<[Admission]>,
+    /// Bytes of the inputs of calls from outside.
+    pub client_inputs: InputBytes,
+    /// Bytes of the inputs of calls that runs make.
+    nested_inputs: InputBytes,
 }
 
 impl Admissions {
-    pub fn new(clients: Bounds) -> Self {
+    pub fn new(config: &Config) -> Self {
         let level = |_| Admission::new("nested runs", Bounds::shared(NESTED_PARALLEL_MAX, QUEUED_MAX));
-        Self { clients: Admission::new("runs", clients), nested: (0..DEPTH_MAX).map(level).collect() }
+        Self {
+            clients: Admission::new("runs", config.runs),
+            nested: (0..DEPTH_MAX).map(level).collect(),
+            client_inputs: InputBytes::new(config.input_bytes_max),
+            nested_inputs: InputBytes::new(NESTED_INPUT_BYTES_MAX),
+        }
+    }
+
+    /// The bound of the inputs of a call.
+    pub const fn inputs_of(&self, origin: &CallOrigin) -> &InputBytes {
+        match origin {
+            CallOrigin::Client | CallOrigin::AgentRun => &self.client_inputs,
+            CallOrigin::Run(_) => &self.nested_inputs,
+        }
     }
 
     /// The admission of a call. A call that is nested too deeply was refused before.

@@ -10,6 +10,7 @@ use registry::{
 };
 use serde_json::Value;
 
+use super::search_index::SearchIndex;
 use crate::native::NativeTool;
 
 /// Bytes of the instructions of all tools with APIs of an agent. A model reads them before each request.
@@ -30,6 +31,8 @@ pub struct Catalogue {
     /// Tools that are left out, because the schemas of all tools would exceed [`registry::AgentDraft::SCHEMAS_BYTES_MAX`].
     pub left_out: Vec<ToolName>,
     digest: OnceLock<Digest>,
+    /// Made by the first search.
+    pub(super) search_index: OnceLock<SearchIndex>,
 }
 
 /// A tool of an agent.
@@ -56,7 +59,13 @@ pub enum ListedSource {
 impl Catalogue {
     /// Names the tools of an agent.
     pub(super) fn of(running: Arc<RunningAgent>, sources: Vec<ListedSource>) -> Self {
-        Self { running, tools: named(sources, HashSet::new()), left_out: Vec::new(), digest: OnceLock::new() }
+        Self {
+            running,
+            tools: named(sources, HashSet::new()),
+            left_out: Vec::new(),
+            digest: OnceLock::new(),
+            search_index: OnceLock::new(),
+        }
     }
 
     #[must_use]
@@ -261,7 +270,10 @@ impl HeapBytes for Catalogue {
             }
             _ => 0,
         });
-        self.running.heap_bytes() + tools + names + versions.sum::<usize>()
+        let versions: usize = versions.sum();
+        // A search may make its index later, which has the same texts in small letters.
+        let index: usize = self.tools.iter().map(|tool| allocated(tool.name.len() + tool.description().len())).sum();
+        self.running.heap_bytes() + tools + names + versions + index
     }
 }
 

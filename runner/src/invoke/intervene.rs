@@ -1,7 +1,7 @@
 //! Step 7 of a call: a person confirms it, when the tool or the agent asks for that.
 
-use registry::{Digest, Intervention};
-use serde_json::{Value, json};
+use registry::{Digest, Intervention, RawJson, do_heavy_work};
+use serde_json::{Map, Value, json};
 
 use super::compiled_rules::CompiledRules;
 use super::target::Target;
@@ -32,8 +32,8 @@ pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Cal
     }
     match call.inputs.as_slice() {
         [input] => {
-            let arguments = json!(input.input_parameters).to_string();
-            confirmed(&call.interaction, &arguments, subject(target, call, &arguments))
+            let arguments = input.input_parameters.as_str();
+            confirmed(&call.interaction, arguments, subject(target, call, arguments))
         }
         _ => Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }),
     }
@@ -55,10 +55,25 @@ fn subject(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall {
 /// The strictest of everything that asks for a confirmation of the call: the declaration of the version, its rules that match the
 /// arguments, and the same of the agent.
 async fn strictest(rules: &CompiledRules, target: &Target, call: &Call) -> Result<Intervention, Error> {
-    let (agent, inputs) = (&call.human_intervention, call.inputs.iter().map(|input| &input.input_parameters));
-    let rules = rules.of(&agent.rules).await?.strictest(inputs.clone());
-    let of_agent = inputs.map(|input| agent.of_input(input)).max().unwrap_or_default();
-    Ok(target.intervention(&call.inputs).max(of_agent).max(rules))
+    let agent = &call.human_intervention;
+    let rules = rules.of(&agent.rules).await?;
+    if !target.intervention_depends_on_inputs() && agent.rules.is_empty() && agent.apis.is_empty() {
+        return Ok(target.intervention(&[Map::new()]).max(agent.policy));
+    }
+    let inputs = parse_inputs(call).await?;
+    let of_rules = rules.strictest(inputs.iter());
+    let of_agent = inputs.iter().map(|input| agent.of_input(input)).max().unwrap_or_default();
+    Ok(target.intervention(&inputs).max(of_agent).max(of_rules))
+}
+
+/// The inputs of a call, as the rules read them.
+async fn parse_inputs(call: &Call) -> Result<Vec<Map<String, Value>>, Error> {
+    let inputs: Vec<_> = call.inputs.iter().map(|input| input.input_parameters.clone()).collect();
+    let bytes = inputs.iter().map(RawJson::bytes).sum();
+    let parse = move || inputs.iter().map(RawJson::members).collect::<Result<Vec<_>, _>>();
+    let parsed = do_heavy_work(bytes, parse).await.map_err(|error| Error::internal(error.to_string()))?;
+    // The schema of the tool was matched with the same text.
+    parsed.map_err(|error| Error::internal(error.to_string()))
 }
 
 fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) -> Result<(), Error> {

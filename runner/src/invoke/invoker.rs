@@ -64,7 +64,7 @@ impl Invoker {
                 limits_max: config.limits_max,
                 versions: Arc::default(),
             },
-            admissions: Admissions::new(config.runs),
+            admissions: Admissions::new(config),
             catalogues: CatalogueCache::default(),
             agent_runs: WorkingRuns::default(),
             natives: NativeTools::start()?,
@@ -95,6 +95,7 @@ impl Invoker {
         TrialRunner::new(TrialServices {
             executor,
             admission: self.admissions.clients.clone(),
+            inputs: self.admissions.client_inputs.clone(),
             schemas,
             compiler: self.resolver.compiler.clone(),
             limits_max: self.resolver.limits_max,

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{
-    AgentCall, CallUse, Constraint, HumanIntervention, InvocationMode, SecretValue, Store, ToolId, ToolName,
+    AgentCall, CallUse, Constraint, HumanIntervention, InvocationMode, RawJson, SecretValue, Store, ToolId, ToolName,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +28,7 @@ use crate::tool_call::{ToolCall, answer};
 
 /// The error of a call whose calling run dropped it or ended.
 const CANCELLED: &str = "cancelled";
-/// Bytes of the arguments of a call. They take up to twenty times as much memory while they are matched with a schema.
+/// Bytes of the arguments of a call. They take up to eighty times as much memory while they are matched with a schema.
 const ARGUMENTS_BYTES_MAX: usize = 256 << 10;
 /// Calls of one run at the same time. Further ones wait.
 pub(super) const PARALLEL_MAX: usize = 8;
@@ -126,7 +125,7 @@ impl NestedCalls {
         let _slot = run.parallel.acquire().await.map_err(|_| refused(&Error::internal("the run has ended")))?;
         let (tool, constraint) = run.find(&call.name).await?;
         let input = run.input(&call.arguments)?;
-        let parent = run.parent(&input, call.arguments.len()).await.map_err(|error| refused(&error))?;
+        let parent = run.parent(&input).await.map_err(|error| refused(&error))?;
         let cancelled = run.caller.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
         let call = run.call(Subject::Version { tool, constraint }, (parent, input), cancelled);
@@ -197,7 +196,7 @@ impl CallingRun {
             let message = format!("the arguments of a call may have at most {ARGUMENTS_BYTES_MAX} bytes");
             return Err(("input_schema", HttpError::new(HttpErrorCode::InvalidRequest, message)));
         }
-        let input_parameters: Map<String, Value> = serde_json::from_str(arguments).map_err(|error| {
+        let input_parameters = RawJson::parse_object(arguments).map_err(|error| {
             let message = format!("the arguments are not a JSON object: {error}");
             ("input_schema", HttpError::new(HttpErrorCode::InvalidRequest, message))
         })?;
@@ -210,8 +209,8 @@ impl CallingRun {
         })
     }
 
-    async fn parent(&self, input: &Input, arguments_bytes: usize) -> Result<ParentRun, Error> {
-        let recorded = self.redactor.arguments(input.input_parameters.clone(), arguments_bytes).await?;
+    async fn parent(&self, input: &Input) -> Result<ParentRun, Error> {
+        let recorded = self.redactor.arguments(input.input_parameters.clone()).await?;
         let (tree, secrets) = (self.tree.clone(), self.secrets.clone());
         Ok(ParentRun { tree, secrets, recorded_arguments: Arc::new(recorded) })
     }
@@ -247,7 +246,9 @@ impl CallingRun {
 fn refused(error: &Error) -> (&'static str, HttpError) {
     let code = match error {
         Error::InvalidInput { .. } => HttpErrorCode::InvalidRequest,
-        Error::LoopDetected | Error::Overloaded { .. } | Error::TooManyRuns { .. } => HttpErrorCode::Budget,
+        Error::LoopDetected | Error::Overloaded { .. } | Error::TooManyRuns { .. } | Error::InputsFull { .. } => {
+            HttpErrorCode::Budget
+        }
         error if matches!(error.kind(), ErrorKind::Internal) => {
             tracing::error!(%error, "a call of a tool failed because of a fault of the host");
             return (

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use registry::{CallerNames, LibraryScope, Principal, Provenance};
+use serde::Deserialize;
 
 use super::rule_cache::RuleEntry;
 use super::services::Services;
@@ -10,6 +11,12 @@ use super::target::{Target, TrustClass};
 use crate::call::Call;
 use crate::error::Error;
 use crate::native::EnforcedRules;
+
+/// The API that an input names.
+#[derive(Deserialize)]
+struct NamedApi {
+    api: String,
+}
 
 impl Services {
     /// Refuses a call of an agent that a rule of its user forbids. The server's own tools stay allowed.
@@ -52,6 +59,6 @@ pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope 
 fn names(target: &Target, call: &Call) -> Vec<String> {
     let tool = target.name();
     let inputs = call.inputs.iter().filter(|_| target.has_apis());
-    let apis = inputs.filter_map(|input| input.input_parameters.get("api")?.as_str());
-    std::iter::once(tool.to_owned()).chain(apis.map(|api| format!("{tool}_{api}"))).collect()
+    let apis = inputs.filter_map(|input| serde_json::from_str::<NamedApi>(input.input_parameters.as_str()).ok());
+    std::iter::once(tool.to_owned()).chain(apis.map(|named| format!("{tool}_{}", named.api))).collect()
 }

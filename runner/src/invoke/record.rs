@@ -2,10 +2,10 @@
 //! result. A call that was refused on behalf of an agent has a record, too.
 
 use registry::{
-    ContentBlock, FinishedRun, InvocationId, InvokeStep, Ledger, NewAnswers, NewTape, RecordEvent, RefusedRun, RunEnd,
-    RunStart,
+    ContentBlock, FinishedRun, InvocationId, InvokeStep, Ledger, NewAnswers, NewTape, RawJson, RecordEvent, RefusedRun,
+    RunEnd, RunStart,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::cancellation::Cancellation;
 use super::run::{Caller, Run};
@@ -94,7 +94,7 @@ fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>
     let mode = input.invocation_mode;
     let mut input = recorded(input);
     if let Some(arguments) = &caller.recorded_arguments {
-        input.input_parameters = Map::clone(arguments);
+        input.input_parameters = RawJson::clone(arguments);
     }
     RunStart {
         id: caller.run_id.clone().unwrap_or_else(|| InvocationId::new(&services.clock)),

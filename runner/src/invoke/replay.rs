@@ -60,7 +60,7 @@ pub struct ReplayResult {
 
 /// A recorded run.
 struct Recording {
-    start: RunStart<RawJson>,
+    start: RunStart,
     end: RunEnd<RawJson>,
     stored: StoredTape,
 }
@@ -135,7 +135,7 @@ impl Invoker {
             let (documents, limits) = (frame.documents.clone(), frame.limits);
             return Ok(Prepared { resolved, documents, limits, is_same, redactor });
         }
-        let inputs = vec![object(&frame.documents.tool_input)?];
+        let inputs = vec![RawJson::parse_object(&frame.documents.tool_input).map_err(|_| Error::TapeDamaged)?];
         self.services.schemas.validate(&principal.organization, &resolved.loaded.schema, inputs).await?;
         let documents = RunDocuments {
             metadata: with_version(&frame.documents.metadata, &resolved.version.to_string())?,

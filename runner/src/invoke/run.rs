@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal};
-use serde_json::{Map, Value};
+use registry::{AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal, RawJson};
 use tokio_util::sync::CancellationToken;
 
 use super::call_taker::CallTaker;
@@ -48,7 +47,7 @@ pub(super) struct Caller {
     pub interaction: Interaction,
     pub names: CallerNames,
     /// The arguments of a call by another run, without the secrets of that run.
-    pub recorded_arguments: Option<Arc<Map<String, Value>>>,
+    pub recorded_arguments: Option<Arc<RawJson>>,
 }
 
 /// One input whose record has started.

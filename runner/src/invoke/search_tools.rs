@@ -1,13 +1,16 @@
 //! `search_tools`: the tools of an agent whose list would be too long for a model.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use registry::{Permission, SchemaText};
+use registry::{Permission, SchemaText, do_heavy_work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::catalogue::{Catalogue, ListedTool};
+use super::search_index::{SearchIndex, ToolText};
 use crate::native::{NativeCall, NativeTool, NativeToolRefused, NativeToolSpec, ToolEffect, schema_of};
 use crate::outcome::{Outcome, failed};
 
@@ -15,8 +18,8 @@ use crate::outcome::{Outcome, failed};
 const LIMIT_DEFAULT: usize = 10;
 /// Tools of one answer, some kilobytes each.
 const LIMIT_MAX: usize = 50;
-/// Weight of a word in the name of a tool, when one in its description weighs 1.
-const NAME_WEIGHT: usize = 3;
+/// Bytes of the tools of one answer. Schemas of hundreds of kilobytes would make it larger than any output may be.
+const FOUND_BYTES_MAX: usize = 512 << 10;
 
 const TOOL: NativeToolSpec = NativeToolSpec {
     title: Some("Search tools"),
@@ -37,6 +40,7 @@ const TOOL: NativeToolSpec = NativeToolSpec {
 #[schemars(deny_unknown_fields)]
 struct Query {
     /// Words, separated by spaces.
+    #[schemars(length(min = 1, max = 512))]
     query: String,
     /// The number of tools to return.
     #[serde(default)]
@@ -47,17 +51,18 @@ struct Query {
 /// The tools that were found.
 #[derive(Serialize, JsonSchema)]
 struct Found {
-    tools: Vec<FoundTool>,
+    #[schemars(with = "Vec<FoundTool<'static>>")]
+    tools: Vec<Box<RawValue>>,
     /// Number of all tools that match.
     matches: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct FoundTool {
-    name: String,
+struct FoundTool<'a> {
+    name: &'a str,
     description: String,
     #[schemars(with = "Value")]
-    input_schema: SchemaText,
+    input_schema: Cow<'a, SchemaText>,
 }
 
 /// Returns the tool that searches a catalogue.
@@ -65,41 +70,56 @@ struct FoundTool {
 /// # Errors
 /// When its declaration is incomplete, which a test excludes.
 pub fn search_tools(catalogue: Arc<Catalogue>) -> Result<NativeTool, NativeToolRefused> {
-    Ok(TOOL.complete()?.bound(move |call| search(&catalogue, call)))
+    Ok(TOOL.complete()?.bound(move |call| {
+        let catalogue = catalogue.clone();
+        Box::pin(async move {
+            match query(call) {
+                Ok(query) => search(catalogue, query).await,
+                Err(refused) => refused,
+            }
+        })
+    }))
 }
 
-fn search(catalogue: &Catalogue, call: NativeCall) -> Outcome {
-    let query: Query = match serde_json::from_value(Value::Object(call.arguments)) {
-        Ok(query) => query,
-        Err(error) => return failed("input_schema", error.to_string()),
-    };
-    let words: Vec<_> = query.query.split_whitespace().map(str::to_lowercase).collect();
-    let scored = catalogue.tools.iter().map(|tool| (score(tool, &words), tool));
-    let mut scored: Vec<_> = scored.filter(|(score, _)| *score > 0).collect();
-    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
+fn query(call: NativeCall) -> Result<Query, Outcome> {
+    serde_json::from_value(Value::Object(call.arguments)).map_err(|error| failed("input_schema", error.to_string()))
+}
+
+/// Searches on a thread of its own, unless the catalogue is small.
+async fn search(catalogue: Arc<Catalogue>, query: Query) -> Outcome {
+    let words = SearchIndex::words(&query.query);
+    // An index that is not made yet costs as much as a search.
+    let bytes = catalogue.search_index.get().map_or(usize::MAX, |index| index.bytes().saturating_mul(words.len()));
     let limit = query.limit.unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX);
-    let found =
-        Found { matches: scored.len(), tools: scored.into_iter().take(limit).map(|(_, tool)| shown(tool)).collect() };
-    match serde_json::to_string(&found) {
+    let found = do_heavy_work(bytes, move || find_tools(&catalogue, &words, limit)).await;
+    match found.map_err(|error| error.to_string()).and_then(|found| found) {
         Ok(output) => Outcome::Succeeded { output },
-        Err(error) => failed("internal", error.to_string()),
+        Err(problem) => failed("internal", problem),
     }
 }
 
-/// The weight of the words that a tool has.
-fn score(tool: &ListedTool, words: &[String]) -> usize {
-    let (name, description) = (tool.name.to_lowercase(), tool.description().to_lowercase());
-    let weight =
-        |word: &String| usize::from(name.contains(word)) * NAME_WEIGHT + usize::from(description.contains(word));
-    words.iter().map(weight).sum()
+fn find_tools(catalogue: &Catalogue, words: &[String], limit: usize) -> Result<String, String> {
+    let index = catalogue.search_index.get_or_init(|| SearchIndex::of(catalogue.tools.iter().map(text_of)));
+    let mut scored: Vec<_> = index.scores(words).zip(&catalogue.tools).filter(|(score, _)| *score > 0).collect();
+    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
+    let (mut tools, mut bytes) = (Vec::new(), 0);
+    for (_, tool) in scored.iter().take(limit) {
+        let tool = to_raw_value(&shown(tool)).map_err(|error| error.to_string())?;
+        bytes += tool.get().len();
+        if bytes > FOUND_BYTES_MAX {
+            break;
+        }
+        tools.push(tool);
+    }
+    serde_json::to_string(&Found { tools, matches: scored.len() }).map_err(|error| error.to_string())
 }
 
-fn shown(tool: &ListedTool) -> FoundTool {
-    FoundTool {
-        name: tool.name.clone(),
-        description: tool.description(),
-        input_schema: tool.input_schema_text().into_owned(),
-    }
+fn text_of(tool: &ListedTool) -> ToolText {
+    ToolText::of(&tool.name, &tool.description())
+}
+
+fn shown(tool: &ListedTool) -> FoundTool<'_> {
+    FoundTool { name: &tool.name, description: tool.description(), input_schema: tool.input_schema_text() }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! | 5 mode | [`Run::egress_session`] |
 //! | 6 policy | [`policy`], [`Services::obey`] |
 //! | 7 intervene | [`intervene`] |
-//! | 8 reserve | [`Admission::admit`] |
+//! | 8 reserve | [`InputBytes::hold`], [`Admission::admit`] |
 //! | 9 execute | [`Run::execute`] |
 //! | 10 shape | [`Run::shape`] |
 //! | 11 verdict | [`verdict`](super::verdict::verdict) |
@@ -34,7 +34,7 @@ use super::run::{Caller, PendingRun, Run};
 use super::services::Services;
 use super::target::Target;
 use super::validate::validate;
-use crate::admission::Admitted;
+use crate::admission::{Admitted, HeldBytes};
 use crate::call::{Call, CallOrigin, EventSender, Input, RunResult};
 use crate::error::Error;
 use crate::input_documents::InputDocuments;
@@ -51,6 +51,11 @@ impl Steps<'_> {
     /// Takes a call through all steps.
     pub async fn run(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Refusal> {
         let call = with_api(call);
+        // Before anything waits: a call keeps its inputs while it is resolved and matched with the schema, too.
+        let _held = match self.hold_inputs(&call) {
+            Ok(held) => held,
+            Err(refused) => return Err(self.refuse(call, None, refused).await),
+        };
         let target = match self.resolve(&call).await {
             Ok(target) => target,
             Err(refused) => return Err(self.refuse(call, None, refused).await),
@@ -63,6 +68,13 @@ impl Steps<'_> {
             }
             Err(refused) => Err(self.refuse(call, Some(&target), refused).await),
         }
+    }
+
+    /// The first part of step 8.
+    fn hold_inputs(&self, call: &Call) -> Result<HeldBytes, Refused> {
+        let bytes = call.inputs.iter().map(Input::bytes).sum();
+        let held = self.admissions.inputs_of(&call.origin).hold(&call.principal.organization, bytes);
+        held.map_err(Error::from).map_err(at(Reserve))
     }
 
     async fn resolve(&self, call: &Call) -> Result<Target, Refused> {
@@ -112,7 +124,7 @@ impl Steps<'_> {
 /// Makes inputs of the tool of the arguments of an API.
 fn with_api(call: Call) -> Call {
     let Some(api) = call.subject.api() else { return call };
-    let of_tool = |input: Input| Input { input_parameters: api.input(input.input_parameters), ..input };
+    let of_tool = |input: Input| Input { input_parameters: api.input(&input.input_parameters), ..input };
     let inputs = call.inputs.into_iter().map(of_tool).collect();
     Call { inputs, ..call }
 }
@@ -137,7 +149,7 @@ impl RunningCall<'_> {
         let (tree, of_parent) = (call.origin.tree(), call.origin.parent().map(|parent| parent.secrets.clone()));
         let (caller, inputs) = caller(call);
         let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
-        let mut documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
+        let mut documents: Vec<_> = inputs.iter().map(InputDocuments::of).collect();
         // The calling run sent them, like a client its sensitive variables.
         documents.iter_mut().for_each(|one| one.sensitive.extend(of_parent.clone().into_iter().flatten()));
         let run = Run {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use registry::{Digest, Granted, Intervention, Language, NativeToolName, SecretValue, ToolId, Version};
+use serde_json::{Map, Value};
 
 use super::resolved::Resolved;
-use crate::call::Input;
 use crate::native::NativeTool;
 use crate::schema::InputSchema;
 
@@ -83,12 +83,18 @@ impl Target {
     }
 
     /// Whether a person confirms a call with these inputs, as the tool itself declares. Tools of the server ask for none.
-    pub fn intervention(&self, inputs: &[Input]) -> Intervention {
+    pub fn intervention(&self, inputs: &[Map<String, Value>]) -> Intervention {
         let Self::Component(resolved) = self else { return Intervention::Never };
         let Some(callable) = &resolved.callable else { return Intervention::Never };
-        let (settings, inputs) = (&callable.version.settings, inputs.iter().map(|input| &input.input_parameters));
-        let declared = inputs.clone().map(|input| settings.intervention_of(input)).max().unwrap_or_default();
-        declared.max(resolved.loaded.rules.strictest(inputs))
+        let settings = &callable.version.settings;
+        let declared = inputs.iter().map(|input| settings.intervention_of(input)).max().unwrap_or_default();
+        declared.max(resolved.loaded.rules.strictest(inputs.iter()))
+    }
+
+    /// Whether the inputs of a call decide about its confirmation.
+    pub fn intervention_depends_on_inputs(&self) -> bool {
+        let Self::Component(resolved) = self else { return false };
+        self.has_apis() || !resolved.loaded.rules.is_empty()
     }
 
     pub const fn trust_class(&self) -> TrustClass {

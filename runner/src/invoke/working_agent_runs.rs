@@ -9,6 +9,7 @@ use registry::{AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::schema_texts::SchemaTexts;
 use crate::admission::{Admission, Bounds};
 
 /// Runs on which a server works at the same time for its clients. Most wait for a model.
@@ -26,6 +27,8 @@ pub(super) struct WorkingRuns {
     pub stopping: CancellationToken,
     /// The workflows that runs have started, also those for which no run waits.
     pub workflows: TaskTracker,
+    /// The schemas in requests to models that are under way.
+    pub schema_texts: SchemaTexts,
     runs: Arc<DashMap<AgentRunId, Entry>>,
     next: Arc<AtomicU64>,
 }
@@ -54,6 +57,7 @@ impl Default for WorkingRuns {
             admission: Arc::new(Admission::new("agent runs", AGENT_RUNS)),
             stopping: CancellationToken::new(),
             workflows: TaskTracker::new(),
+            schema_texts: SchemaTexts::default(),
             runs: Arc::default(),
             next: Arc::default(),
         }

@@ -1,8 +1,10 @@
 //! The messages of Anthropic.
 
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::request_body::RequestBody;
 use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
 
 /// The version of the API. Servers that speak this API know it; later versions change nothing that is sent here.
@@ -51,16 +53,13 @@ impl Usage {
 }
 
 /// The body of a request.
-pub fn body(model: &str, request: &ModelRequest<'_>) -> Value {
+pub fn body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
     let messages = messages(request.transcript);
     let mut body = json!({"model": model, "max_tokens": ANSWER_TOKENS_MAX, "messages": messages});
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
-    }
     if !request.system.is_empty() {
         body["system"] = json!(request.system);
     }
-    body
+    RequestBody::of(&body, request.tools.iter().map(tool))
 }
 
 /// Messages of both sides by turns. The results of all calls of an answer stand in one message.
@@ -98,8 +97,10 @@ fn call(call: &ModelCall) -> Value {
     json!({"type": "tool_use", "id": call.id, "name": call.accepted_name(), "input": call.input})
 }
 
-fn tool(tool: &ToolDefinition) -> Value {
-    json!({"name": tool.name, "description": tool.description, "input_schema": tool.input_schema})
+fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
+    let (name, description) = (json!(tool.name), json!(tool.description));
+    let before = format!(r#"{{"name":{name},"description":{description},"input_schema":"#);
+    [before.into(), tool.input_schema.clone(), Bytes::from_static(b"}")]
 }
 
 /// Reads an answer.
@@ -142,7 +143,7 @@ mod tests {
             Entry::User { text: "Go on.".into() },
         ];
         let request = ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] };
-        let body = body("small", &request);
+        let body = body("small", &request).value();
         let messages = body["messages"].as_array().unwrap();
         let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
@@ -199,6 +200,6 @@ mod tests {
         let input = (0..70).fold(json!({}), |inner, _| json!({"x": inner}));
         let answer = json!({"content": [{"type": "tool_use", "id": "a", "name": "look_up", "input": input}]});
         let read = reply(answer.to_string().as_bytes()).unwrap();
-        assert!(read.calls[0].input.is_empty() && read.calls[0].problem.is_some());
+        assert!(read.calls[0].members().is_empty() && read.calls[0].problem.is_some());
     }
 }

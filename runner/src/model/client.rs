@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use registry::{InvalidValue, SecretValue};
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
-use serde_json::Value;
+use reqwest::{Body, Client, RequestBuilder, Response, StatusCode, Url};
 use tokio::time::sleep;
 
+use super::request_body::RequestBody;
 use super::settings::{ModelApi, ModelBounds, ModelSettings};
 use super::transcript::{ModelRequest, Reply};
 use super::{anthropic, openai, text_step};
@@ -83,8 +83,9 @@ impl Model {
     /// # Errors
     /// When the model does not answer.
     pub async fn ask(&self, request: &ModelRequest<'_>) -> Result<Reply, ModelFailure> {
+        let body = self.body(request);
         for pause in PAUSES {
-            match self.try_ask(request).await {
+            match self.try_ask(&body).await {
                 Err(Failed { failure: ModelFailure::Unavailable(reason), pause: asked }) => {
                     tracing::warn!(reason, "a model does not answer; asking again");
                     sleep(asked.unwrap_or(pause)).await;
@@ -92,11 +93,12 @@ impl Model {
                 answered => return answered.map_err(|failed| failed.failure),
             }
         }
-        self.try_ask(request).await.map_err(|failed| failed.failure)
+        self.try_ask(&body).await.map_err(|failed| failed.failure)
     }
 
-    async fn try_ask(&self, request: &ModelRequest<'_>) -> Result<Reply, Failed> {
-        let sent = self.authorized(self.client.post(self.url.clone())).json(&self.body(request));
+    async fn try_ask(&self, body: &RequestBody) -> Result<Reply, Failed> {
+        let sent = self.authorized(self.client.post(self.url.clone())).header(CONTENT_TYPE, "application/json");
+        let sent = sent.body(Body::wrap(body.clone()));
         let response = sent.send().await.map_err(|error| unavailable(&error.without_url()))?;
         let status = response.status();
         let pause = asked_pause(status, response.headers());
@@ -107,7 +109,7 @@ impl Model {
         Ok(self.reply(&answer)?)
     }
 
-    fn body(&self, request: &ModelRequest<'_>) -> Value {
+    fn body(&self, request: &ModelRequest<'_>) -> RequestBody {
         let model = request.model.unwrap_or(&self.settings.model);
         match self.settings.api {
             ModelApi::OpenAi => openai::body(model, request),

@@ -1,8 +1,10 @@
 //! The chat completions of OpenAI.
 
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::request_body::RequestBody;
 use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
 
 #[derive(Deserialize)]
@@ -41,14 +43,10 @@ struct Usage {
 }
 
 /// The body of a request.
-pub fn body(model: &str, request: &ModelRequest<'_>) -> Value {
+pub fn body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
     let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
     let messages: Vec<_> = system.into_iter().chain(request.transcript.iter().map(message)).collect();
-    let mut body = json!({"model": model, "messages": messages});
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
-    }
-    body
+    RequestBody::of(&json!({"model": model, "messages": messages}), request.tools.iter().map(tool))
 }
 
 fn message(entry: &Entry) -> Value {
@@ -64,13 +62,14 @@ fn message(entry: &Entry) -> Value {
 }
 
 fn call(call: &ModelCall) -> Value {
-    let function = json!({"name": call.accepted_name(), "arguments": call.arguments()});
+    let function = json!({"name": call.accepted_name(), "arguments": call.input.as_str()});
     json!({"id": call.id, "type": "function", "function": function})
 }
 
-fn tool(tool: &ToolDefinition) -> Value {
-    let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.input_schema});
-    json!({"type": "function", "function": function})
+fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
+    let (name, description) = (json!(tool.name), json!(tool.description));
+    let before = format!(r#"{{"type":"function","function":{{"name":{name},"description":{description},"parameters":"#);
+    [before.into(), tool.input_schema.clone(), Bytes::from_static(b"}}")]
 }
 
 /// Reads an answer. A call without an id has an empty one.
@@ -105,10 +104,10 @@ mod tests {
         let tools = [ToolDefinition {
             name: "look_up".into(),
             description: "Looks.".into(),
-            input_schema: json!({"type": "object"}),
+            input_schema: json!({"type": "object"}).to_string().into(),
         }];
         let request = ModelRequest { model: None, system: "Be brief.", transcript: &transcript, tools: &tools };
-        let body = body("small", &request);
+        let body = body("small", &request).value();
         let roles: Vec<_> =
             body["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
         assert_eq!(roles, ["system", "user", "assistant", "tool"]);
@@ -121,7 +120,8 @@ mod tests {
     fn invented_names_are_written_so_that_they_are_accepted_and_no_tools_are_left_out() {
         let call = ModelCall::of_text("c1".into(), "look up!".into(), "{}");
         let transcript = [Entry::Model { text: String::new(), calls: vec![call] }];
-        let body = body("small", &ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] });
+        let body =
+            body("small", &ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] }).value();
         assert_eq!(body["messages"][0]["tool_calls"][0]["function"]["name"], "look_up_");
         assert!(body.get("tools").is_none());
     }
@@ -153,7 +153,7 @@ mod tests {
             "usage": {"total_tokens": 12},
         });
         let read = reply(answer.to_string().as_bytes()).unwrap();
-        assert_eq!((read.tokens, read.calls.len(), &read.calls[0].input["x"]), (12, 2, &json!(1)));
+        assert_eq!((read.tokens, read.calls.len(), &read.calls[0].members()["x"]), (12, 2, &json!(1)));
         assert!(read.calls[1].problem.as_ref().unwrap().contains("not a JSON object"));
         let text = json!({"choices": [{"message": {"content": "hello"}}]});
         assert_eq!(reply(text.to_string().as_bytes()).unwrap().text, "hello");

@@ -46,7 +46,7 @@ mod tests {
         for text in [step.to_owned(), format!("\n```json\n{step}\n```\n"), format!("```\n{step}\n```")] {
             let reply = read_text(&text);
             assert_eq!((reply.text.as_str(), reply.tokens), ("hm", 7), "{text}");
-            assert_eq!((reply.calls[0].name.as_str(), &reply.calls[0].input["id"]), ("look_up", &Value::from(1)));
+            assert_eq!((reply.calls[0].name.as_str(), &reply.calls[0].members()["id"]), ("look_up", &Value::from(1)));
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a model is told and what it answers, in a form of our own. Each API has its form of it.
 
-use serde::{Deserialize, Serialize};
+use bytes::Bytes;
+use registry::RawJson;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::nesting::{LEVELS_MAX, is_within};
@@ -26,7 +28,9 @@ pub struct ModelCall {
     /// The id of the call in the transcript. Empty for a call that a model wrote as text.
     pub id: String,
     pub name: String,
-    pub input: Map<String, Value>,
+    /// The arguments, an object. They stay text: a run keeps its transcript for hours.
+    #[serde(deserialize_with = "read_arguments")]
+    pub input: RawJson,
     /// What is wrong with the arguments. The call is not made then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -37,7 +41,8 @@ pub struct ModelCall {
 pub struct ToolDefinition {
     pub name: String,
     pub description: String,
-    pub input_schema: Value,
+    /// JSON, which other requests may share.
+    pub input_schema: Bytes,
 }
 
 /// A question to a model.
@@ -63,11 +68,11 @@ impl ModelCall {
     /// A call whose arguments arrived as text.
     pub(super) fn of_text(id: String, name: String, arguments: &str) -> Self {
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
-        match serde_json::from_str(arguments) {
+        match RawJson::parse_object(arguments).and_then(|input| input.members()) {
             Ok(input) => Self::of_input(id, name, input),
             Err(error) => {
                 let problem = Some(format!("the arguments are not a JSON object: {error}"));
-                Self { id, name, input: Map::new(), problem }
+                Self { id, name, input: RawJson::default(), problem }
             }
         }
     }
@@ -75,13 +80,15 @@ impl ModelCall {
     /// A call whose arguments arrived as an object.
     pub(super) fn of_input(id: String, name: String, input: Map<String, Value>) -> Self {
         if input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
-            return Self { id, name, input, problem: None };
+            return Self { id, name, input: input.into(), problem: None };
         }
-        Self { id, name, input: Map::new(), problem: Some("the arguments nest too deeply".to_owned()) }
+        let problem = Some("the arguments nest too deeply".to_owned());
+        Self { id, name, input: RawJson::default(), problem }
     }
 
-    pub(super) fn arguments(&self) -> String {
-        Value::Object(self.input.clone()).to_string()
+    /// The parsed arguments. Their nesting was checked when they arrived.
+    pub fn members(&self) -> Map<String, Value> {
+        self.input.members().unwrap_or_default()
     }
 
     /// The name in a form that the APIs accept. A model may invent names, which they would refuse in a transcript.
@@ -91,6 +98,11 @@ impl ModelCall {
         let name: String = letters.map(|letter| if accepted(letter) { letter } else { '_' }).collect();
         if name.is_empty() { "_".to_owned() } else { name }
     }
+}
+
+/// Reads arguments out of a checkpoint. Its entries are told apart by a member, so that serde has parsed them already.
+fn read_arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
+    Map::<String, Value>::deserialize(deserializer).map(RawJson::from)
 }
 
 /// Marks the last call of an answer that ended at its bound of tokens, since its arguments may be incomplete.
@@ -113,10 +125,27 @@ mod tests {
     #[test]
     fn arguments_have_a_bounded_depth() {
         let deepest = nested(LEVELS_MAX);
-        assert_eq!((deepest.input.len(), deepest.problem), (1, None));
+        assert_eq!((deepest.members().len(), deepest.problem), (1, None));
         let deeper = nested(LEVELS_MAX + 1);
-        assert_eq!((deeper.input.len(), deeper.problem.as_deref()), (0, Some("the arguments nest too deeply")));
+        assert_eq!((deeper.members().len(), deeper.problem.as_deref()), (0, Some("the arguments nest too deeply")));
         assert!(nested(200).problem.is_some());
+    }
+
+    #[test]
+    fn arguments_have_one_meaning() {
+        for ambiguous in [r#"{"a": 1, "a": 2}"#, r#"{"a": 18446744073709551616}"#] {
+            let call = ModelCall::of_text("c1".into(), "pay".into(), ambiguous);
+            assert!(call.members().is_empty() && call.problem.is_some(), "{ambiguous}");
+        }
+    }
+
+    #[test]
+    fn an_entry_is_read_back_from_a_checkpoint() {
+        let call = ModelCall::of_text("c1".into(), "pay".into(), r#"{"to": ["ä", {}], "amount": 1.50}"#);
+        let entry = Entry::Model { text: "x".into(), calls: vec![call] };
+        let written = serde_json::to_string(&entry).unwrap();
+        assert!(written.contains(r#""input":{"amount":1.5,"to":["ä",{}]}"#), "{written}");
+        assert_eq!(serde_json::from_str::<Entry>(&written).unwrap(), entry);
     }
 
     #[test]

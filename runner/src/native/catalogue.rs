@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::bounds::require_bounds;
 use super::reach::Reach;
 use super::refused::NativeToolRefused;
 use super::spec::NativeToolSpec;
@@ -52,6 +53,7 @@ impl NativeToolSpec {
             return Err(NativeToolRefused::Invalid { name, problem });
         }
         self.check_routes(&input_schema)?;
+        require_bounds(&name, &input_schema)?;
         let input = compiled(&name, &input_schema)?;
         let output = compiled(&name, &output_schema)?;
         let family = self.family;
@@ -155,6 +157,13 @@ mod tests {
         }
         let refused = refused(NativeToolSpec { input_schema: Some(|| json!({"type": "string"})), ..spec() });
         assert!(refused.ends_with("does not describe an object"), "{refused}");
+    }
+
+    #[test]
+    fn a_text_without_a_bound_stops_the_start() {
+        let text = || json!({"type": "object", "properties": {"query": {"type": "string"}}});
+        let refused = refused(NativeToolSpec { input_schema: Some(text), ..spec() });
+        assert!(refused.contains("the input at /query has no bound"), "{refused}");
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
 #[schemars(deny_unknown_fields)]
 struct Wanted {
     /// The invocation id of the call.
+    #[schemars(length(max = 64))]
     invocation_id: String,
 }
 

@@ -31,7 +31,7 @@ pub use answer::{library_failure, library_refusal};
 pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
 pub(crate) use tasks::{RunEnd, creator, end_run, fire};
-pub use variables::fill_variables;
+pub use variables::{FILLED_BYTES_MAX, FilledTooLarge, fill_variables};
 
 use super::spec::NativeToolSpec;
 

@@ -57,12 +57,11 @@ impl fmt::Debug for NativeTool {
 
 impl NativeTool {
     /// Returns the tool with another handler, which knows more than the arguments of a call.
-    pub(crate) fn bound(self, handler: impl Fn(NativeCall) -> Outcome + Send + Sync + 'static) -> Self {
-        let handler: BoundHandler = Box::new(move |call| {
-            let outcome = handler(call);
-            Box::pin(async move { outcome })
-        });
-        Self { handler, ..self }
+    pub(crate) fn bound(
+        self,
+        handler: impl Fn(NativeCall) -> BoxFuture<'static, Outcome> + Send + Sync + 'static,
+    ) -> Self {
+        Self { handler: Box::new(handler), ..self }
     }
 
     /// Whether the result is an object that tells success from failure, also for a failure.

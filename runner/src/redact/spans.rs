@@ -33,7 +33,7 @@ impl Spans {
     /// removed.
     pub fn redacted(&self, text: &str, part: Range<usize>) -> String {
         let (mut redacted, mut at) = (String::with_capacity(part.len()), part.start);
-        for range in self.0.iter().filter(|range| range.end > part.start && range.start < part.end) {
+        for range in self.ranges_after(part.start).iter().take_while(|range| range.start < part.end) {
             let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
             redacted.push_str(text.get(at..range.start).unwrap_or_default());
             if range.start >= part.start {
@@ -47,6 +47,12 @@ impl Spans {
 
     /// Whether a part of the text is within one range that starts before it.
     pub fn hide(&self, part: &Range<usize>) -> bool {
-        self.0.iter().any(|range| range.start < part.start && range.end >= part.end)
+        let at = self.0.partition_point(|range| range.end < part.end);
+        self.0.get(at).is_some_and(|range| range.start < part.start)
+    }
+
+    /// The ranges that end after a place. They are merged, and found by their order: a text may have thousands of them, and of parts.
+    fn ranges_after(&self, place: usize) -> &[Range<usize>] {
+        self.0.get(self.0.partition_point(|range| range.end <= place)..).unwrap_or_default()
     }
 }

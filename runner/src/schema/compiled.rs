@@ -21,6 +21,8 @@ const COPIES: usize = 3;
 const BYTES_OF_STEP: usize = 1;
 /// Longest message. It quotes the schema, which may be long.
 const MESSAGE_BYTES_MAX: usize = 500;
+/// Longest place of a violation in an input.
+const POINTER_BYTES_MAX: usize = 1_000;
 /// Price up to which violations are explained: the steps of the input times the nesting of the schema, since each
 /// `anyOf` matches what is below it once more. Each step may become an error in memory.
 pub(super) const EXPLAINED_MAX: u64 = 1_000_000;
@@ -61,7 +63,8 @@ fn violations_of_one(
     }
     let violation = |error: ValidationError<'_>| SchemaViolation {
         input_index,
-        pointer: error.instance_path().to_string(),
+        // An input may have names of a megabyte, and each violation below one would repeat it.
+        pointer: cut(error.instance_path().to_string(), POINTER_BYTES_MAX),
         message: cut(error.masked().to_string(), MESSAGE_BYTES_MAX),
     };
     validator.iter_errors(input).take(VIOLATIONS_MAX).map(violation).collect()
@@ -129,6 +132,16 @@ mod tests {
         assert!(said.starts_with("/type: \"objekt\" is no type; use object, array, string"), "{said}");
         assert!(problem(json!({"properties": {"a": {"type": 5}}})).starts_with("/properties/a/type: 5 is no type"));
         assert!(!problem(json!({"properties": {"type": 5}})).contains("is no type"));
+    }
+
+    #[test]
+    fn violations_do_not_repeat_a_long_name() {
+        let schema = json!({"additionalProperties": {"items": {"type": "integer"}}});
+        let input = json!({("n".repeat(100_000)): vec!["x"; 20]});
+        let violations = CompiledSchema::new(&schema).unwrap().violations(&[input]);
+        assert_eq!(violations.len(), 20);
+        let bytes: usize = violations.iter().map(|violation| violation.pointer.len() + violation.message.len()).sum();
+        assert!(bytes < 20 * (POINTER_BYTES_MAX + MESSAGE_BYTES_MAX + 10), "{bytes}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use registry::OrganizationId;
-use serde_json::{Map, Value};
+use registry::{OrganizationId, RawJson, do_heavy_work};
+use serde_json::Value;
 
 use super::compiled::violations;
 use super::cost::Price;
@@ -81,7 +81,7 @@ impl SchemaMatcher {
             return Ok(Ok(()));
         }
         let entry = QueueEntry { admission: &self.admission, organization };
-        Ok(match self.in_worker(entry, schema, Vec::new()).await? {
+        Ok(match self.in_worker(entry, Call::new(schema.document.clone(), &[])?).await? {
             WorkResult::Responded(MatchResponse::Violations(_)) => Ok(()),
             WorkResult::Responded(MatchResponse::Refused(problem)) => Err(problem),
             WorkResult::Killed => Err(format!(
@@ -92,7 +92,7 @@ impl SchemaMatcher {
         })
     }
 
-    /// Matches all inputs of a call.
+    /// Matches all inputs of a call, which are objects.
     ///
     /// # Errors
     /// `InvalidInput` with the violations of the inputs, or when matching costs too much. Also when the queue is full.
@@ -100,10 +100,15 @@ impl SchemaMatcher {
         &self,
         organization: &OrganizationId,
         schema: &InputSchema,
-        inputs: Vec<Map<String, Value>>,
+        inputs: Vec<RawJson>,
     ) -> Result<(), Error> {
         let entry = QueueEntry { admission: &self.admission, organization };
-        let violations = self.match_all(entry, schema, inputs.into_iter().map(Value::Object).collect()).await?;
+        let bytes = inputs.iter().map(RawJson::bytes).sum();
+        let parse = move || {
+            let parsed = inputs.iter().map(|input| input.members().map(Value::Object));
+            parsed.collect::<Result<Vec<_>, _>>().map_err(|error| refuse_unreadable(&error))
+        };
+        let violations = self.match_all(entry, schema, (bytes, parse)).await?;
         if violations.is_empty() { Ok(()) } else { Err(Error::InvalidInput { violations }) }
     }
 
@@ -117,7 +122,8 @@ impl SchemaMatcher {
         schema: &InputSchema,
         value: Value,
     ) -> Result<Vec<SchemaViolation>, Error> {
-        self.match_all(QueueEntry { admission: &self.admission, organization }, schema, vec![value]).await
+        let entry = QueueEntry { admission: &self.admission, organization };
+        self.match_all(entry, schema, (0, || Ok(vec![value]))).await
     }
 
     /// Returns the violations of a run's output, up to a bound. Outputs wait in a queue of their own.
@@ -130,54 +136,82 @@ impl SchemaMatcher {
         schema: &InputSchema,
         value: Value,
     ) -> Result<Vec<SchemaViolation>, Error> {
-        self.match_all(QueueEntry { admission: &self.outputs, organization }, schema, vec![value]).await
+        let entry = QueueEntry { admission: &self.outputs, organization };
+        self.match_all(entry, schema, (0, || Ok(vec![value]))).await
     }
 
+    /// Matches values that `parse` makes from texts of some bytes. They are parsed and matched together, away from the threads that serve
+    /// requests if there are many bytes: those that wait for a worker wait in their binary form.
     async fn match_all(
         &self,
         entry: QueueEntry<'_>,
         schema: &InputSchema,
-        inputs: Vec<Value>,
+        (bytes, parse): (usize, impl FnOnce() -> Result<Vec<Value>, SchemaViolation> + Send + 'static),
     ) -> Result<Vec<SchemaViolation>, Error> {
-        let prices: Vec<Price> = inputs.iter().map(|input| schema.cost.with(input)).collect();
-        let steps = prices.iter().fold(0_u64, |sum, price| sum.saturating_add(price.steps));
-        if steps > STEPS_MAX {
-            return Ok(vec![too_much(schema, &prices)]);
-        }
-        if let Some(violations) = inline(schema, &inputs, &prices) {
-            return Ok(violations);
-        }
-        match Box::pin(self.in_worker(entry, schema, inputs)).await? {
+        let own = schema.clone();
+        let matched = do_heavy_work(bytes, move || match parse() {
+            Ok(values) => match_inline(&own, &values),
+            Err(violation) => Ok(Matched::Violations(vec![violation])),
+        });
+        let (call, most_expensive) = match matched.await.map_err(|error| Error::internal(error.to_string()))?? {
+            Matched::Violations(violations) => return Ok(violations),
+            Matched::TooExpensive { call, most_expensive } => (call, most_expensive),
+        };
+        match Box::pin(self.in_worker(entry, call)).await? {
             WorkResult::Responded(MatchResponse::Violations(violations)) => {
                 Ok(violations.into_iter().map(SchemaViolation::from).collect())
             }
             WorkResult::Responded(MatchResponse::Refused(problem)) => {
                 Err(Error::internal(format!("a stored schema does not compile: {problem}")))
             }
-            WorkResult::Killed => Ok(vec![too_long(schema, &prices)]),
+            WorkResult::Killed => Ok(vec![too_long(schema, most_expensive)]),
         }
     }
 
     /// Matches in a worker, when it is the organisation's turn.
-    async fn in_worker(
-        &self,
-        entry: QueueEntry<'_>,
-        schema: &InputSchema,
-        inputs: Vec<Value>,
-    ) -> Result<WorkResult, Error> {
+    async fn in_worker(&self, entry: QueueEntry<'_>, call: Call) -> Result<WorkResult, Error> {
         let admitted = entry.admission.admit(entry.organization, 1)?;
         let permit = admitted.permit().await.ok_or_else(|| Error::internal("the server is shutting down"))?;
         match &self.workers {
             Some(workers) => {
-                let call = Call::new(schema.document.clone(), &inputs)?;
-                drop(inputs);
                 let ended = workers.run(&call).await;
                 drop(permit);
                 ended
             }
-            None => thread::run(schema.document.clone(), inputs, permit).await,
+            None => thread::run(call, permit).await,
         }
     }
+}
+
+/// The result of matching values on the thread that has them.
+enum Matched {
+    Violations(Vec<SchemaViolation>),
+    /// A worker has to match them.
+    TooExpensive {
+        call: Call,
+        /// The index of the most expensive value.
+        most_expensive: usize,
+    },
+}
+
+/// Matches cheap values, and encodes others for a worker.
+fn match_inline(schema: &InputSchema, values: &[Value]) -> Result<Matched, Error> {
+    let prices: Vec<Price> = values.iter().map(|value| schema.cost.with(value)).collect();
+    let most_expensive = most_expensive(&prices);
+    let steps = prices.iter().fold(0_u64, |sum, price| sum.saturating_add(price.steps));
+    if steps > STEPS_MAX {
+        return Ok(Matched::Violations(vec![too_much(schema, most_expensive)]));
+    }
+    if let Some(violations) = inline(schema, values, &prices) {
+        return Ok(Matched::Violations(violations));
+    }
+    let call = Call::new(schema.document.clone(), values)?;
+    Ok(Matched::TooExpensive { call, most_expensive })
+}
+
+/// The violation of an input that cannot be parsed again, since it nests too deeply.
+fn refuse_unreadable(error: &serde_json::Error) -> SchemaViolation {
+    SchemaViolation { input_index: 0, pointer: String::new(), message: error.to_string() }
 }
 
 /// Matches cheap inputs; `None` when a worker has to match them.
@@ -201,23 +235,23 @@ fn most_expensive(prices: &[Price]) -> usize {
     inputs.map(|(index, _)| index).unwrap_or_default()
 }
 
-fn too_much(schema: &InputSchema, prices: &[Price]) -> SchemaViolation {
+fn too_much(schema: &InputSchema, input_index: usize) -> SchemaViolation {
     let message = format!(
         "is too large or too deeply nested to be matched against the tool's schema: the inputs of a call may cost \
          {STEPS_MAX} steps together. Send smaller inputs, or ask the author to simplify {}",
         schema.cost.expensive()
     );
-    SchemaViolation { input_index: most_expensive(prices), pointer: String::new(), message }
+    SchemaViolation { input_index, pointer: String::new(), message }
 }
 
-fn too_long(schema: &InputSchema, prices: &[Price]) -> SchemaViolation {
+fn too_long(schema: &InputSchema, input_index: usize) -> SchemaViolation {
     let message = format!(
         "could not be matched against the tool's schema within {} s and 1 GiB of memory. Send smaller inputs, or ask the \
          author to simplify {}",
         DEADLINE.as_secs(),
         schema.cost.expensive()
     );
-    SchemaViolation { input_index: most_expensive(prices), pointer: String::new(), message }
+    SchemaViolation { input_index, pointer: String::new(), message }
 }
 
 #[cfg(test)]
@@ -235,7 +269,7 @@ mod tests {
         let acme = OrganizationId::parse("acme").unwrap();
         let matcher = matcher();
         let entry = QueueEntry { admission: &matcher.admission, organization: &acme };
-        let found = matcher.match_all(entry, &schema, inputs).await.unwrap();
+        let found = matcher.match_all(entry, &schema, (0, || Ok(inputs))).await.unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     }
 

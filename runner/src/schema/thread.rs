@@ -1,9 +1,8 @@
 //! Matches on a thread with a large stack, in processes without schema workers: tests and benchmarks.
 
-use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::wire::{Document, MatchResponse};
+use super::wire::{Call, MatchResponse};
 use super::workers::WorkResult;
 use crate::admission::WorkPermit;
 use crate::error::Error;
@@ -15,10 +14,10 @@ pub const STACK_BYTES: usize = 64 << 20;
 ///
 /// # Errors
 /// When the system cannot start a thread.
-pub async fn run(document: Document, inputs: Vec<Value>, permit: WorkPermit) -> Result<WorkResult, Error> {
+pub async fn run(call: Call, permit: WorkPermit) -> Result<WorkResult, Error> {
     let (sender, response) = oneshot::channel();
     let work = move || {
-        drop(sender.send(MatchResponse::to(&document, &inputs))); // the caller may have been dropped
+        drop(sender.send(MatchResponse::of_call(&call))); // the caller may have been dropped
         drop(permit);
     };
     let builder = std::thread::Builder::new().name("schema".into()).stack_size(STACK_BYTES);

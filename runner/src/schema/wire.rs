@@ -89,11 +89,12 @@ pub fn inputs(bytes: &[u8]) -> Result<Vec<Value>, postcard::Error> {
 }
 
 impl MatchResponse {
-    /// Compiles a schema, and matches inputs against it.
-    pub fn to(schema: &Document, inputs: &[Value]) -> Self {
-        let value = schema.value().map_err(|error| error.to_string());
-        match value.and_then(|value| CompiledSchema::new(&value)) {
-            Ok(schema) => Self::of(&schema, inputs),
+    /// Compiles the schema of a request, and matches its inputs against it.
+    pub fn of_call(call: &Call) -> Self {
+        let read = call.schema.value().and_then(|schema| Ok((schema, inputs(&call.inputs)?)));
+        let compiled = read.map_err(|error| error.to_string());
+        match compiled.and_then(|(schema, inputs)| Ok((CompiledSchema::new(&schema)?, inputs))) {
+            Ok((schema, inputs)) => Self::of(&schema, &inputs),
             Err(problem) => Self::Refused(problem),
         }
     }

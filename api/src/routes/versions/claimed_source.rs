@@ -3,8 +3,13 @@
 use registry::{InvocationMetadata, InvocationSource};
 use serde_json::{Value, json};
 
-use crate::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber, any_text};
+use crate::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber, text_within};
 use crate::routes::text_types::FOREIGN_ID;
+
+/// Characters of a name of another service: of a user, a state or a state machine.
+const NAME_CHARACTERS_MAX: usize = 1_024;
+
+const FOREIGN_NAME: Text<String> = text_within::<NAME_CHARACTERS_MAX>();
 
 const WHOLE_NUMBER: WholeNumber = WholeNumber(i64::MIN..=i64::MAX);
 
@@ -38,7 +43,7 @@ pub(super) fn example() -> Value {
 
 fn conversation(fields: &mut Fields) -> Option<InvocationSource> {
     let invocation_metadata = metadata(fields);
-    let user_id = fields.required("user_id", any_text());
+    let user_id = fields.required("user_id", FOREIGN_NAME);
     let conversation_id = fields.optional("conversation_id", FOREIGN_ID);
     let interaction_id = fields.optional("interaction_id", FOREIGN_ID);
     Some(InvocationSource::RegularConversation {
@@ -69,7 +74,7 @@ fn metadata(fields: &mut Fields) -> Option<InvocationMetadata> {
 
 fn state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
     let current_state_machine_and_version = machine(fields);
-    let state_name = fields.required("state_name", any_text());
+    let state_name = fields.required("state_name", FOREIGN_NAME);
     let state_transition_index = fields.required("state_transition_index", WHOLE_NUMBER);
     let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
     Some(InvocationMetadata::StateTransition {
@@ -91,7 +96,7 @@ fn engage_user(fields: &mut Fields) -> Option<InvocationMetadata> {
 
 fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
     let current_state_machine_and_version = machine(fields);
-    let state_name = fields.required("state_name", any_text());
+    let state_name = fields.required("state_name", FOREIGN_NAME);
     Some(InvocationMetadata::ToolCallState {
         current_state_machine_and_version: current_state_machine_and_version?,
         state_name: state_name?,
@@ -100,6 +105,5 @@ fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
 
 /// Name and version of the state machine.
 fn machine(fields: &mut Fields) -> Option<(String, i64)> {
-    const NAME: Text<String> = any_text();
-    fields.required("current_state_machine_and_version", Pair(NAME, WHOLE_NUMBER))
+    fields.required("current_state_machine_and_version", Pair(FOREIGN_NAME, WHOLE_NUMBER))
 }

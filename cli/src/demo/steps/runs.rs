@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{bail, ensure};
 use api::wire::{Input, InvocationResult, RunOutcome, TestTool};
 use registry::InvocationMode;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::client::{Event, InvokeRequest};
 use crate::demo::environment::{Environment, branch, project_path};
@@ -87,7 +87,7 @@ fn guest(name: &str) -> Input {
 
 fn input(parameters: &Value, mode: InvocationMode) -> Input {
     Input {
-        input_parameters: parameters.as_object().cloned().unwrap_or_else(Map::new),
+        input_parameters: parameters.as_object().map(Into::into).unwrap_or_default(),
         invocation_mode: mode,
         nonsensitive_user_variables: BTreeMap::new(),
         sensitive_user_variables: BTreeMap::new(),

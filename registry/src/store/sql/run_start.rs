@@ -15,7 +15,6 @@ use crate::ids::{BootId, OperationId, ToolId, TurnId};
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSource;
 use crate::names::NativeToolName;
-use crate::raw_json::RawJson;
 use crate::record::{RecordedInput, RunStart};
 use crate::store::database::Row;
 
@@ -138,7 +137,7 @@ pub(super) fn insert_starts(batch: &mut Batch, rows: &[&StartRow]) {
 }
 
 /// Reads the start of a run. `unlinked` tells whether it was taken out of its conversation.
-pub(super) fn read_start(row: &Row) -> Result<RunStart<RawJson>> {
+pub(super) fn read_start(row: &Row) -> Result<RunStart> {
     let tool_version = if get::<Option<i64>>(row, "major")?.is_some() { Some(version(row)?) } else { None };
     let source: InvocationSource = json(row, "source")?;
     Ok(RunStart {
@@ -178,8 +177,8 @@ fn mode(row: &Row) -> Result<InvocationMode> {
 }
 
 /// Reads the input as unparsed JSON, and checks that it is an object.
-fn input(row: &Row) -> Result<RecordedInput<RawJson>> {
-    let input: RecordedInput<RawJson> = json(row, "input")?;
+fn input(row: &Row) -> Result<RecordedInput> {
+    let input: RecordedInput = json(row, "input")?;
     if input.input_parameters.is_object() {
         return Ok(input);
     }

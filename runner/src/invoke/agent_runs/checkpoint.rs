@@ -32,9 +32,10 @@ impl AgentRunLoop {
         });
         let redactor = self.redactor();
         let shown = |text: &str| redactor.text(cut(text.to_owned(), STEP_TEXT_BYTES_MAX));
-        let input = Value::Object(call.input.clone());
-        let is_long = input.to_string().len() > STEP_INPUT_BYTES_MAX;
-        let input = if is_long { json!(cut(input.to_string(), STEP_INPUT_BYTES_MAX)) } else { input };
+        let input = match call.input.bytes() > STEP_INPUT_BYTES_MAX {
+            true => json!(cut(call.input.as_str().to_owned(), STEP_INPUT_BYTES_MAX)),
+            false => Value::Object(call.members()),
+        };
         let step = json!({
             "iteration": self.run.iterations, "thought": thought.map(shown),
             "action": cut(call.name.clone(), NAME_BYTES_MAX), "action_input": redactor.value(input),

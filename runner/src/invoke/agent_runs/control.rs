@@ -10,7 +10,7 @@ use super::human::{HumanQuestion, PAUSE};
 use super::progress::{FinalAnswer, Progress, Remembered};
 use super::workflow_request::WorkflowRequest;
 use crate::model::{ModelCall, ToolDefinition};
-use crate::native::schema_of;
+use crate::native::{find_excess, schema_of};
 
 /// Bytes of all values in the memory of a run.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
@@ -89,12 +89,14 @@ const TOOLS: [ControlTool; 6] = [
 #[serde(deny_unknown_fields)]
 struct Complete {
     /// The final answer.
+    #[schemars(length(max = 131_072))]
     answer: String,
     /// How sure the answer is, from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     #[serde(default = "sure")]
     confidence: f64,
     /// A short account of the work.
+    #[schemars(length(max = 16_384))]
     #[serde(default)]
     summary: Option<String>,
 }
@@ -103,11 +105,14 @@ struct Complete {
 #[serde(deny_unknown_fields)]
 struct Pause {
     /// The question.
+    #[schemars(length(max = 16_384))]
     question: String,
     /// Choices for the person.
+    #[schemars(length(max = 64), inner(length(max = 1_024)))]
     #[serde(default)]
     options: Vec<String>,
     /// An account of the work so far.
+    #[schemars(length(max = 16_384))]
     #[serde(default)]
     context_summary: Option<String>,
     /// How urgent the answer is.
@@ -120,6 +125,7 @@ struct Pause {
 #[serde(deny_unknown_fields)]
 struct Remember {
     /// The key of the value.
+    #[schemars(length(max = 1_024))]
     key: String,
     /// Any value.
     value: Value,
@@ -133,6 +139,7 @@ struct Remember {
 #[serde(deny_unknown_fields)]
 struct Recall {
     /// The key of the value.
+    #[schemars(length(max = 1_024))]
     key: String,
 }
 
@@ -141,8 +148,10 @@ struct Recall {
 #[expect(dead_code, reason = "the step of the run has all arguments")]
 struct Log {
     /// What was reached.
+    #[schemars(length(max = 16_384))]
     message: String,
     /// A name for this point of the work.
+    #[schemars(length(max = 128))]
     #[serde(default)]
     milestone: Option<String>,
     /// Details.
@@ -169,14 +178,17 @@ pub(super) fn definitions(progress: &Progress) -> impl Iterator<Item = ToolDefin
     TOOLS.iter().filter(|tool| progress.allows_tool(tool.name)).map(|tool| ToolDefinition {
         name: tool.name.to_owned(),
         description: tool.description.to_owned(),
-        input_schema: (tool.schema)(),
+        input_schema: (tool.schema)().to_string().into(),
     })
 }
 
 /// Carries out a call of a control tool. `None` for a call of another tool.
 pub(super) fn apply(progress: &mut Progress, call: &ModelCall, clock: &Clock) -> Option<ControlEffect> {
-    let tool = find(&call.name)?;
-    Some((tool.apply)(progress, call.input.clone(), clock.now()))
+    let (tool, arguments) = (find(&call.name)?, call.members());
+    if let Some(excess) = find_excess(&(tool.schema)(), &arguments) {
+        return Some(ControlEffect::InvalidArguments(excess));
+    }
+    Some((tool.apply)(progress, arguments, clock.now()))
 }
 
 fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
@@ -274,4 +286,24 @@ fn log(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffe
 
 fn read<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, ControlEffect> {
     serde_json::from_value(Value::Object(input)).map_err(|error| ControlEffect::InvalidArguments(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::native::unbounded_places;
+
+    use super::*;
+
+    /// Values of any form, which [`VALUE_BYTES_MAX`], the schema of the workflow and the bytes of a checkpoint bound.
+    const ANY: [(&str, &str); 3] =
+        [("__store_memory__", "/value"), ("__run_workflow__", "/input"), ("__log_progress__", "/data")];
+
+    #[test]
+    fn every_text_of_a_control_tool_has_a_bound() {
+        for tool in TOOLS {
+            let places = unbounded_places(&(tool.schema)());
+            let silent: Vec<_> = places.iter().filter(|place| !ANY.contains(&(tool.name, place))).collect();
+            assert!(silent.is_empty(), "{}: {silent:?}", tool.name);
+        }
+    }
 }

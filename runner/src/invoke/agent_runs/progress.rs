@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{BuiltInTools, CallerNames, ClientName, Digest, HumanRequestId, InvocationId, Timestamp};
+use registry::{BuiltInTools, CallerNames, ClientName, Digest, HumanRequestId, InvocationId, RawJson, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -183,7 +183,7 @@ impl Progress {
 
     /// The beginning of a run of one call.
     #[must_use]
-    pub fn of_call(call: SingleCall, input: Map<String, Value>, (names, depth): (CallerNames, Depth)) -> Self {
+    pub fn of_call(call: SingleCall, input: RawJson, (names, depth): (CallerNames, Depth)) -> Self {
         let (name, objective) = (call.tool.clone(), format!("A call of {}", call.tool));
         let tools = Some(vec![name.clone()]);
         let options = AgentRunOptions { tools, names, depth, ..AgentRunOptions::new(objective) };

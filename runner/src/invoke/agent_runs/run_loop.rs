@@ -23,6 +23,8 @@ use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefi
 
 /// Calls of one answer. Further ones are left out.
 const CALLS_MAX: usize = 32;
+/// Bytes of the descriptions and schemas of the tools of a request, as of a turn. No model reads more.
+const TOOLS_BYTES_MAX: usize = 8 << 20;
 /// The answer to an answer without a call.
 const NO_CALL: &str = "No tool was called. Call one of the tools; __complete__ ends the work, if it is among them.";
 
@@ -140,6 +142,12 @@ impl AgentRunLoop {
             return self.fail(refused.code(), refused.to_string()).await;
         }
         let tools = self.tools(present);
+        let bytes: usize = tools.iter().map(|tool| tool.input_schema.len() + tool.description.len()).sum();
+        if bytes > TOOLS_BYTES_MAX {
+            let message =
+                format!("the tools of a run have at most {TOOLS_BYTES_MAX} bytes with their schemas, not {bytes}");
+            return self.fail("tools_too_large", message).await;
+        }
         let system = self.system_prompt(present).await?;
         let request = ModelRequest {
             model: self.progress.options.model.as_deref(),
@@ -199,7 +207,7 @@ impl AgentRunLoop {
         let own = own.map(|tool| ToolDefinition {
             name: tool.name.clone(),
             description: tool.description(),
-            input_schema: tool.input_schema().into_owned(),
+            input_schema: self.invoker.agent_runs.schema_texts.of(tool),
         });
         own.chain(definitions(&self.progress)).collect()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use registry::{
     AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, Digest, HumanRequestId, InvocationId, NewAgentRun,
-    OrganizationId, Principal, Record, RunObjective, RunningAgent, StartedAgentRun,
+    OrganizationId, Principal, RawJson, Record, RunObjective, RunningAgent, StartedAgentRun, do_heavy_work,
 };
 use serde_json::{Map, Value};
 
@@ -28,7 +28,8 @@ const FILL_IN_ATTEMPTS_MAX: u32 = 5;
 /// A call that a client does not wait for.
 pub struct NewSingleCall {
     pub call: SingleCall,
-    pub input: Map<String, Value>,
+    /// An object.
+    pub input: RawJson,
     pub names: CallerNames,
     /// The number of tool runs that led to the call.
     pub depth: Depth,
@@ -49,7 +50,12 @@ impl Invoker {
         running: &Arc<RunningAgent>,
         NewSingleCall { call, input, names, depth, interaction, component }: NewSingleCall,
     ) -> Result<AgentRunLoop, Error> {
-        if !input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
+        let bytes = input.bytes();
+        let own = input.clone();
+        let nests_little = do_heavy_work(bytes, move || {
+            own.members().is_ok_and(|members| members.values().all(|value| is_within(value, LEVELS_MAX - 1)))
+        });
+        if !nests_little.await.map_err(|error| Error::internal(error.to_string()))? {
             let message = format!("nests more than {LEVELS_MAX} levels");
             let violation = SchemaViolation { input_index: 0, pointer: String::new(), message };
             return Err(Error::InvalidInput { violations: vec![violation] });

@@ -44,7 +44,7 @@ impl Default for OnStuck {
 impl Repeated {
     /// Counts a call with what came of it. Returns how often in a row it was made.
     pub fn count(&mut self, call: &ModelCall, observation: &str) -> u32 {
-        let text = json!([call.name, call.input, observation]).to_string();
+        let text = json!([call.name, call.input.as_str(), observation]).to_string();
         let digest = Some(Digest::of(text.as_bytes()).to_hex());
         self.times = if digest == self.digest { self.times + 1 } else { 1 };
         self.digest = digest;
@@ -59,12 +59,14 @@ impl Repeated {
 
 #[cfg(test)]
 mod tests {
+    use registry::RawJson;
+
     use super::*;
 
     #[test]
     fn equal_calls_with_equal_observations_count() {
         let call =
-            |name: &str| ModelCall { id: "c".into(), name: name.into(), input: serde_json::Map::new(), problem: None };
+            |name: &str| ModelCall { id: "c".into(), name: name.into(), input: RawJson::default(), problem: None };
         let mut repeated = Repeated::default();
         let counts = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("b", "y"), ("b", "y")];
         let counts = counts.map(|(name, observation)| repeated.count(&call(name), observation));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use registry::{
     AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Digest, InvocationId, InvocationSource, Principal,
+    RawJson,
 };
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::observation::ToolObservation;
@@ -105,7 +105,7 @@ pub(super) fn component(listed: &ListedTool) -> Option<Digest> {
 pub(super) fn call(
     present: &RunContext,
     listed: &ListedTool,
-    (input, cancelled): (Map<String, Value>, CancellationToken),
+    (input, cancelled): (RawJson, CancellationToken),
 ) -> Call {
     let RunContext { principal, catalogue, names, depth, interaction, single_call } = present;
     let running = &catalogue.running;

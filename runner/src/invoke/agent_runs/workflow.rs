@@ -76,7 +76,7 @@ impl AgentRunLoop {
             return Ok(false);
         }
         let wait_max = request.wait_max();
-        let made = tool_step::call(context, workflow.listed, (request.input, CancellationToken::new()));
+        let made = tool_step::call(context, workflow.listed, (request.input.into(), CancellationToken::new()));
         // A workflow asks nobody, since it may go on without the run.
         let made = Call { run_id: Some(run.clone()), interaction: Interaction::default(), ..made };
         let started = self.invoker.start_workflow(made);

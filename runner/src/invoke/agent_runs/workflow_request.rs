@@ -20,9 +20,11 @@ const LISTED_MAX: usize = 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct WorkflowRequest {
     /// The id of the workflow. Either the id or the name is required.
+    #[schemars(length(max = 128))]
     #[serde(default)]
     workflow_id: Option<String>,
     /// The name of the workflow.
+    #[schemars(length(max = 128))]
     #[serde(default)]
     workflow_name: Option<String>,
     /// The input of the workflow.

@@ -14,6 +14,10 @@ pub(super) const SEARCH_LIMIT_DEFAULT: u32 = 10;
 pub(super) const SEARCH_LIMIT_MAX: u32 = 50;
 /// Characters of a query: more than a question has.
 pub(super) const QUERY_CHARACTERS_MAX: u32 = 2_000;
+/// Characters of an id: more than any id has, so that a wrong one is told as an unknown one.
+pub(super) const ID_CHARACTERS_MAX: u32 = 64;
+/// Characters of a tag, and of the label by which a list is filtered.
+pub(super) const LABEL_CHARACTERS_MAX: u32 = 64;
 /// Characters of the result of a task: a task keeps fifty of them.
 pub(super) const RESULT_CHARACTERS_MAX: u32 = 4_096;
 pub(super) const OFFSET_MAX: u32 = 100_000;

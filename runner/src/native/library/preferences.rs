@@ -13,7 +13,7 @@ use super::super::effect::ToolEffect;
 use super::super::spec::NativeToolSpec;
 use super::super::tool::NativeCall;
 use super::super::tool_route::ToolRoute;
-use super::answer::{Failure, not_found, outcome};
+use super::answer::{Failure, invalid, not_found, outcome};
 use super::item::shown;
 use super::record::{Record, content_of};
 use super::schemas;
@@ -21,6 +21,9 @@ use super::tools::{lists, of};
 use crate::outcome::Outcome;
 use source::Source;
 use superseded::Superseded;
+
+/// Bytes of a value as JSON, as of all its earlier values together. A list shows hundreds of preferences.
+const VALUE_BYTES_MAX: usize = 65_536;
 
 /// The field with the values that others have replaced.
 const SUPERSEDES: &str = "supersedes";
@@ -105,6 +108,11 @@ fn forget(call: NativeCall) -> BoxFuture<'static, Outcome> {
 
 /// Creates a preference, or replaces the present one under its key.
 async fn stored(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+    if arguments.get("value").is_some_and(|value| value.to_string().len() > VALUE_BYTES_MAX) {
+        return Err(invalid(format!(
+            "/value: a value has at most {VALUE_BYTES_MAX} bytes as JSON; keep more as an artifact"
+        )));
+    }
     let present = with_key(&library, &arguments).await?;
     let item = match present {
         Some(present) => replaced(&library, present, arguments).await?,

@@ -1,12 +1,13 @@
 //! The schemas of the Library's tools, derived from the fields of a family.
 
+use registry::UserId;
 use serde_json::{Map, Value, json};
 
 use super::super::spec::schema_of;
 use super::answer::enveloped;
 use super::fields::{
-    LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX, RESULT_CHARACTERS_MAX, SEARCH_LIMIT_DEFAULT,
-    SEARCH_LIMIT_MAX,
+    ID_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX,
+    RESULT_CHARACTERS_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX,
 };
 use super::record::Record;
 
@@ -43,8 +44,8 @@ pub(super) fn one_and_version<R: Record>() -> Value {
 
 /// The id of an item, and the user with whom it is shared.
 pub(super) fn one_and_user<R: Record>() -> Value {
-    let user =
-        json!({"type": "string", "description": "A user of the organisation, who can read the item from then on."});
+    let user = "A user of the organisation, who can read the item from then on.";
+    let user = json!({"type": "string", "minLength": 1, "maxLength": UserId::BYTES_MAX, "description": user});
     object(&[(R::ID, id()), ("user_id", user)], &[R::ID, "user_id"])
 }
 
@@ -74,7 +75,8 @@ pub(super) fn page<R: Record>() -> Value {
     offset["description"] = json!("Items before the page.");
     let mut properties = vec![("limit", limit), ("offset", offset)];
     properties.extend(R::LABEL.map(|label| (label, filter::<R>(label))));
-    let tags = json!({"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 32, "description": "Only items with all of these tags."});
+    let tag = json!({"type": "string", "maxLength": LABEL_CHARACTERS_MAX});
+    let tags = json!({"type": ["array", "null"], "items": tag, "maxItems": 32, "description": "Only items with all of these tags."});
     let switch = json!({"type": ["boolean", "null"], "default": false, "description": "Leaves out items that are switched off."});
     properties.extend(R::SWITCH.map(|(parameter, _)| (parameter, switch)));
     properties.extend(R::HAS_TAGS.then_some(("tags", tags)));
@@ -84,8 +86,9 @@ pub(super) fn page<R: Record>() -> Value {
 /// The filter by a field. It takes the values that the schema of the field lists, if it lists any.
 fn filter<R: Record>(field: &str) -> Value {
     let mut filter = json!({"type": ["string", "null"], "description": "Only these."});
-    if let Some(values) = listed_values(&schema_of::<R>()["properties"][field]) {
-        filter["enum"] = values.into_iter().chain([Value::Null]).collect();
+    match listed_values(&schema_of::<R>()["properties"][field]) {
+        Some(values) => filter["enum"] = values.into_iter().chain([Value::Null]).collect(),
+        None => filter["maxLength"] = json!(LABEL_CHARACTERS_MAX),
     }
     filter
 }
@@ -185,7 +188,7 @@ fn type_name<R: Record>() -> String {
 }
 
 fn id() -> Value {
-    json!({"type": "string", "description": "The id of the item."})
+    json!({"type": "string", "maxLength": ID_CHARACTERS_MAX, "description": "The id of the item."})
 }
 
 fn object(properties: &[(&str, Value)], required: &[&str]) -> Value {

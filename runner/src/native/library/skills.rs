@@ -37,7 +37,7 @@ pub(super) struct Skill {
     mcp_tools: Option<Vec<String>>,
     /// The names between `{{` and `}}` in the content. The server sets them.
     #[serde(default)]
-    #[schemars(length(max = 64))]
+    #[schemars(length(max = 64), inner(length(max = 64)))]
     variables: Vec<String>,
     /// Times that an agent has read the skill before, about.
     #[serde(default)]

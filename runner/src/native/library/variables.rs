@@ -5,6 +5,21 @@ use std::collections::BTreeSet;
 /// Variables of one text. Further ones stay text.
 const VARIABLES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 64;
+/// Bytes of a filled text: as many as a request or an output of a tool has. A text of 128 KiB has room for 26,000 variables, each of which
+/// may stand for a value of a megabyte.
+pub const FILLED_BYTES_MAX: usize = 1 << 20;
+
+/// The refusal of a text that its values would make too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the filled text would have {bytes} bytes, and at most {FILLED_BYTES_MAX} are allowed: send shorter values")]
+pub struct FilledTooLarge {
+    bytes: usize,
+}
+
+impl FilledTooLarge {
+    /// The stable code for programs.
+    pub const CODE: &'static str = "prompt_too_large";
+}
 
 /// Returns the names of the variables, in alphabetical order.
 pub(super) fn variables(text: &str) -> Vec<String> {
@@ -14,17 +29,28 @@ pub(super) fn variables(text: &str) -> Vec<String> {
 }
 
 /// Replaces the variables of a text that have values.
-#[must_use]
-pub fn fill_variables<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
-    let mut pieces = text.split("{{");
-    let mut filled = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        match piece.split_once("}}").and_then(|(name, rest)| Some((value_of(name.trim())?, rest))) {
-            Some((value, rest)) => filled.extend([value, rest]),
-            None => filled.extend(["{{", piece]),
-        }
+///
+/// # Errors
+/// When the filled text would have more than [`FILLED_BYTES_MAX`]. Its size is known before it is made.
+pub fn fill_variables<'v>(text: &'v str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, FilledTooLarge> {
+    let bytes = pieces(text, &value_of).map(str::len).fold(0, usize::saturating_add);
+    if bytes > FILLED_BYTES_MAX {
+        return Err(FilledTooLarge { bytes });
     }
-    filled
+    let mut filled = String::with_capacity(bytes);
+    filled.extend(pieces(text, &value_of));
+    Ok(filled)
+}
+
+/// The texts between variables and the values of variables, in their order.
+fn pieces<'v>(text: &'v str, value_of: &impl Fn(&str) -> Option<&'v str>) -> impl Iterator<Item = &'v str> {
+    let mut split = text.split("{{");
+    let first = split.next().unwrap_or_default();
+    let rest = split.flat_map(move |piece| {
+        let filled = piece.split_once("}}").and_then(|(name, rest)| Some([value_of(name.trim())?, rest]));
+        filled.unwrap_or(["{{", piece])
+    });
+    std::iter::once(first).chain(rest)
 }
 
 fn is_name(name: &str) -> bool {
@@ -52,7 +78,22 @@ mod tests {
             _ => None,
         };
         let text = "{{ name }}, {{order}} {{other}} {{a {{order}} {{open";
-        assert_eq!(fill_variables(text, value_of), "{{order}}, 7 {{other}} {{a 7 {{open");
-        assert_eq!(fill_variables("", value_of), "");
+        assert_eq!(fill_variables(text, value_of).unwrap(), "{{order}}, 7 {{other}} {{a 7 {{open");
+        assert_eq!(fill_variables("", value_of).unwrap(), "");
+    }
+
+    #[test]
+    fn a_filled_text_has_a_bound_that_is_known_before_it_is_made() {
+        let value = "v".repeat(1 << 20);
+        let filled = |variables: usize, value: &str| {
+            let filled = fill_variables(&"{{x}}".repeat(variables), |_| Some(value)).map(|text| text.len());
+            filled.map_err(|refused| refused.bytes)
+        };
+        assert_eq!(filled(1, &value), Ok(FILLED_BYTES_MAX));
+        assert_eq!(filled(2, &value), Err(2 << 20));
+        // Making this text would take 26 GB.
+        assert_eq!(filled(26_000, &value), Err(26_000 << 20));
+        assert_eq!(filled(26_000, &value[..40]), Ok(26_000 * 40));
+        assert_eq!(filled(26_000, &value[..41]), Err(26_000 * 41));
     }
 }

@@ -1,7 +1,8 @@
 //! The times of a recurring task.
 
-use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
+use croner::{Cron, Weekday};
+use jiff::civil::Date;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Span, Zoned};
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use super::moment::Moment;
 /// Years in which an occurrence is looked for. Every date of the calendar, with every weekday, occurs within 40 years. A cron expression
 /// without any occurrence, such as the 30th of February, is found out within a millisecond.
 const YEARS: i16 = 40;
+const DAYS_OF_YEAR: usize = 366;
 
 /// The step from one occurrence to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +40,9 @@ impl Schedule {
         match self {
             Self::Cron { expression, zone } => {
                 let time = time.to_zoned(zone.clone());
-                let next = within_years(expression, time.year())?.find_next_occurrence(&time, false).ok()?;
+                let cron = within_years(expression, time.year())?;
+                find_first_date(&cron, time.date())?;
+                let next = cron.find_next_occurrence(&time, false).ok()?;
                 Some(Moment::of(next.timestamp()))
             }
             Self::Every { recurrence, start } => {
@@ -73,6 +77,19 @@ impl Recurrence {
         };
         start.checked_add(span.ok()?).ok()
     }
+}
+
+/// Returns the first date of an expression from a date on, within some years. `None` for an expression such as the first day of a month and
+/// its second Sunday: the search of the library would look at every day until the year 5000, whatever the years of the expression are.
+fn find_first_date(cron: &Cron, from: Date) -> Option<Date> {
+    let matches = |date: &Date| {
+        let weekday = Weekday::from_days_from_sunday(date.weekday().to_sunday_zero_offset().unsigned_abs().into());
+        let [month, day] = [date.month(), date.day()].map(|part| u32::from(part.unsigned_abs()));
+        let is_in_month = cron.pattern.month_match(month).ok()?;
+        (is_in_month && cron.pattern.day_match(date.year().into(), month, day, weekday).ok()?).then_some(())
+    };
+    let days = std::iter::successors(Some(from), |date| date.tomorrow().ok());
+    days.take(usize::from(YEARS.unsigned_abs()) * DAYS_OF_YEAR).find(|date| matches(date).is_some())
 }
 
 /// Checks a cron expression. Returns what is wrong.
@@ -141,6 +158,27 @@ mod tests {
         assert_eq!(times(&cron("0 0 29 2 +MON"), "2072-03-01T12:00:00Z", 1), ["02-29 00:00 +0100"]);
         for never in ["0 0 30 2 *", "0 0 31 2,4,6,9,11 *"] {
             assert!(times(&cron(never), "2026-11-26T12:00:00Z", 1).is_empty(), "{never}");
+        }
+    }
+
+    #[test]
+    fn an_expression_without_any_date_is_found_out_by_its_days() {
+        let date = |expression: &str| {
+            let from = jiff::civil::date(2026, 11, 26);
+            find_first_date(&within_years(expression, 2026).unwrap(), from).map(|date| date.to_string())
+        };
+        for never in ["0 0 1 * +SUN#2", "* * 20 * +MON#1", "0 0 30 2 *", "0 0 31 2,4,6,9,11 *"] {
+            assert_eq!(date(never), None, "{never}");
+            assert!(times(&cron(never), "2026-11-26T12:00:00Z", 1).is_empty(), "{never}");
+        }
+        for (expression, expected) in [
+            ("* * * * *", "2026-11-26"),
+            ("0 0 1 * +SUN#1", "2027-08-01"),
+            ("0 0 29 2 +MON", "2044-02-29"),
+            ("0 0 L * *", "2026-11-30"),
+            ("0 0 31 2 MON", "2027-02-01"),
+        ] {
+            assert_eq!(date(expression).as_deref(), Some(expected), "{expression}");
         }
     }
 

@@ -1,24 +1,37 @@
 //! Unambiguous JSON: a key that occurs twice in one object is refused, and so is a whole number that does not fit into
-//! 64 bits, because it would become another number.
+//! 64 bits, because it would become another number. All JSON of clients, tools and models that becomes an input passes this parser.
 //!
-//! serde_json bounds the depth to 128 levels; the reader of the body bounds its size.
+//! serde_json bounds the depth to 128 levels; the reader of a text bounds its size.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Error, Map, Number, Value};
+
+const SAME_KEY: &str = "an object has the same key twice";
 
 /// Parses `bytes` as one JSON value.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+///
+/// # Errors
+/// What is wrong, with its line and column.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, Error> {
     let Strict(value) = serde_json::from_slice(bytes)?;
-    if has_integer_beyond_64_bits(bytes) {
-        return Err(serde_json::Error::custom("a whole number does not fit into 64 bits"));
-    }
+    check_numbers(bytes)?;
     Ok(value)
 }
 
-/// Whether a valid JSON document has a whole number that does not fit into 64 bits.
-fn has_integer_beyond_64_bits(document: &[u8]) -> bool {
+/// Checks that `bytes` are one JSON value, without making it: a parsed document may take eighty times the memory of its text.
+///
+/// # Errors
+/// What is wrong, with its line and column.
+pub fn check_json(bytes: &[u8]) -> Result<(), Error> {
+    let Checked = serde_json::from_slice(bytes)?;
+    check_numbers(bytes)
+}
+
+/// Refuses a valid JSON document with a whole number that does not fit into 64 bits.
+fn check_numbers(document: &[u8]) -> Result<(), Error> {
     let mut rest = document;
     while let [first, after @ ..] = rest {
         rest = match first {
@@ -28,14 +41,23 @@ fn has_integer_beyond_64_bits(document: &[u8]) -> bool {
                 let length = rest.iter().take_while(|byte| is_part(byte)).count();
                 let (number, after) = rest.split_at(length);
                 if is_integer_beyond_64_bits(number) {
-                    return true;
+                    let (line, column) = position(document, document.len() - rest.len());
+                    let problem = "a whole number does not fit into 64 bits";
+                    return Err(Error::custom(format!("{problem} at line {line} column {column}")));
                 }
                 after
             }
             _ => after,
         }
     }
-    false
+    Ok(())
+}
+
+/// The line and the column of a byte, both from 1, as in the errors of the parser.
+fn position(document: &[u8], offset: usize) -> (usize, usize) {
+    let before = document.get(..offset).unwrap_or_default();
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    (1 + before.iter().filter(|byte| **byte == b'\n').count(), 1 + offset - line_start)
 }
 
 /// Returns the rest of a document after the string whose content begins here.
@@ -114,7 +136,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(A::Error::custom("an object has the same key twice"));
+                return Err(A::Error::custom(SAME_KEY));
             }
             map.insert(key, entries.next_value::<Strict>()?.0);
         }
@@ -122,9 +144,76 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
+/// A value that was checked and dropped.
+struct Checked;
+
+impl<'de> Deserialize<'de> for Checked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CheckVisitor)
+    }
+}
+
+struct CheckVisitor;
+
+impl<'de> Visitor<'de> for CheckVisitor {
+    type Value = Checked;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Checked, A::Error> {
+        while items.next_element::<Checked>()?.is_some() {}
+        Ok(Checked)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Checked, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if !keys.insert(key) {
+                return Err(A::Error::custom(SAME_KEY));
+            }
+            entries.next_value::<Checked>()?;
+        }
+        Ok(Checked)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::*;
+
+    /// Parses and checks a text, which must agree.
+    fn parse(text: &[u8]) -> Result<Value, String> {
+        let parsed = parse_json(text).map_err(|error| error.to_string());
+        let checked = check_json(text).map_err(|error| error.to_string());
+        assert_eq!(parsed.as_ref().err(), checked.as_ref().err(), "{}", String::from_utf8_lossy(text));
+        parsed
+    }
 
     #[test]
     fn a_plain_document_is_read() {
@@ -153,5 +242,16 @@ mod tests {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
         assert!(parse(b"\"\xff\"").is_err());
+    }
+
+    #[test]
+    fn the_position_of_a_fault_is_told() {
+        let told = |text: &str| parse(text.as_bytes()).unwrap_err();
+        assert_eq!(
+            told("{\n \"a\": 18446744073709551616}"),
+            "a whole number does not fit into 64 bits at line 2 column 7"
+        );
+        assert_eq!(told("[18446744073709551616]"), "a whole number does not fit into 64 bits at line 1 column 2");
+        assert!(told("{\"a\": 1,\n \"a\": 1}").starts_with("an object has the same key twice at line 2"));
     }
 }
