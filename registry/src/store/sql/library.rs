@@ -213,8 +213,9 @@ impl Library {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    require_changed(query.execute(&mut *connection).await?, "item")?;
+                    // Before the deletion, which removes what tells who sees the item.
                     shelf.announce(connection, &item).await?;
+                    require_changed(query.execute(&mut *connection).await?, "item")?;
                     let organization = &shelf.scope.organization;
                     drop_revisions(connection, organization, &item).await?;
                     let shares = Query::new(END_SHARES).bind(organization.as_str()).bind(item.as_str());
