@@ -21,7 +21,7 @@ pub fn presented(tool: &ToolId) -> PresentedTool {
         version: Version::FIRST,
         component_digest: Digest::of(b"component"),
         description: "finds things".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         api: None,
         spec: assignment(tool, ">=1"),
