@@ -109,6 +109,9 @@ fn neighbours_of_the_largest_requests_are_served() {
     let call = call_of_neighbour(&neighbours);
     let ready = Sent::new("GET", "/health/ready", &[], Vec::new());
     assert_eq!([&ready, &call].map(|probe| probe.send(world.server.address()).status), [200, 200]);
+    for (operation, request) in operations::too_long(&world) {
+        assert_eq!(request.send(world.server.address()).status, 413, "{operation}: a body beyond its bound");
+    }
     let memory = Memory::of(world.server.process_id());
     let idle_bytes = memory.now();
     let mut all = operations::attacks(&world, scale.shapes, scale.at_once);
@@ -199,6 +202,7 @@ impl Measured {
         let is_slow = |probed: &Probed, time_max| scale.measures && (probed.slowest > time_max || probed.refused > 0);
         [
             (!self.disorderly.is_empty(), format!("a disorderly response: {:?}", self.disorderly.first())),
+            (self.statuses.contains(&413), "the largest body is not admitted".to_owned()),
             (self.memory > MEMORY_BYTES_MAX, format!("{} MiB above the idle server", self.memory >> 20)),
             (self.ready.refused == self.ready.count, "the server was never ready".to_owned()),
             (self.call.refused == self.call.count, "the neighbour was never answered".to_owned()),

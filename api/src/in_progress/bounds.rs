@@ -45,6 +45,12 @@ impl RequestBounds {
         [requests, streams]
     }
 
+    /// The requests and the listening streams of a user, with this many connections.
+    pub(crate) fn of_user(self, connections: usize) -> [usize; 2] {
+        let Bound { requests, streams } = self.of(connections).user;
+        [requests, streams]
+    }
+
     pub(super) fn of(self, connections: usize) -> Bounds {
         let share = |own: Option<usize>, parts: usize| own.unwrap_or(connections / parts).max(1);
         let bound = |requests, streams| Bound { requests, streams };

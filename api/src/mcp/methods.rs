@@ -15,12 +15,12 @@ use crate::router::Work;
 const EMPTY: usize = 0;
 /// A result with the agent's description and the instructions of its tools, or of a few fields.
 const OBJECT: usize = 2 << 20;
-/// A page of items, or the content of one.
+/// A page of items, or the content of one; or a page of tools, with 1 MiB of schemas.
 const PAGE: usize = 8 << 20;
 /// The result of a call: 1 MiB of content, and an output as text and as structured content.
 const RESULT: usize = 32 << 20;
-/// A page of 100 tools with their schemas, or of 100 prompts with 64 variables each.
-const TOOLS: usize = 64 << 20;
+/// A page of 100 prompts with 64 variables each.
+const PROMPTS: usize = 64 << 20;
 
 /// A method of the protocol.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub const METHODS: [McpMethod; 20] = [
     method("logging/setLevel", EMPTY, Work::Memory),
     method("ping", EMPTY, Work::Memory),
     method("prompts/get", PAGE, Work::Runs),
-    method("prompts/list", TOOLS, Work::Lists),
+    method("prompts/list", PROMPTS, Work::Lists),
     method("resources/list", PAGE, Work::Lists),
     method("resources/read", PAGE, Work::Runs),
     method("resources/subscribe", EMPTY, Work::Reads),
@@ -52,7 +52,7 @@ pub const METHODS: [McpMethod; 20] = [
     method("tasks/get", RESULT, Work::Reads),
     method("tasks/update", EMPTY, Work::AgentRuns),
     method("tools/call", RESULT, Work::Runs),
-    method("tools/list", TOOLS, Work::Memory),
+    method("tools/list", PAGE, Work::Memory),
 ];
 
 const fn method(name: &'static str, bytes: usize, work: Work) -> McpMethod {

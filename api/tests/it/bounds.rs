@@ -25,12 +25,14 @@ fn the_document_has_the_tables() {
 
 fn tables() -> String {
     let mut text = String::from("### Kinds of work\n\n");
-    text.push_str("| work | place | of one organisation | of the server | beyond it |\n|---|---|---|---|---|\n");
+    text.push_str(
+        "| work | place | of one user | of one organisation | of the server | beyond it |\n|---|---|---|---|---|---|\n",
+    );
     for work in Work::ALL {
         let bounds = work.bounds();
-        let (of_organization, of_server) = (bounds.of_organization, bounds.of_server);
+        let (of_user, of_organization, of_server) = (bounds.of_user, bounds.of_organization, bounds.of_server);
         let (name, place, beyond) = (bounds.name, bounds.place, bounds.beyond);
-        writeln!(text, "| {name} | {place} | {of_organization} | {of_server} | {beyond} |").unwrap();
+        writeln!(text, "| {name} | {place} | {of_user} | {of_organization} | {of_server} | {beyond} |").unwrap();
     }
     text.push_str(
         "\n### Operations\n\n| operation | method and path | body | response | work |\n|---|---|---|---|---|\n",

@@ -17,6 +17,8 @@ use crate::harness::input;
 const HELD_FOR: Duration = Duration::from_secs(4);
 /// Runs of an organisation at the same time, and how long each of them sleeps.
 const PERMITS: usize = 24;
+/// Bytes of a form of OAuth.
+const FORM_BYTES: usize = 16 << 10;
 const SLEEPS_MS: &str = "03000";
 
 /// All attacks, with what they need of the server.
@@ -167,11 +169,11 @@ fn silent_clients(scale: &Scale) -> Attack {
     })
 }
 
-/// Forms of a megabyte that are never complete.
+/// Forms that are never complete, as long as they may be.
 fn unfinished_forms(scale: &Scale) -> Attack {
-    let body: Arc<[u8]> = vec![b'a'; BODY_BYTES - 1].into();
+    let body: Arc<[u8]> = vec![b'a'; FORM_BYTES - 1].into();
     let form = [("content-type", "application/x-www-form-urlencoded")];
-    let whole = Sent::new("POST", "/oauth/token", &form, vec![b'a'; BODY_BYTES]);
+    let whole = Sent::new("POST", "/oauth/token", &form, vec![b'a'; FORM_BYTES]);
     Attack::of("unfinished forms without credentials", scale.connections, |_| Sent {
         head: whole.head.clone(),
         body: body.clone(),

@@ -1,9 +1,10 @@
 //! The largest request of every operation, by the OpenAPI document of the running server.
 
+use api::RequestBound;
 use serde_json::{Value, json};
 
 use super::Attack;
-use super::shapes::{BODY_BYTES, Shape, filled, largest, query};
+use super::shapes::{Shape, filled, largest, query};
 use super::wire::Sent;
 use super::world::World;
 use crate::harness::input;
@@ -80,18 +81,39 @@ fn case(operation: &str) -> Option<Case> {
 
 /// The attacks of all operations. An operation without a case fails the test.
 pub fn attacks(world: &World, shapes: &[Shape], at_once: usize) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    each(world, |operation, case| attacks.extend(operation.attacks(world, case, (shapes, at_once))));
+    attacks
+}
+
+/// For each operation that reads a body, a body that has one byte too many.
+pub fn too_long(world: &World) -> Vec<(String, Sent)> {
+    let mut requests = Vec::new();
+    each(world, |operation, case| {
+        let content_type = match case {
+            Case::Body | Case::Schema | Case::Document => "application/json",
+            Case::Form => "application/x-www-form-urlencoded",
+            Case::Read | Case::Removes | Case::Fetch | Case::Message => return,
+        };
+        let authorization = world.authorization();
+        let headers = [("authorization", authorization.as_str()), ("content-type", content_type)];
+        let body = vec![b' '; operation.body_bytes() + 1];
+        let target = operation.target(world, operation.changes_nothing());
+        requests.push((operation.id().to_owned(), Sent::new(operation.method, &target, &headers, body)));
+    });
+    requests
+}
+
+fn each(world: &World, mut look: impl FnMut(&Operation<'_>, Case)) {
     let document = world.server.request("GET", "/v1/openapi.json").send().expect(200);
     let paths = document["paths"].as_object().expect("paths");
-    let mut attacks = Vec::new();
     for (template, item) in paths {
         for (method, operation) in item.as_object().expect("operations") {
             let operation = Operation { document: &document, template, method: &method.to_uppercase(), operation };
             let case = case(operation.id());
-            let case = case.unwrap_or_else(|| panic!("{} {template} has no case here", operation.method));
-            attacks.extend(operation.attacks(world, case, (shapes, at_once)));
+            look(&operation, case.unwrap_or_else(|| panic!("{} {template} has no case here", operation.method)));
         }
     }
-    attacks
 }
 
 struct Operation<'a> {
@@ -104,6 +126,15 @@ struct Operation<'a> {
 impl Operation<'_> {
     fn id(&self) -> &str {
         self.operation["operationId"].as_str().expect("an id")
+    }
+
+    /// The bound of the body, as the table of the reference has it.
+    fn body_bytes(&self) -> usize {
+        let route = api::routes().into_iter().find(|route| route.id() == Some(self.id()));
+        match route.and_then(|route| route.bounds()).expect("bounds").request {
+            RequestBound::Bytes(bytes) => bytes,
+            bound => panic!("{}: {bound:?}", self.id()),
+        }
     }
 
     fn attacks(&self, world: &World, case: Case, (shapes, at_once): (&[Shape], usize)) -> Vec<Attack> {
@@ -120,7 +151,7 @@ impl Operation<'_> {
                     of_requests(format!("{id} {shape:?}"), &|number| {
                         let (base, place) = body(self.id(), world, number).unwrap_or_else(|| (self.example(), ""));
                         let target = self.target(world, self.changes_nothing());
-                        world.json_request(self.method, &target, filled(&base, place, *shape, BODY_BYTES))
+                        world.json_request(self.method, &target, filled(&base, place, *shape, self.body_bytes()))
                     })
                 })
                 .collect(),
@@ -147,12 +178,12 @@ impl Operation<'_> {
             })],
             Case::Form => vec![of_requests(id, &|_| {
                 let headers = [("content-type", "application/x-www-form-urlencoded")];
-                let body = "a=%25%25%25%25%25%25%25%25&".repeat(BODY_BYTES / 27);
+                let body = "a=%25%25%25%25%25%25%25%25&".repeat(self.body_bytes() / 27);
                 Sent::new(self.method, &self.target(world, false), &headers, body.into_bytes())
             })],
             Case::Document => vec![of_requests(id, &|_| {
                 let document = json!({"client_name": "n", "redirect_uris": ["http://localhost/a"]});
-                let body = filled(&document, "", Shape::Lists, BODY_BYTES);
+                let body = filled(&document, "", Shape::Lists, self.body_bytes());
                 Sent::new(self.method, &self.target(world, false), &[("content-type", "application/json")], body)
             })],
             Case::Fetch => vec![of_requests(id, &|_| {

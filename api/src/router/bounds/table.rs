@@ -12,10 +12,11 @@ const SMALL: super::ResponseBound = Bytes(256 << 10);
 const OBJECT: super::ResponseBound = Bytes(2 << 20);
 /// A document that the server or a build made.
 const DOCUMENT: super::ResponseBound = Bytes(4 << 20);
-/// A page of objects.
+/// A page of objects, or an agent with its assignments and states, which have at most 1 MiB each.
 const PAGE: super::ResponseBound = Bytes(8 << 20);
-/// The results of ten inputs, each with 1 MiB of content, an output, a stack trace and printed text; one record; 50 versions with
-/// schemas of 256 KiB; or the draft of an agent, with 500 assignments that a person may confirm.
+/// A page of schemas or of steps: 8 MiB as they are stored, with what JSON and the form of a model API add.
+const LARGE_PAGE: super::ResponseBound = Bytes(16 << 20);
+/// The results of ten inputs, each with 1 MiB of content, an output, a stack trace and printed text; or one record.
 const RESULTS: super::ResponseBound = Bytes(32 << 20);
 /// A page of records: 8 MiB as they are stored, in JSON with escapes, and one record that is larger.
 const RECORDS: super::ResponseBound = Bytes(64 << 20);
@@ -68,7 +69,7 @@ pub(super) const ROWS: &[Row] = &[
     ("deprecate-tool", SMALL, Writes),
     ("modify-tool-envvars", SMALL, Writes),
     ("publish-tool-version", OBJECT, Builds),
-    ("get-tool-versions", RESULTS, Lists),
+    ("get-tool-versions", LARGE_PAGE, Lists),
     ("get-tool-version", DOCUMENT, Lists),
     ("deprecate-tool-version", SMALL, Writes),
     ("invoke-tool-version", RESULTS, Runs),
@@ -85,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
     ("get-tool-invocation", RESULTS, Reads),
     ("replay-tool-invocation", RESULTS, Runs),
     ("cancel-tool-invocation", SMALL, Writes),
-    ("get-history-holds", RECORDS, Reads),
+    ("get-history-holds", OBJECT, Lists),
     ("place-history-hold", SMALL, Writes),
     ("release-history-hold", SMALL, Writes),
     ("get-operation", RESULTS, Reads),
@@ -94,30 +95,30 @@ pub(super) const ROWS: &[Row] = &[
     ("post-git-interface", Stream, Git),
     ("create-agent", OBJECT, Writes),
     ("get-agents", OBJECT, Lists),
-    ("get-agent", RESULTS, Reads),
-    ("modify-agent", RESULTS, Writes),
+    ("get-agent", PAGE, Reads),
+    ("modify-agent", PAGE, Writes),
     ("delete-agent", SMALL, Writes),
-    ("get-agent-assignments", RESULTS, Reads),
+    ("get-agent-assignments", PAGE, Reads),
     ("assign-tool", OBJECT, Writes),
     ("unassign-tool", SMALL, Writes),
     ("get-agent-states", OBJECT, Reads),
     ("set-agent-state", OBJECT, Writes),
     ("remove-agent-state", SMALL, Writes),
-    ("deploy-agent", RESULTS, Writes),
+    ("deploy-agent", PAGE, Writes),
     ("get-agent-revisions", OBJECT, Lists),
-    ("get-agent-revision", RESULTS, Reads),
-    ("get-agent-tools", RECORDS, Reads),
+    ("get-agent-revision", PAGE, Reads),
+    ("get-agent-tools", LARGE_PAGE, Reads),
     ("start-conversation", SMALL, Writes),
     ("get-conversations", OBJECT, Lists),
     ("get-conversation", OBJECT, Reads),
     ("end-conversation", SMALL, Writes),
     ("get-conversation-log", RECORDS, Lists),
-    ("begin-turn", RESULTS, Writes),
-    ("get-turn", RESULTS, Reads),
+    ("begin-turn", LARGE_PAGE, Writes),
+    ("get-turn", LARGE_PAGE, Reads),
     ("invoke-in-turn", RESULTS, Runs),
     ("execute-agent", OBJECT, AgentRuns),
-    ("get-agent-run", RESULTS, Reads),
-    ("get-agent-run-trace", RESULTS, Reads),
+    ("get-agent-run", LARGE_PAGE, Reads),
+    ("get-agent-run-trace", LARGE_PAGE, Reads),
     ("resume-agent-run", OBJECT, AgentRuns),
     ("get-agent-runs", OBJECT, Lists),
     ("get-human-requests", RECORDS, Lists),

@@ -42,6 +42,8 @@ pub struct WorkBounds {
     pub name: &'static str,
     /// The place of the work.
     pub place: &'static str,
+    /// How much of one user runs at the same time.
+    pub of_user: String,
     /// How much of one organisation runs at the same time.
     pub of_organization: String,
     /// How much of all organisations runs at the same time.
@@ -85,7 +87,9 @@ impl Work {
     /// What bounds the work, with the settings of a server that sets none.
     pub fn bounds(self) -> WorkBounds {
         let lists = StoreConfig::default();
-        let [requests, streams] = RequestBounds::default().of_organization(ConnectionLimits::default().connections_max);
+        let connections_max = ConnectionLimits::default().connections_max;
+        let [requests, streams] = RequestBounds::default().of_organization(connections_max);
+        let of_user = RequestBounds::default().of_user(connections_max);
         let connections = || (format!("{requests} requests"), "its connections".to_owned());
         let (place, (of_organization, of_server), beyond) = match self {
             Self::Memory => ("a request thread", connections(), REQUESTS_BEYOND),
@@ -117,7 +121,13 @@ impl Work {
                 ("a request thread, at each change", shares, "429 `too_many_streams`")
             }
         };
-        WorkBounds { name: self.name(), place, of_organization, of_server, beyond }
+        let of_user = match self {
+            Self::Memory | Self::McpMessage => format!("{} requests", of_user[0]),
+            Self::Stream => format!("{} streams", of_user[1]),
+            Self::ClientDocuments => of_organization.clone(),
+            _ => "as its organisation".to_owned(),
+        };
+        WorkBounds { name: self.name(), place, of_user, of_organization, of_server, beyond }
     }
 }
 
