@@ -7,10 +7,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::byte_cache::HeapBytes;
+
 /// Milliseconds since 1970-01-01T00:00:00Z. Displays as RFC 3339 with `Z` and milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
+
+impl HeapBytes for Timestamp {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
 
 impl Timestamp {
     pub const fn from_milliseconds(milliseconds: i64) -> Self {

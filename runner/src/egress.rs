@@ -34,6 +34,7 @@ mod usage;
 pub use budget::EgressBudget;
 pub use compiled_mocks::CompiledMocks;
 pub use config::EgressConfig;
+pub(crate) use documents::{DOCUMENT_FAILURES, KNOWN_DOCUMENTS};
 pub use documents::{DocumentRefused, Documents};
 pub use mocks::{MOCKS_MAX, Mock, Mocks};
 pub(crate) use policy::EgressPolicy;

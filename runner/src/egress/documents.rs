@@ -17,7 +17,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::header::{ACCEPT, HOST, USER_AGENT};
-use parking_lot::Mutex;
+use registry::CacheBound;
 use tokio::time::timeout;
 
 use super::byte_counts::ByteCounts;
@@ -39,12 +39,13 @@ const DOCUMENT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time for which a failure is remembered: short for the author of a document who mends it, and long enough that a host that
 /// says nothing takes a place for a fraction of the time only.
 const FAILURE_AGE_MAX: Duration = Duration::from_secs(30);
-/// Bytes of the failures that are remembered, some hundreds with the longest URLs.
-const FAILURE_BYTES_MAX: usize = 256 << 10;
+/// The failures that are remembered, some hundreds with the longest URLs.
+pub(crate) const DOCUMENT_FAILURES: CacheBound =
+    CacheBound { name: "failures of OAuth clients' documents", bytes_max: 256 << 10 };
 /// Time for which a document is used while no other can be read. A client that is used is not shut out by others.
 const DOCUMENT_AGE_MAX: Duration = Duration::from_mins(10);
-/// Bytes of these documents.
-const KNOWN_BYTES_MAX: usize = 1 << 20;
+/// These documents.
+pub(crate) const KNOWN_DOCUMENTS: CacheBound = CacheBound { name: "documents of OAuth clients", bytes_max: 1 << 20 };
 const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// Reads JSON documents by HTTPS. Clones share the bounds.
@@ -53,8 +54,8 @@ pub struct Documents {
     shared: Arc<EgressShared>,
     places: Places,
     /// The URLs that failed, and the hosts that could not be connected to.
-    failures: Arc<Mutex<Recent<[u8; 0]>>>,
-    known: Arc<Mutex<Recent<Vec<u8>>>>,
+    failures: Arc<Recent<()>>,
+    known: Arc<Recent<Vec<u8>>>,
 }
 
 /// The step at which a document failed.
@@ -70,8 +71,8 @@ impl Documents {
         Self {
             shared: egress.shared(),
             places: Places::default(),
-            failures: Arc::new(Mutex::new(Recent::new(FAILURE_AGE_MAX, FAILURE_BYTES_MAX))),
-            known: Arc::new(Mutex::new(Recent::new(DOCUMENT_AGE_MAX, KNOWN_BYTES_MAX))),
+            failures: Arc::new(Recent::new(FAILURE_AGE_MAX, DOCUMENT_FAILURES)),
+            known: Arc::new(Recent::new(DOCUMENT_AGE_MAX, KNOWN_DOCUMENTS)),
         }
     }
 
@@ -85,12 +86,12 @@ impl Documents {
         let place = match self.places.take(client, target.authority()) {
             Ok(place) => place,
             Err(refused) => {
-                return self.known.lock().get(url, self.shared.clock.now()).cloned().ok_or(refused);
+                return self.known.get(url, self.shared.clock.now()).ok_or(refused);
             }
         };
         let failure = match self.fetch(&target, &place).await {
             Ok(document) => {
-                self.known.lock().insert(url, document.clone(), self.shared.clock.now());
+                self.known.insert(url, document.clone(), self.shared.clock.now());
                 return Ok(document);
             }
             Err(failure) => failure,
@@ -100,13 +101,13 @@ impl Documents {
             Failure::Document(reason) => (url, reason),
         };
         tracing::info!(url, reason, "a document is not read");
-        self.failures.lock().insert(failed, [], self.shared.clock.now());
-        self.known.lock().remove(url);
+        self.failures.insert(failed, (), self.shared.clock.now());
+        self.known.remove(url);
         Err(DocumentRefused::Unavailable)
     }
 
     fn has_failed(&self, what: &str) -> bool {
-        self.failures.lock().get(what, self.shared.clock.now()).is_some()
+        self.failures.get(what, self.shared.clock.now()).is_some()
     }
 
     async fn fetch(&self, target: &Target, place: &Place) -> Result<Vec<u8>, Failure> {
@@ -214,7 +215,7 @@ mod tests {
         const URL: &str = "https://a.example.com/client.json";
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_000_000));
         let documents = documents(&["*"], clock.clone());
-        documents.known.lock().insert(URL, b"{}".to_vec(), clock.now());
+        documents.known.insert(URL, b"{}".to_vec(), clock.now());
         let _taken: Vec<_> =
             (0..8).map(|number: u8| documents.places.take(None, number.to_string()).unwrap()).collect();
         assert_eq!(documents.read(URL, None).await, Ok(b"{}".to_vec()));

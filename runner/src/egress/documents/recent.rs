@@ -1,68 +1,32 @@
 //! What was found of late, bounded in time and bytes.
 
-use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use registry::Timestamp;
+use registry::{ByteCache, CacheBound, HeapBytes, Timestamp};
 
-/// Bytes of an entry besides its key and its value.
-const ENTRY_BYTES: usize = 128;
-
-/// Values by their keys. The oldest are dropped when all have more bytes than they may have.
+/// Values by their keys, with the times at which they were found.
 pub(super) struct Recent<V> {
     age_max: Duration,
-    bytes_max: usize,
-    bytes: usize,
-    last_number: u64,
-    entries: HashMap<String, Entry<V>>,
-    /// Keys from the oldest to the newest, with the numbers of their entries. A replaced entry has another number.
-    order: VecDeque<(String, u64)>,
+    entries: ByteCache<String, (Timestamp, V)>,
 }
 
-struct Entry<V> {
-    number: u64,
-    at: Timestamp,
-    bytes: usize,
-    value: V,
-}
-
-impl<V: AsRef<[u8]>> Recent<V> {
-    pub(super) fn new(age_max: Duration, bytes_max: usize) -> Self {
-        Self { age_max, bytes_max, bytes: 0, last_number: 0, entries: HashMap::new(), order: VecDeque::new() }
+impl<V: Clone + HeapBytes> Recent<V> {
+    pub(super) fn new(age_max: Duration, bound: CacheBound) -> Self {
+        Self { age_max, entries: ByteCache::new(bound).with_ttl(age_max) }
     }
 
     /// Returns the value of a key that is not too old.
-    pub(super) fn get(&self, key: &str, now: Timestamp) -> Option<&V> {
-        let entry = self.entries.get(key)?;
-        (entry.at <= now && now < entry.at.after(self.age_max)).then_some(&entry.value)
+    pub(super) fn get(&self, key: &str, now: Timestamp) -> Option<V> {
+        let (at, value) = self.entries.get(&key.to_owned())?;
+        (at <= now && now < at.after(self.age_max)).then_some(value)
     }
 
-    pub(super) fn insert(&mut self, key: &str, value: V, now: Timestamp) {
-        self.remove(key);
-        // The key is in the table and in the order.
-        let bytes = 2 * key.len() + value.as_ref().len() + ENTRY_BYTES;
-        self.last_number += 1;
-        let number = self.last_number;
-        self.bytes += bytes;
-        self.entries.insert(key.to_owned(), Entry { number, at: now, bytes, value });
-        self.order.push_back((key.to_owned(), number));
-        while self.bytes > self.bytes_max {
-            self.remove_oldest();
-        }
+    pub(super) fn insert(&self, key: &str, value: V, now: Timestamp) {
+        self.entries.insert(key.to_owned(), (now, value));
     }
 
-    pub(super) fn remove(&mut self, key: &str) {
-        if let Some(entry) = self.entries.remove(key) {
-            self.bytes -= entry.bytes;
-            self.order.retain(|(_, number)| *number != entry.number);
-        }
-    }
-
-    fn remove_oldest(&mut self) {
-        let Some((key, _)) = self.order.pop_front() else { return };
-        if let Some(entry) = self.entries.remove(&key) {
-            self.bytes -= entry.bytes;
-        }
+    pub(super) fn remove(&self, key: &str) {
+        self.entries.remove(&key.to_owned());
     }
 }
 
@@ -70,32 +34,31 @@ impl<V: AsRef<[u8]>> Recent<V> {
 mod tests {
     use super::*;
 
+    const BOUND: CacheBound = CacheBound { name: "test", bytes_max: 10_000 };
+
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_milliseconds(seconds * 1_000)
     }
 
     #[test]
     fn an_entry_is_there_for_a_while() {
-        let mut recent = Recent::new(Duration::from_secs(30), 10_000);
-        recent.insert("a", "1", at(10));
-        let found = |recent: &Recent<&'static str>, seconds| recent.get("a", at(seconds)).copied();
-        assert_eq!([9, 10, 39, 40].map(|seconds| found(&recent, seconds)), [None, Some("1"), Some("1"), None]);
-        recent.insert("a", "2", at(40));
-        assert_eq!(found(&recent, 41), Some("2"));
+        let recent = Recent::new(Duration::from_mins(30), BOUND);
+        recent.insert("a", "1".to_owned(), at(60));
+        let found = |minutes: i64| recent.get("a", at(60 * minutes));
+        assert_eq!([0, 1, 30, 31].map(found), [None, Some("1".to_owned()), Some("1".to_owned()), None]);
+        recent.insert("a", "2".to_owned(), at(31 * 60));
+        assert_eq!(recent.get("a", at(32 * 60)).as_deref(), Some("2"));
         recent.remove("a");
-        assert_eq!((found(&recent, 41), recent.bytes, recent.order.len()), (None, 0, 0));
+        assert_eq!((recent.get("a", at(32 * 60)), recent.entries.bytes()), (None, 0));
     }
 
     #[test]
-    fn the_oldest_are_dropped_when_the_bytes_are_used_up() {
-        let mut recent = Recent::new(Duration::from_secs(30), 1_000);
+    fn the_bytes_are_bounded() {
+        let recent = Recent::new(Duration::from_mins(30), BOUND);
         for number in 0..100 {
-            recent.insert(&format!("key-{number}"), vec![0_u8; 100], at(number));
-            assert!(recent.bytes <= 1_000, "{}", recent.bytes);
+            recent.insert(&format!("key-{number}"), vec![0_u8; 1_000], at(0));
+            assert!(recent.entries.bytes() <= BOUND.bytes_max, "{}", recent.entries.bytes());
+            assert!(recent.get(&format!("key-{number}"), at(0)).is_some());
         }
-        assert!(recent.get("key-99", at(99)).is_some() && recent.get("key-95", at(99)).is_none());
-        assert_eq!(recent.order.len(), recent.entries.len());
-        recent.insert("large", vec![0_u8; 1_000], at(99));
-        assert_eq!((recent.bytes, recent.entries.len()), (0, 0), "it is larger than all together may be");
     }
 }
