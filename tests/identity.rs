@@ -5,5 +5,6 @@ mod foreign;
 mod key_passwords;
 mod keys;
 mod organization;
+mod returning_users;
 mod roles;
 mod variables;

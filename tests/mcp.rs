@@ -14,7 +14,7 @@ pub mod questions;
 mod resources;
 mod session_bounds;
 mod session_questions;
-mod sessions;
+pub mod sessions;
 mod skills;
 mod stream;
 mod tasks;

@@ -17,7 +17,7 @@ struct Contents {
 
 impl RequestIdentity {
     pub(crate) fn set(&self, principal: &Principal) {
-        self.0.user.get_or_init(|| (principal.organization.clone(), principal.user.clone()));
+        self.0.user.get_or_init(|| (principal.organization.clone(), principal.user()));
     }
 
     /// Sets the tool that the path names, by its id or by its name.

@@ -11,13 +11,17 @@ CREATE TABLE organizations (
     redact_answers BIGINT NOT NULL DEFAULT 1
 );
 
+-- An account is the id of a user that is never given again: rows that belong to a user have it. The id that people use is free again when
+-- the user is removed: rows that only tell people who did something have that one.
 CREATE TABLE members (
     organization TEXT COLLATE "C" NOT NULL REFERENCES organizations,
+    account      TEXT COLLATE "C" NOT NULL,
     user_id      TEXT COLLATE "C" NOT NULL,
     created_at   BIGINT NOT NULL,
     role         TEXT COLLATE "C" NOT NULL DEFAULT '',
     sequence     BIGINT NOT NULL DEFAULT 0,
-    PRIMARY KEY (organization, user_id)
+    PRIMARY KEY (organization, account),
+    UNIQUE (organization, user_id)
 );
 
 CREATE INDEX members_by_role ON members (organization, role);
@@ -26,7 +30,7 @@ CREATE UNIQUE INDEX members_by_sequence ON members (organization, sequence);
 CREATE TABLE api_keys (
     api_key_id   TEXT COLLATE "C" PRIMARY KEY,
     organization TEXT COLLATE "C" NOT NULL,
-    user_id      TEXT COLLATE "C" NOT NULL,
+    account      TEXT COLLATE "C" NOT NULL,
     key_hash     BYTEA NOT NULL,
     created_at   BIGINT NOT NULL,
     revoked_at   BIGINT,
@@ -34,24 +38,24 @@ CREATE TABLE api_keys (
     expires_at   BIGINT,
     last_used_at BIGINT,
     sequence     BIGINT NOT NULL DEFAULT 0,
-    FOREIGN KEY (organization, user_id) REFERENCES members
+    FOREIGN KEY (organization, account) REFERENCES members
 );
 
 CREATE UNIQUE INDEX api_keys_by_sequence ON api_keys (organization, sequence);
-CREATE INDEX api_keys_by_user ON api_keys (organization, user_id);
+CREATE INDEX api_keys_by_user ON api_keys (organization, account);
 
 CREATE TABLE tokens (
     token_hash   BYTEA PRIMARY KEY,
     organization TEXT COLLATE "C" NOT NULL,
-    user_id      TEXT COLLATE "C" NOT NULL,
+    account      TEXT COLLATE "C" NOT NULL,
     api_key_id   TEXT COLLATE "C" NOT NULL REFERENCES api_keys,
     created_at   BIGINT NOT NULL,
     expires_at   BIGINT NOT NULL,
-    FOREIGN KEY (organization, user_id) REFERENCES members
+    FOREIGN KEY (organization, account) REFERENCES members
 );
 
 CREATE INDEX tokens_by_expiry ON tokens (expires_at);
-CREATE INDEX tokens_by_user ON tokens (organization, user_id);
+CREATE INDEX tokens_by_user ON tokens (organization, account);
 CREATE INDEX tokens_by_key ON tokens (api_key_id, created_at);
 
 -- Tools with their tags and variables, the leases that serialise their publications, builds and versions.
@@ -255,7 +259,7 @@ CREATE TABLE roles (
 CREATE TABLE operations (
     organization    TEXT COLLATE "C" NOT NULL REFERENCES organizations,
     operation       TEXT COLLATE "C" NOT NULL,
-    user_id         TEXT COLLATE "C" NOT NULL,
+    account         TEXT COLLATE "C" NOT NULL,
     kind            TEXT COLLATE "C" NOT NULL CHECK (kind IN ('invoke', 'publish')),
     tool            TEXT COLLATE "C" NOT NULL,
     idempotency_key TEXT COLLATE "C",
@@ -271,7 +275,7 @@ CREATE TABLE operations (
     PRIMARY KEY (organization, operation)
 );
 
-CREATE UNIQUE INDEX operations_by_key ON operations (organization, user_id, idempotency_key)
+CREATE UNIQUE INDEX operations_by_key ON operations (organization, account, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX operations_by_expiry ON operations (expires_at);
 CREATE INDEX operations_running ON operations (boot) WHERE state = 'running';

@@ -9,6 +9,7 @@ CREATE INDEX inv_started_by_origin ON inv_started (
 );
 ALTER TABLE inv_finished DROP COLUMN content;
 ALTER TABLE inv_finished DROP COLUMN refused_at;
+ALTER TABLE inv_started DROP COLUMN account;
 ALTER TABLE inv_started DROP COLUMN native_tool;
 ALTER TABLE inv_started DROP COLUMN turn;
 ALTER TABLE inv_started DROP COLUMN client;

@@ -7,6 +7,9 @@ ALTER TABLE inv_started ADD COLUMN client TEXT COLLATE "C";
 ALTER TABLE inv_started ADD COLUMN turn TEXT COLLATE "C";
 ALTER TABLE inv_started ADD COLUMN native_tool TEXT COLLATE "C";
 
+-- The account of the caller. The source has the user id, as people know it, or a user whom the caller claims to act for.
+ALTER TABLE inv_started ADD COLUMN account TEXT COLLATE "C";
+
 -- The step that refused a call, and the content blocks of a result. Both are null for other runs.
 ALTER TABLE inv_finished ADD COLUMN refused_at TEXT COLLATE "C";
 ALTER TABLE inv_finished ADD COLUMN content TEXT COLLATE "C";

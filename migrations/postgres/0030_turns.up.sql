@@ -15,7 +15,7 @@ CREATE TABLE conversations (
     organization      TEXT COLLATE "C" NOT NULL,
     conversation      TEXT COLLATE "C" NOT NULL,
     agent             TEXT COLLATE "C" NOT NULL,
-    user_id           TEXT COLLATE "C" NOT NULL,
+    account           TEXT COLLATE "C" NOT NULL,
     mode              TEXT COLLATE "C" NOT NULL CHECK (mode IN ('regular', 'conversation-simulation')),
     simulation_run_id TEXT COLLATE "C",
     unit_test_id      TEXT COLLATE "C",
@@ -28,7 +28,7 @@ CREATE TABLE conversations (
 );
 
 CREATE UNIQUE INDEX conversations_by_sequence ON conversations (organization, sequence);
-CREATE INDEX conversations_of_user ON conversations (organization, user_id, agent, sequence);
+CREATE INDEX conversations_of_user ON conversations (organization, account, agent, sequence);
 
 -- The tools that turns presented. Turns that present the same tools share a row.
 CREATE TABLE presented_tools (

@@ -14,23 +14,24 @@ CREATE INDEX oauth_clients_by_address ON oauth_clients (address, created_at);
 CREATE TABLE oauth_client_uses (
     client_id    TEXT COLLATE "C" NOT NULL REFERENCES oauth_clients ON DELETE CASCADE,
     organization TEXT COLLATE "C" NOT NULL,
-    user_id      TEXT COLLATE "C" NOT NULL,
+    account      TEXT COLLATE "C" NOT NULL,
     used_at      BIGINT NOT NULL,
-    PRIMARY KEY (organization, user_id, client_id),
-    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+    PRIMARY KEY (organization, account, client_id),
+    FOREIGN KEY (organization, account) REFERENCES members ON DELETE CASCADE
 );
 CREATE INDEX oauth_client_uses_by_client ON oauth_client_uses (client_id);
 CREATE INDEX oauth_client_uses_by_time ON oauth_client_uses (used_at);
 
--- Authorisations of clients by users, each for one MCP endpoint. An authorisation begins with a code, which is used once. It ends with the
+-- Authorisations of clients by users, each for one agent at the URL of its MCP endpoint. Another agent can get the URL later. An authorisation begins with a code, which is used once. It ends with the
 -- API key that the user signed in with.
 CREATE TABLE oauth_grants (
     grant_id        TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     organization    TEXT COLLATE "C" NOT NULL,
-    user_id         TEXT COLLATE "C" NOT NULL,
+    account         TEXT COLLATE "C" NOT NULL,
     api_key_id      TEXT COLLATE "C" NOT NULL REFERENCES api_keys ON DELETE CASCADE,
     client_id       TEXT COLLATE "C" NOT NULL,
     redirect_uri    TEXT COLLATE "C" NOT NULL,
+    agent           TEXT COLLATE "C" NOT NULL,
     resource        TEXT COLLATE "C" NOT NULL,
     challenge       TEXT COLLATE "C" NOT NULL,
     code_hash       BYTEA NOT NULL UNIQUE,
@@ -38,9 +39,9 @@ CREATE TABLE oauth_grants (
     code_used_at    BIGINT,
     created_at      BIGINT NOT NULL,
     expires_at      BIGINT NOT NULL,
-    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+    FOREIGN KEY (organization, account) REFERENCES members ON DELETE CASCADE
 );
-CREATE INDEX oauth_grants_by_user ON oauth_grants (organization, user_id, created_at);
+CREATE INDEX oauth_grants_by_user ON oauth_grants (organization, account, created_at);
 CREATE INDEX oauth_grants_by_key ON oauth_grants (api_key_id);
 CREATE INDEX oauth_grants_by_expiry ON oauth_grants (expires_at);
 

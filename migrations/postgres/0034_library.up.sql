@@ -8,6 +8,7 @@ CREATE TABLE library_items (
     item         TEXT COLLATE "C" NOT NULL,
     family       TEXT COLLATE "C" NOT NULL
         CHECK (family IN ('memory', 'rules', 'skills', 'tasks', 'prompts', 'artifacts', 'preferences')),
+    -- The account of the owner.
     owner        TEXT COLLATE "C" NOT NULL,
     -- Empty without an application.
     app          TEXT COLLATE "C" NOT NULL,
@@ -41,12 +42,12 @@ CREATE INDEX library_items_deleted ON library_items (deleted_at) WHERE deleted_a
 CREATE TABLE library_shares (
     organization TEXT COLLATE "C" NOT NULL,
     item         TEXT COLLATE "C" NOT NULL,
-    user_id      TEXT COLLATE "C" NOT NULL,
+    account      TEXT COLLATE "C" NOT NULL,
     -- That of the item, so that a list of one family reads no shares of others.
     family       TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (organization, user_id, family, item),
+    PRIMARY KEY (organization, account, family, item),
     FOREIGN KEY (organization, item) REFERENCES library_items ON DELETE CASCADE,
-    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+    FOREIGN KEY (organization, account) REFERENCES members ON DELETE CASCADE
 );
 
 CREATE INDEX library_shares_by_item ON library_shares (organization, item);

@@ -3,7 +3,7 @@ CREATE TABLE agent_runs (
     organization TEXT COLLATE "C" NOT NULL,
     agent_run    TEXT COLLATE "C" NOT NULL,
     agent        TEXT COLLATE "C" NOT NULL,
-    user_id      TEXT COLLATE "C" NOT NULL,
+    account      TEXT COLLATE "C" NOT NULL,
     kind         TEXT COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'call')),
     idempotency_key TEXT COLLATE "C",
     fingerprint  BYTEA,
@@ -21,9 +21,9 @@ CREATE TABLE agent_runs (
     FOREIGN KEY (organization, agent) REFERENCES agents
 );
 
-CREATE UNIQUE INDEX agent_runs_by_key ON agent_runs (organization, user_id, idempotency_key)
+CREATE UNIQUE INDEX agent_runs_by_key ON agent_runs (organization, account, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
-CREATE INDEX agent_runs_of_user ON agent_runs (organization, user_id, agent_run);
+CREATE INDEX agent_runs_of_user ON agent_runs (organization, account, agent_run);
 CREATE INDEX agent_runs_running ON agent_runs (updated_at) WHERE state = 'running';
 CREATE INDEX agent_runs_ended ON agent_runs (ended_at) WHERE ended_at IS NOT NULL;
 

@@ -70,8 +70,8 @@ BEGIN
         VALUES (one.organization, one.owner, one.family, one.app, 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
     INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
-        SELECT s.organization, s.user_id, s.family, '*', 1 FROM library_shares s
-        WHERE s.organization = one.organization AND s.item = one.item ORDER BY s.user_id
+        SELECT s.organization, s.account, s.family, '*', 1 FROM library_shares s
+        WHERE s.organization = one.organization AND s.item = one.item ORDER BY s.account
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
 END
 $$;
@@ -110,7 +110,7 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN share := NEW; ELSE share := OLD; END IF;
     INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
-        VALUES (share.organization, share.user_id, share.family, '*', 1)
+        VALUES (share.organization, share.account, share.family, '*', 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
     RETURN NULL;
 END

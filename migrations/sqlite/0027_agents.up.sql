@@ -7,6 +7,7 @@ CREATE TABLE agents (
     slug             TEXT NOT NULL,
     description      TEXT NOT NULL,
     scope            TEXT NOT NULL CHECK (scope IN ('personal', 'organization')),
+    -- The account of the author.
     author           TEXT NOT NULL,
     system_prompt    TEXT NOT NULL,
     running_revision INTEGER,
@@ -19,7 +20,10 @@ CREATE TABLE agents (
     PRIMARY KEY (organization, agent)
 ) STRICT;
 
-CREATE UNIQUE INDEX agents_live_slug ON agents (organization, slug) WHERE deleted_at IS NULL;
+-- Each author has slugs of their own for personal agents, so that nobody learns from a refusal which ones others have. The agents of the
+-- organisation share the others.
+CREATE UNIQUE INDEX agents_live_slug ON agents (organization, slug, (CASE WHEN scope = 'personal' THEN author ELSE '' END))
+    WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX agents_by_sequence ON agents (organization, sequence);
 
 -- The assignments of drafts. A draft may name any tool; a deployment checks them.

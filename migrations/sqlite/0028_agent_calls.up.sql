@@ -7,6 +7,9 @@ ALTER TABLE inv_started ADD COLUMN client TEXT;
 ALTER TABLE inv_started ADD COLUMN turn TEXT;
 ALTER TABLE inv_started ADD COLUMN native_tool TEXT;
 
+-- The account of the caller. The source has the user id, as people know it, or a user whom the caller claims to act for.
+ALTER TABLE inv_started ADD COLUMN account TEXT;
+
 -- The step that refused a call, and the content blocks of a result. Both are null for other runs.
 ALTER TABLE inv_finished ADD COLUMN refused_at TEXT;
 ALTER TABLE inv_finished ADD COLUMN content TEXT;

@@ -15,7 +15,7 @@ CREATE TABLE conversations (
     organization      TEXT NOT NULL,
     conversation      TEXT NOT NULL,
     agent             TEXT NOT NULL,
-    user_id           TEXT NOT NULL,
+    account           TEXT NOT NULL,
     mode              TEXT NOT NULL CHECK (mode IN ('regular', 'conversation-simulation')),
     simulation_run_id TEXT,
     unit_test_id      TEXT,
@@ -28,7 +28,7 @@ CREATE TABLE conversations (
 ) STRICT;
 
 CREATE UNIQUE INDEX conversations_by_sequence ON conversations (organization, sequence);
-CREATE INDEX conversations_of_user ON conversations (organization, user_id, agent, sequence);
+CREATE INDEX conversations_of_user ON conversations (organization, account, agent, sequence);
 
 -- The tools that turns presented. Turns that present the same tools share a row.
 CREATE TABLE presented_tools (

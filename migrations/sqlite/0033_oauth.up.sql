@@ -14,23 +14,24 @@ CREATE INDEX oauth_clients_by_address ON oauth_clients (address, created_at);
 CREATE TABLE oauth_client_uses (
     client_id    TEXT NOT NULL REFERENCES oauth_clients ON DELETE CASCADE,
     organization TEXT NOT NULL,
-    user_id      TEXT NOT NULL,
+    account      TEXT NOT NULL,
     used_at      INTEGER NOT NULL,
-    PRIMARY KEY (organization, user_id, client_id),
-    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+    PRIMARY KEY (organization, account, client_id),
+    FOREIGN KEY (organization, account) REFERENCES members ON DELETE CASCADE
 ) STRICT;
 CREATE INDEX oauth_client_uses_by_client ON oauth_client_uses (client_id);
 CREATE INDEX oauth_client_uses_by_time ON oauth_client_uses (used_at);
 
--- Authorisations of clients by users, each for one MCP endpoint. An authorisation begins with a code, which is used once. It ends with the
+-- Authorisations of clients by users, each for one agent at the URL of its MCP endpoint. Another agent can get the URL later. An authorisation begins with a code, which is used once. It ends with the
 -- API key that the user signed in with.
 CREATE TABLE oauth_grants (
     grant_id        TEXT NOT NULL PRIMARY KEY,
     organization    TEXT NOT NULL,
-    user_id         TEXT NOT NULL,
+    account         TEXT NOT NULL,
     api_key_id      TEXT NOT NULL REFERENCES api_keys ON DELETE CASCADE,
     client_id       TEXT NOT NULL,
     redirect_uri    TEXT NOT NULL,
+    agent           TEXT NOT NULL,
     resource        TEXT NOT NULL,
     challenge       TEXT NOT NULL,
     code_hash       BLOB NOT NULL UNIQUE,
@@ -38,9 +39,9 @@ CREATE TABLE oauth_grants (
     code_used_at    INTEGER,
     created_at      INTEGER NOT NULL,
     expires_at      INTEGER NOT NULL,
-    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+    FOREIGN KEY (organization, account) REFERENCES members ON DELETE CASCADE
 ) STRICT;
-CREATE INDEX oauth_grants_by_user ON oauth_grants (organization, user_id, created_at);
+CREATE INDEX oauth_grants_by_user ON oauth_grants (organization, account, created_at);
 CREATE INDEX oauth_grants_by_key ON oauth_grants (api_key_id);
 CREATE INDEX oauth_grants_by_expiry ON oauth_grants (expires_at);
 

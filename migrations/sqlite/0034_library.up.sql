@@ -8,6 +8,7 @@ CREATE TABLE library_items (
     item         TEXT NOT NULL,
     family       TEXT NOT NULL
         CHECK (family IN ('memory', 'rules', 'skills', 'tasks', 'prompts', 'artifacts', 'preferences')),
+    -- The account of the owner.
     owner        TEXT NOT NULL,
     -- Empty without an application.
     app          TEXT NOT NULL,
@@ -41,12 +42,12 @@ CREATE INDEX library_items_deleted ON library_items (deleted_at) WHERE deleted_a
 CREATE TABLE library_shares (
     organization TEXT NOT NULL,
     item         TEXT NOT NULL,
-    user_id      TEXT NOT NULL,
+    account      TEXT NOT NULL,
     -- That of the item, so that a list of one family reads no shares of others.
     family       TEXT NOT NULL,
-    PRIMARY KEY (organization, user_id, family, item),
+    PRIMARY KEY (organization, account, family, item),
     FOREIGN KEY (organization, item) REFERENCES library_items ON DELETE CASCADE,
-    FOREIGN KEY (organization, user_id) REFERENCES members ON DELETE CASCADE
+    FOREIGN KEY (organization, account) REFERENCES members ON DELETE CASCADE
 ) STRICT;
 
 CREATE INDEX library_shares_by_item ON library_shares (organization, item);

@@ -63,8 +63,8 @@ CREATE TRIGGER library_items_created AFTER INSERT ON library_items BEGIN
         VALUES (NEW.organization, NEW.owner, NEW.family, NEW.app, 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = changes + 1;
     INSERT INTO library_changes (organization, reader, family, app, changes)
-        SELECT s.organization, s.user_id, s.family, '*', 1 FROM library_shares s
-        WHERE s.organization = NEW.organization AND s.item = NEW.item ORDER BY s.user_id
+        SELECT s.organization, s.account, s.family, '*', 1 FROM library_shares s
+        WHERE s.organization = NEW.organization AND s.item = NEW.item ORDER BY s.account
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = changes + 1;
 END;
 CREATE TRIGGER library_items_resized AFTER UPDATE ON library_items BEGIN
@@ -81,8 +81,8 @@ CREATE TRIGGER library_items_changed AFTER UPDATE ON library_items
         VALUES (NEW.organization, NEW.owner, NEW.family, NEW.app, 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = changes + 1;
     INSERT INTO library_changes (organization, reader, family, app, changes)
-        SELECT s.organization, s.user_id, s.family, '*', 1 FROM library_shares s
-        WHERE s.organization = NEW.organization AND s.item = NEW.item ORDER BY s.user_id
+        SELECT s.organization, s.account, s.family, '*', 1 FROM library_shares s
+        WHERE s.organization = NEW.organization AND s.item = NEW.item ORDER BY s.account
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = changes + 1;
 END;
 CREATE TRIGGER library_items_gone AFTER DELETE ON library_items BEGIN
@@ -101,11 +101,11 @@ CREATE TRIGGER library_revisions_gone AFTER DELETE ON library_revisions BEGIN
 END;
 CREATE TRIGGER library_shares_begun AFTER INSERT ON library_shares BEGIN
     INSERT INTO library_changes (organization, reader, family, app, changes)
-        VALUES (NEW.organization, NEW.user_id, NEW.family, '*', 1)
+        VALUES (NEW.organization, NEW.account, NEW.family, '*', 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = changes + 1;
 END;
 CREATE TRIGGER library_shares_ended AFTER DELETE ON library_shares BEGIN
     INSERT INTO library_changes (organization, reader, family, app, changes)
-        VALUES (OLD.organization, OLD.user_id, OLD.family, '*', 1)
+        VALUES (OLD.organization, OLD.account, OLD.family, '*', 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = changes + 1;
 END;

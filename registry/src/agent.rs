@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId, UserId};
 use crate::agent_state::AgentState;
 use crate::assignment::Assignment;
 use crate::built_in_tools::BuiltInTools;
@@ -30,7 +30,7 @@ text_type! {
 }
 
 text_type! {
-    /// The name of an agent in URLs, unique among the organisation's agents.
+    /// The name of an agent in URLs, unique among the agents of the organisation, and among the personal agents of an author.
     AgentSlug = "slug", "must be 1 to 64 characters of a-z 0-9 -, the first and the last no hyphen", |text| {
         let slug = made_of(text, AgentSlug::BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '-'))?;
         let is_right = !slug.starts_with('-') && !slug.ends_with('-');
@@ -39,7 +39,8 @@ text_type! {
 }
 
 text_type! {
-    /// The id or the slug of an agent, in the URL of a client. An agent's id comes before another agent's slug.
+    /// The id or the slug of an agent, in the URL of a client. An agent's id comes before another agent's slug, and a personal agent of the
+    /// caller before one of the organisation.
     AgentReference = "agent", "must be the id or the slug of an agent", |text| {
         AgentSlug::parse(text).ok().map(|slug| slug.as_str().to_owned())
     };
@@ -179,7 +180,7 @@ pub struct Agent {
     pub slug: AgentSlug,
     pub description: Description,
     pub scope: AgentScope,
-    pub author: UserId,
+    pub author: AccountId,
     pub updated_by: UserId,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -252,7 +253,7 @@ impl RunningAgent {
 impl Agent {
     /// Whether a user of the organisation sees the agent.
     pub fn is_visible_to(&self, principal: &Principal) -> bool {
-        let is_own = self.author == principal.user || principal.may(Permission::Administer);
+        let is_own = self.author == principal.account || principal.may(Permission::Administer);
         self.organization == principal.organization && (is_own || self.scope == AgentScope::Organization)
     }
 }

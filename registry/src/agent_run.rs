@@ -1,6 +1,6 @@
 //! Runs of agents: a model calls tools until it has the answer to an objective.
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::clock::Timestamp;
 use crate::human_request::NewHumanRequest;
 use crate::ids::{AgentId, AgentRunId};
@@ -36,7 +36,7 @@ pub struct AgentRun {
     pub id: AgentRunId,
     pub organization: OrganizationId,
     pub agent: AgentId,
-    pub user: UserId,
+    pub account: AccountId,
     pub kind: AgentRunKind,
     pub state: AgentRunState,
     /// Answers of the model.
@@ -83,7 +83,7 @@ impl RunObjective {
 pub struct ListedAgentRun {
     pub id: AgentRunId,
     pub agent: AgentId,
-    pub user: UserId,
+    pub account: AccountId,
     pub kind: AgentRunKind,
     pub state: AgentRunState,
     pub objective: String,

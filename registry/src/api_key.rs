@@ -4,7 +4,7 @@
 //! characters and reveals a mistyped or truncated key without a read of the database. Keys of earlier releases have no
 //! checksum.
 
-use crate::account::UserId;
+use crate::account::AccountId;
 use crate::clock::Timestamp;
 use crate::random;
 use crate::text_type::{made_of, text_type};
@@ -39,7 +39,7 @@ impl ApiKeyName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     pub id: ApiKeyId,
-    pub user: UserId,
+    pub account: AccountId,
     pub name: Option<ApiKeyName>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
@@ -51,7 +51,7 @@ pub struct ApiKey {
 /// The input for creating a key.
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
-    pub user: UserId,
+    pub account: AccountId,
     pub name: Option<ApiKeyName>,
     pub expires_at: Option<Timestamp>,
 }

@@ -1,6 +1,6 @@
 //! Conversations of users with agents.
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, ConversationId};
 use crate::invocation_mode::InvocationMode;
@@ -27,7 +27,7 @@ pub struct Conversation {
     pub id: ConversationId,
     pub organization: OrganizationId,
     pub agent: AgentId,
-    pub user: UserId,
+    pub account: AccountId,
     pub mode: InvocationMode,
     pub simulation: Simulation,
     pub started_at: Timestamp,

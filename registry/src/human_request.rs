@@ -1,6 +1,6 @@
 //! Requests of runs of agents to people: questions, approvals of calls, and forms of tools.
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, AgentRunId, HumanRequestId};
 use crate::named_values::named_values;
@@ -46,7 +46,7 @@ pub struct HumanRequest {
     pub agent_run: AgentRunId,
     pub agent: AgentId,
     /// The user of the run.
-    pub user: UserId,
+    pub account: AccountId,
     pub kind: HumanRequestKind,
     pub urgency: Urgency,
     pub state: HumanRequestState,

@@ -97,7 +97,7 @@ mod variables;
 mod version;
 mod words;
 
-pub use account::{OrganizationId, UserId};
+pub use account::{AccountId, OrganizationId, UserId};
 pub use agent::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
     AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,

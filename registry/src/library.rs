@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::ids::{AgentId, InvocationId, LibraryItemId};
@@ -61,7 +61,7 @@ pub struct CallerNames {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LibraryScope {
     pub organization: OrganizationId,
-    pub user: UserId,
+    pub account: AccountId,
     pub app: Option<CallerName>,
 }
 
@@ -73,7 +73,7 @@ impl LibraryScope {
 }
 
 heap_bytes! {
-    LibraryScope { organization, user, app }
+    LibraryScope { organization, account, app }
 }
 
 /// The origin of a revision of an item.
@@ -118,7 +118,7 @@ pub(crate) fn require_no_nul<'t>(mut texts: impl Iterator<Item = &'t String>) ->
 pub struct LibraryItem {
     pub id: LibraryItemId,
     pub family: LibraryFamily,
-    pub owner: UserId,
+    pub owner: AccountId,
     pub app: Option<CallerName>,
     /// The fields of the family; in a list, without [`LibraryFamily::content_field`].
     pub body: Map<String, Value>,

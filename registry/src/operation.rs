@@ -1,6 +1,6 @@
 //! Asynchronous operations. Clients can poll them after their connection is gone, and retry them with an idempotency key.
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::ids::{OperationId, ToolId};
@@ -61,7 +61,7 @@ pub struct NewOperation {
 pub struct QueuedPublication {
     pub id: OperationId,
     pub organization: OrganizationId,
-    pub user: UserId,
+    pub account: AccountId,
     pub tool: ToolId,
     /// The body of its request.
     pub request: String,
@@ -95,7 +95,7 @@ pub struct TrackedOperation {
     pub id: OperationId,
     pub kind: OperationKind,
     pub tool: ToolId,
-    pub user: UserId,
+    pub account: AccountId,
     pub state: OperationState,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId, UserId};
 use crate::api_key::ApiKeyId;
 use crate::byte_cache::heap_bytes;
 use crate::clock::Timestamp;
 use crate::grant::Grants;
+use crate::ids::AgentId;
 use crate::permission::Permission;
 use crate::tool::Tool;
 
@@ -14,10 +15,12 @@ use crate::tool::Tool;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     pub organization: OrganizationId,
-    pub user: UserId,
+    pub account: AccountId,
     pub grants: Grants,
     /// `None` for a user who acts on the machine of the server, without a key.
     pub key: Option<SignInKey>,
+    /// The only agent at which the user's client may act, for an access token. Other credentials have no such bound.
+    pub agent: Option<AgentId>,
     /// The address at the other end of the request's connection.
     pub address: Option<IpAddr>,
 }
@@ -30,6 +33,16 @@ pub struct SignInKey {
 }
 
 impl Principal {
+    /// The id by which people know the user. Another user can get it after a removal: what belongs to the user names the account.
+    pub fn user(&self) -> UserId {
+        self.account.user()
+    }
+
+    /// Whether the credentials are for this agent. A new agent can have the URL that an earlier one had.
+    pub fn may_act_at(&self, agent: &AgentId) -> bool {
+        self.agent.as_ref().is_none_or(|own| own == agent)
+    }
+
     /// Whether the user has the permission without conditions.
     pub fn may(&self, permission: Permission) -> bool {
         permission == Permission::OwnAccount || self.grants.allow(permission)
@@ -47,5 +60,5 @@ impl Principal {
 }
 
 heap_bytes! {
-    Principal { organization, user, grants }
+    Principal { organization, account, agent, grants }
 }

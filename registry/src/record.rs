@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId, UserId};
 use crate::agent_call::AgentCall;
 use crate::answer::NewAnswers;
 use crate::api_key::ApiKeyId;
@@ -66,6 +66,8 @@ pub struct RunStart {
     pub tool: Option<ToolId>,
     pub tool_version: Option<Version>,
     pub source: InvocationSource,
+    /// The account of the caller. The source names a user for people, or one whom the caller claims to act for.
+    pub account: Option<AccountId>,
     /// The API key of the caller. `None` in records of earlier releases, as the address.
     pub api_key_id: Option<ApiKeyId>,
     pub caller_address: Option<IpAddr>,
@@ -87,6 +89,7 @@ impl RunStart {
             tool: None,
             tool_version: None,
             source,
+            account: None,
             api_key_id: None,
             caller_address: None,
             mode: InvocationMode::Regular,
@@ -153,6 +156,8 @@ pub enum RecordEvent {
     Unlinked {
         organization: OrganizationId,
         by: UserId,
+        /// The only account whose runs lose the ids. `None` for an administrator, who takes back those of all users.
+        own: Option<AccountId>,
         from: Rollback,
     },
 }

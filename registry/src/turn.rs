@@ -104,7 +104,7 @@ impl Turn {
         let (conversation, invocation_metadata) = (&self.conversation, self.metadata());
         match conversation.mode {
             InvocationMode::Regular => InvocationSource::RegularConversation {
-                user_id: conversation.user.to_string(),
+                user_id: conversation.account.user().into(),
                 conversation_id: Some(conversation.id.to_string()),
                 interaction_id: Some(self.interaction.to_string()),
                 invocation_metadata,

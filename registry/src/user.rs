@@ -1,13 +1,13 @@
 //! The users of an organisation.
 
-use crate::account::UserId;
+use crate::account::{AccountId, UserId};
 use crate::clock::Timestamp;
 use crate::role::RoleName;
 
 /// A user with their role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    pub id: UserId,
+    pub account: AccountId,
     pub role: RoleName,
     pub created_at: Timestamp,
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, DatabaseLocation, Digest, EnvvarName, Grants, KeyRing,
-    Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId, UserId,
+    AccountId, Artifacts, BranchName, BumpKind, Clock, Config, DataDir, DatabaseLocation, Digest, EnvvarName, Grants,
+    KeyRing, Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId,
     VersionSettings,
 };
 use serde_json::{Value, json};
@@ -56,9 +56,10 @@ impl<'t> Installer<'t> {
         let store = runtime.block_on(store).expect("a store");
         let principal = Principal {
             organization: OrganizationId::parse(&team.organization).expect("a name"),
-            user: UserId::parse(&team.user).expect("a name"),
+            account: AccountId::parse(&format!("{}#1", team.user)).expect("an account"),
             grants: Grants::everything(),
             key: None,
+            agent: None,
             address: None,
         };
         Self { team, runtime, store, artifacts: Artifacts::open(&data).expect("artifacts"), principal }

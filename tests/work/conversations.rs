@@ -161,6 +161,23 @@ fn a_simulation_is_taken_back() {
 }
 
 #[test]
+fn a_rollback_of_a_colleague_leaves_the_turns_and_one_of_an_administrator_takes_them() {
+    let team = Team::new();
+    let tool = repeater(&team);
+    Turn::of("x", 1).run(&tool);
+    let bob = team.joined_by("bob", "author");
+    let whole = json!({"conversation_id": CONVERSATION});
+    assert_eq!(roll_back(&bob, &whole), json!({"rolled_back": 0}));
+    assert_eq!(log(&team, "true").len(), 1);
+    let id = tool.id().to_owned();
+    Turn::of("x", 2).run(&bob.tool("repeater").with_id(&id));
+    assert_eq!(roll_back(&bob, &whole), json!({"rolled_back": 1}), "that of bob");
+    assert_eq!(log(&team, "true").len(), 1);
+    Turn::of("x", 3).run(&bob.tool("repeater").with_id(&id));
+    assert_eq!(roll_back(&team, &whole), json!({"rolled_back": 2}), "an administrator");
+}
+
+#[test]
 fn a_rollback_reaches_its_own_conversation_alone() {
     let team = Team::new();
     let tool = repeater(&team);

@@ -97,7 +97,7 @@ impl Credentials {
 
     /// Whether the credentials have no name or the principal's name.
     fn may_be_of(&self, principal: &Principal) -> bool {
-        let user = principal.user.as_str();
+        let user = principal.account.user_str();
         self.name.as_deref().is_none_or(|name| name == user || self.user(principal.organization.as_str()) == user)
     }
 }
@@ -105,7 +105,7 @@ impl Credentials {
 #[cfg(test)]
 mod tests {
     use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
-    use registry::{Grants, OrganizationId, Principal, UserId};
+    use registry::{AccountId, Grants, OrganizationId, Principal};
 
     use super::{Credentials, STANDARD};
     use base64::Engine;
@@ -121,9 +121,10 @@ mod tests {
     fn principal() -> Principal {
         Principal {
             organization: OrganizationId::parse("acme_labs").unwrap(),
-            user: UserId::parse("eve_1").unwrap(),
+            account: AccountId::parse("eve_1#1").unwrap(),
             grants: Grants::default(),
             key: None,
+            agent: None,
             address: None,
         }
     }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use registry::{OrganizationId, Principal, UserId};
+use registry::{AccountId, OrganizationId, Principal};
 
 use super::bounds::{Bound, Bounds, RequestBounds};
 use crate::body_end::OnBodyEnd;
@@ -27,7 +27,7 @@ struct Shared {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum RequestOwner {
     Organization(OrganizationId),
-    User(OrganizationId, UserId),
+    User(OrganizationId, AccountId),
     Address(IpAddr),
 }
 
@@ -60,8 +60,8 @@ impl RequestAdmission {
 
     /// Admits a request of a user.
     pub(crate) fn admit_user(&self, principal: &Principal) -> Result<Arc<RequestPermit>, Error> {
-        let (organization, user) = (&principal.organization, &principal.user);
-        let of_user = RequestOwner::User(organization.clone(), user.clone());
+        let (organization, account) = (&principal.organization, &principal.account);
+        let of_user = RequestOwner::User(organization.clone(), account.clone());
         self.admit(vec![of_user, RequestOwner::Organization(organization.clone())])
     }
 
@@ -177,9 +177,10 @@ mod tests {
     fn principal(organization: &str, user: &str) -> Principal {
         Principal {
             organization: OrganizationId::parse(organization).unwrap(),
-            user: UserId::parse(user).unwrap(),
+            account: AccountId::parse(&format!("{user}#1")).unwrap(),
             grants: Grants::default(),
             key: None,
+            agent: None,
             address: None,
         }
     }

@@ -197,7 +197,7 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
     Ok(Call {
         subject,
         inputs: vec![Input::of(arguments.clone())],
-        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        source: InvocationSource::Direct { user_id: principal.user().into() },
         principal,
         agent_call: Some(agent_call(scope, context)),
         pinned,

@@ -100,6 +100,9 @@ impl McpEndpoint {
     pub async fn serve(&self, request: McpRequest) -> Result<Response, Error> {
         let McpRequest { principal, agent, request } = request;
         let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+        if !principal.may_act_at(&running.agent.id) {
+            return Err(Error::Unauthenticated);
+        }
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
         let CallDepth(depth) = CallDepth::of(request.headers());

@@ -18,7 +18,7 @@ pub(super) struct LibraryItems {
 impl LibraryItems {
     pub fn of(store: &Store, viewpoint: &Viewpoint, family: LibraryFamily) -> Self {
         let of = viewpoint.library.clone();
-        let viewer = json!([viewpoint.agent, of.user, of.app, family]).to_string();
+        let viewer = json!([viewpoint.agent, of.account.as_str(), of.app, family]).to_string();
         // Only what is written has a provenance.
         let library = store.library(of, Provenance::default());
         Self { library, family, viewer }

@@ -95,8 +95,8 @@ impl Looks {
 
     /// Looks after every change until no client is left, or until the rights end.
     async fn keep(self, viewer: Viewer, shared: watch::Sender<Look>, mut looker: Looker) {
-        let LibraryScope { organization, user, .. } = &viewer.library;
-        let mut changes = self.store.seen_changes(organization, user);
+        let LibraryScope { organization, account, .. } = &viewer.library;
+        let mut changes = self.store.seen_changes(organization, account);
         loop {
             let counted = *changes.borrow_and_update();
             let began = Instant::now();

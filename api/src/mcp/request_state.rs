@@ -72,9 +72,9 @@ impl BoundCall<'_> {
             ListedSource::Native(_) => None,
         };
         let arguments = Digest::of(self.arguments.as_str().as_bytes());
-        let (organization, user, agent) = (&principal.organization, &principal.user, &running.agent.id);
+        let (organization, account, agent) = (&principal.organization, &principal.account, &running.agent.id);
         let bytes =
-            json!([organization.as_str(), user.as_str(), agent.as_str(), self.listed.name, component, arguments])
+            json!([organization.as_str(), account.as_str(), agent.as_str(), self.listed.name, component, arguments])
                 .to_string()
                 .into_bytes();
         Binding(bytes)

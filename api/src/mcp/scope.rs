@@ -36,8 +36,8 @@ impl Scope {
     /// What stays of the scope in what lives longer than the request.
     pub fn viewpoint(&self) -> Viewpoint {
         let Self { principal, names, .. } = self;
-        let (organization, user) = (principal.organization.clone(), principal.user.clone());
-        let library = LibraryScope { organization, user, app: names.app.clone() };
+        let (organization, account) = (principal.organization.clone(), principal.account.clone());
+        let library = LibraryScope { organization, account, app: names.app.clone() };
         Viewpoint { library, agent: self.running.agent.id.clone(), rights: self.rights.clone() }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{AgentId, OrganizationId, UserId};
+use registry::{AccountId, AgentId, OrganizationId};
 use tokio::time::Instant;
 
 use crate::metrics;
@@ -24,7 +24,7 @@ pub(super) struct SessionNumber(u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub organization: OrganizationId,
-    pub user: UserId,
+    pub account: AccountId,
     pub agent: AgentId,
 }
 
@@ -44,7 +44,7 @@ impl Session {
     }
 }
 
-type OfUsers = HashMap<UserId, HashSet<SessionNumber>>;
+type OfUsers = HashMap<AccountId, HashSet<SessionNumber>>;
 
 /// The sessions of a server.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl SessionTable {
         self.last += 1;
         let number = SessionNumber(self.last);
         let users = self.organizations.entry(owner.organization.clone()).or_default();
-        users.entry(owner.user.clone()).or_default().insert(number);
+        users.entry(owner.account.clone()).or_default().insert(number);
         self.sessions.insert(number, Session { owner, id: None, used: Instant::now(), requests: 0 });
         metrics::set_mcp_sessions(self.sessions.len());
         Some((number, evicted))
@@ -106,9 +106,9 @@ impl SessionTable {
         if let Some(id) = &session.id {
             self.numbers.remove(id);
         }
-        let Owner { organization, user, .. } = session.owner;
+        let Owner { organization, account, .. } = session.owner;
         if let Some(users) = self.organizations.get_mut(&organization) {
-            if let Some(numbers) = users.get_mut(&user) {
+            if let Some(numbers) = users.get_mut(&account) {
                 numbers.remove(&number);
             }
             users.retain(|_, numbers| !numbers.is_empty());
@@ -123,7 +123,7 @@ impl SessionTable {
     /// most sessions in a full organisation or in the largest organisation of a full server. `None` while all bounds are kept.
     fn full_group(&self, owner: &Owner) -> Option<Vec<SessionNumber>> {
         let users = self.organizations.get(&owner.organization);
-        let own = users.and_then(|users| users.get(&owner.user)).filter(|own| own.len() >= SESSIONS_OF_USER_MAX);
+        let own = users.and_then(|users| users.get(&owner.account)).filter(|own| own.len() >= SESSIONS_OF_USER_MAX);
         if let Some(own) = own {
             return Some(own.iter().copied().collect());
         }
@@ -160,7 +160,7 @@ mod tests {
     fn owner(organization: usize, user: usize) -> Owner {
         Owner {
             organization: OrganizationId::parse(&format!("org{organization}")).unwrap(),
-            user: UserId::parse(&format!("user{user}")).unwrap(),
+            account: AccountId::parse(&format!("user#{user}")).unwrap(),
             agent: AgentId::parse(AGENT).unwrap(),
         }
     }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn count_of(table: &SessionTable, of: &Owner) -> usize {
-        table.organizations.get(&of.organization).and_then(|users| users.get(&of.user)).map_or(0, HashSet::len)
+        table.organizations.get(&of.organization).and_then(|users| users.get(&of.account)).map_or(0, HashSet::len)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use parking_lot::Mutex;
-use registry::{AgentId, OrganizationId, UserId};
+use registry::{AccountId, AgentId, OrganizationId};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use serde::Deserialize;
@@ -171,7 +171,8 @@ impl SessionUse {
 
 fn owner_of(scope: &Scope) -> Owner {
     let Scope { principal, running, .. } = scope;
-    let (organization, user): (OrganizationId, UserId) = (principal.organization.clone(), principal.user.clone());
+    let (organization, account): (OrganizationId, AccountId) =
+        (principal.organization.clone(), principal.account.clone());
     let agent: AgentId = running.agent.id.clone();
-    Owner { organization, user, agent }
+    Owner { organization, account, agent }
 }

@@ -56,22 +56,24 @@ impl<'a> Consent<'a> {
             Err(Error::Unauthenticated) => return Ok(Decision::Unclear(WRONG_KEY)),
             signed_in => signed_in?,
         };
-        if server.store.running_agent(&principal, &asked.gateway.agent).await?.is_none() {
+        let Some(running) = server.store.running_agent(&principal, &asked.gateway.agent).await? else {
             return Ok(Decision::Unclear(NO_GATEWAY));
-        }
+        };
         if asked.client.is_registered() {
             server.store.note_client_use(&principal, &asked.client.id).await?;
         }
-        let code = server.store.authorize_client(&principal, asked.terms()).await?.ok_or(Error::Unauthenticated)?;
-        let (organization, user) = (&principal.organization, &principal.user);
+        let code = server.store.authorize_client(&principal, &running.agent.id, asked.terms()).await?;
+        let code = code.ok_or(Error::Unauthenticated)?;
+        let (organization, user) = (&principal.organization, principal.user());
         tracing::info!(%organization, %user, client = asked.client.id, resource = asked.gateway.url, "a client was authorised");
         Ok(Decision::Allowed(code.expose().to_owned()))
     }
 
     async fn sign_in(&self, server: &OauthServer, asked: &Authorization) -> Result<Principal, Error> {
         let found = server.store.authenticate_key(self.api_key).await?;
-        let is_right =
-            |found: &Principal| found.organization == asked.gateway.organization && found.user.as_str() == self.user;
+        let is_right = |found: &Principal| {
+            found.organization == asked.gateway.organization && found.account.user_str() == self.user
+        };
         found.filter(is_right).ok_or(Error::Unauthenticated)
     }
 

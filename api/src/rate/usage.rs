@@ -34,7 +34,7 @@ pub(super) struct Key {
 
 impl Key {
     pub(super) fn of(operation: &'static str, principal: &Principal) -> Self {
-        let (organization, user) = (principal.organization.to_string(), principal.user.to_string());
+        let (organization, user) = (principal.organization.to_string(), principal.account.as_str().to_owned());
         Self { operation, organization, user, peer: None }
     }
 

@@ -131,7 +131,7 @@ fn git_request(principal: &Principal, path: &str, parts: &Parts) -> GitRequest {
         content_encoding: encodings(headers),
         content_length: text(CONTENT_LENGTH).and_then(|length| length.parse().ok()),
         git_protocol: text(HeaderName::from_static("git-protocol")),
-        remote_user: principal.user.to_string(),
+        remote_user: principal.user().into(),
         organization: principal.organization.clone(),
         may_push: true,
     }

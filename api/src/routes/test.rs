@@ -72,7 +72,7 @@ impl Test {
         let build = |progress| builder.build_branch(&principal, test, progress);
         let candidate = report(&events, build).await?;
         let source = InvocationSource::BranchTest {
-            user_id: principal.user.to_string(),
+            user_id: principal.user().into(),
             commit_branch: commit_branch.to_string(),
             commit: candidate.commit.clone(),
         };

@@ -3,3 +3,13 @@
 pub(crate) mod list;
 pub(crate) mod remove;
 pub(crate) mod set;
+
+use registry::{AccountId, Principal, Store, UserId};
+
+use crate::error::Error;
+
+/// Finds the account of the user in the path.
+async fn find_account(store: &Store, principal: &Principal, user: &UserId) -> Result<AccountId, Error> {
+    let found = store.get_user(&principal.organization, user).await?;
+    Ok(found.ok_or(registry::Error::NotFound { what: "user" })?.account)
+}

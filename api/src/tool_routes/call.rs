@@ -74,7 +74,7 @@ fn call(
     Call {
         subject: Subject::Native(tool),
         inputs: vec![Input::of(input_parameters)],
-        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        source: InvocationSource::Direct { user_id: principal.user().into() },
         principal,
         agent_call: None,
         pinned: Vec::new(),

@@ -36,6 +36,13 @@ pub struct Agent {
     pub running_revision: Option<u32>,
 }
 
+impl Agent {
+    /// Whether only its author and administrators see the agent.
+    pub fn is_personal(&self) -> bool {
+        self.scope == registry::AgentScope::Personal.as_str()
+    }
+}
+
 /// An agent with its draft.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AgentDetail {
@@ -126,7 +133,7 @@ impl From<registry::Agent> for Agent {
             slug: agent.slug.into(),
             description: agent.description.into(),
             scope: agent.scope.as_str().to_owned(),
-            author: agent.author.into(),
+            author: agent.author.user().into(),
             updated_by: agent.updated_by.into(),
             created_at: agent.created_at.to_string(),
             updated_at: agent.updated_at.to_string(),

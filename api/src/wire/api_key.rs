@@ -52,7 +52,7 @@ impl From<registry::ApiKey> for ApiKey {
         Self {
             prefix: key.id.prefix(),
             api_key_id: key.id.into(),
-            user_id: key.user.into(),
+            user_id: key.account.user().into(),
             name: key.name.map(Into::into),
             created_at: text(key.created_at),
             expires_at: key.expires_at.map(text),

@@ -40,11 +40,11 @@ pub(crate) fn conversation_example() -> Value {
 
 impl From<registry::Conversation> for Conversation {
     fn from(conversation: registry::Conversation) -> Self {
-        let registry::Conversation { id, agent, user, mode, simulation, started_at, ended_at, .. } = conversation;
+        let registry::Conversation { id, agent, account, mode, simulation, started_at, ended_at, .. } = conversation;
         Self {
             id: id.into(),
             agent_id: agent.into(),
-            user_id: user.into(),
+            user_id: account.user().into(),
             mode: mode.as_str().to_owned(),
             simulation_unit_test_set_run_id: simulation.unit_test_set_run_id,
             unit_test_id: simulation.unit_test_id,

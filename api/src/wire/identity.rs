@@ -58,7 +58,7 @@ pub struct Token {
 impl User {
     pub(crate) fn new(organization: &OrganizationId, user: registry::User) -> Self {
         Self {
-            user_id: user.id.into(),
+            user_id: user.account.user().into(),
             org_id: organization.to_string(),
             role: user.role.into(),
             created_at: user.created_at.to_string(),

@@ -119,6 +119,35 @@ async fn an_assignment_asks_for_confirmations() {
     assert!(app.get(&path).await.json()["assignments"][0].get("humanIntervention").is_none());
 }
 
+/// A refused slug of a personal agent would tell that a colleague has it.
+#[tokio::test]
+async fn each_author_has_slugs_of_their_own_for_personal_agents() {
+    let app = TestApp::start().await;
+    let bob = app.member("bob", "author").await;
+    let create = async |token: &str, scope: &str| {
+        let mut new = new("desk");
+        new["scope"] = json!(scope);
+        app.signed_as(token, "POST", "/agent").json(&new).await
+    };
+    for token in [&app.token, &bob] {
+        assert_eq!(create(token, "personal").await.status, StatusCode::CREATED);
+        assert_eq!(create(token, "personal").await.refusal(), (409, "already_exists".into()));
+    }
+    let shared = create(&app.token, "organization").await.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(create(&bob, "organization").await.refusal(), (409, "already_exists".into()));
+    let path = format!("/agent/{shared}");
+    let personal = json!({"scope": "personal"});
+    let refused = app.signed_as(&bob, "POST", &path).json(&personal).await;
+    assert_eq!(
+        refused.refusal(),
+        (403, "permission_missing".into()),
+        "only the author takes an agent away from others"
+    );
+    let refused = app.post(&path, &personal).await;
+    assert_eq!(refused.refusal(), (409, "already_exists".into()), "the author has a personal one with the slug");
+    assert!(refused.json()["detail"].as_str().unwrap().contains("`desk`"), "{}", refused.json());
+}
+
 #[tokio::test]
 async fn a_slug_belongs_to_one_agent() {
     let app = TestApp::start().await;

@@ -58,8 +58,9 @@ impl TestApp {
         let id = UserId::parse(user).unwrap();
         let new = NewUser { id: id.clone(), role: RoleName::parse(role).unwrap() };
         self.store.create_user(&self.principal.organization, new).await.unwrap();
-        let new = NewApiKey { user: id, name: None, expires_at: None };
-        self.store.create_api_key(&self.principal.organization, new).await.unwrap()
+        let organization = &self.principal.organization;
+        let account = self.store.account(organization, &id).await.unwrap();
+        self.store.create_api_key(organization, NewApiKey { account, name: None, expires_at: None }).await.unwrap()
     }
 
     /// A token of a new user of `acme` who has this role.
@@ -222,6 +223,7 @@ impl TestApp {
             tool_version: Some(Version::FIRST),
             input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
             started_at: clock.now(),
+            account: Some(self.principal.account.clone()),
             ..RunStart::minimal(id.clone(), organization.clone(), conversation())
         };
         self.store.record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();

@@ -4,6 +4,7 @@
 //! The routes come from `routes()`, so that new ones are included.
 
 mod cells;
+mod owners;
 mod paths;
 mod rules;
 mod world;

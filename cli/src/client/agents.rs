@@ -30,23 +30,38 @@ impl Client {
         Ok((agents, has_more))
     }
 
-    /// Finds the agent with a slug or an id. A slug can have the form of an id; the id wins.
+    /// Finds the agent with a slug or an id. A slug can have the form of an id; the id wins. Of several agents with a slug, the caller's
+    /// personal one wins, then that of the organisation.
     pub async fn find_agent(&self, slug_or_id: &str) -> anyhow::Result<Agent> {
         let by_id = match AgentId::parse(slug_or_id) {
-            Ok(_) => self.agent_with("id", slug_or_id).await?,
+            Ok(_) => self.agents_with("id", slug_or_id).await?.pop(),
             Err(_) => None,
         };
         let found = match by_id {
-            None if AgentSlug::parse(slug_or_id).is_ok() => self.agent_with("slug", slug_or_id).await?,
+            None if AgentSlug::parse(slug_or_id).is_ok() => self.agent_with_slug(slug_or_id).await?,
             found => found,
         };
         let hint = "`lathe agent list` lists the agents that you see";
         found.ok_or_else(|| Failure::coded("not_found", format!("there is no agent `{slug_or_id}`"), hint))
     }
 
-    async fn agent_with(&self, field: &'static str, text: &str) -> anyhow::Result<Option<Agent>> {
-        let page: Value = self.get(Call::new(Method::GET, &["agent"]).query(field, text)).await?.body;
-        page["agents"].get(0).map(read).transpose()
+    async fn agent_with_slug(&self, slug: &str) -> anyhow::Result<Option<Agent>> {
+        let (personal, shared) = self.agents_with("slug", slug).await?.into_iter().partition(Agent::is_personal);
+        let (own, of_others): (Vec<Agent>, Vec<Agent>) =
+            Vec::into_iter(personal).partition(|agent| agent.author == self.credentials().user_id);
+        let candidates: [Vec<Agent>; 3] = [own, shared, of_others];
+        let mut found = candidates.into_iter().find(|agents| !agents.is_empty()).unwrap_or_default();
+        if found.len() > 1 {
+            // Administrators see the personal agents of all users, and of users who were removed.
+            let hint = "name it by its id; `lathe agent list` shows the ids";
+            return Err(Failure::usage(format!("several agents have the slug `{slug}`"), hint));
+        }
+        Ok(found.pop())
+    }
+
+    async fn agents_with(&self, field: &'static str, text: &str) -> anyhow::Result<Vec<Agent>> {
+        let call = Call::new(Method::GET, &["agent"]).query(field, text).query("limit", PAGE_AGENTS_MAX);
+        self.all_pages(call, "agents").await?.iter().map(read).collect()
     }
 
     pub async fn show_agent(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentDetail>> {

@@ -71,8 +71,9 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
         }
         OrgCommand::Key(arguments) => {
             let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
-            let new = NewApiKey { user, name: None, expires_at: None };
-            open_with(&organization, &arguments.data).await?.create_api_key(&organization, new).await?
+            let store = open_with(&organization, &arguments.data).await?;
+            let account = store.account(&organization, &user).await?;
+            store.create_api_key(&organization, NewApiKey { account, name: None, expires_at: None }).await?
         }
     };
     screen.answer(&key_document(&key), || text(&key))

@@ -22,7 +22,7 @@ pub enum UserCommand {
     List,
     /// Change a user's role, from their next request on
     SetRole(SetRoleArguments),
-    /// Remove a user with their keys; everything they created stays
+    /// Remove a user with everything that acts for them or that they alone read; tools, versions, records and shared items stay
     Remove(RemoveArguments),
     /// Variables that every run of a user receives
     #[command(subcommand)]
@@ -87,5 +87,10 @@ async fn set_role(client: &Client, arguments: &SetRoleArguments, screen: Screen)
 async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let user = &arguments.user;
     not_found::named(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
-    screen.answer(&json!({ "user_id": user }), || format!("removed {user} with their keys"))
+    screen.answer(&json!({ "user_id": user }), || {
+        format!(
+            "removed {user}: their keys, tokens, variables, runs of agents, and the items of the Library that nobody else reads\n\n\
+             Their tools, versions, records, agents and shared items stay. Another user with the id `{user}` gets none of them."
+        )
+    })
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use registry::{
-    Clock, Config, DataDir, Description, Grants, KeyRing, NewOrganization, NewTool, OrganizationId, Page, Principal,
-    Store, StoreOptions, Tags, Timestamp, ToolFilter, ToolId, ToolName, UserId,
+    AccountId, Clock, Config, DataDir, Description, Grants, KeyRing, NewOrganization, NewTool, OrganizationId, Page,
+    Principal, Store, StoreOptions, Tags, Timestamp, ToolFilter, ToolId, ToolName,
 };
 
 use crate::arguments::Arguments;
@@ -105,12 +105,12 @@ impl World {
 
 fn principal(organization: &str) -> Principal {
     let organization = OrganizationId::parse(organization).expect("a name");
-    let user = UserId::parse("ann").expect("a name");
-    Principal { organization, user, grants: Grants::everything(), key: None, address: None }
+    let account = AccountId::parse("ann#1").expect("an account");
+    Principal { organization, account, grants: Grants::everything(), key: None, agent: None, address: None }
 }
 
 async fn create(store: &Store, principal: &Principal) {
-    let (organization, user) = (principal.organization.clone(), principal.user.clone());
+    let (organization, user) = (principal.organization.clone(), principal.user());
     store.create_organization(NewOrganization { organization, user }).await.expect("an organisation");
     for number in 0..TOOLS {
         let name = ToolName::parse(&format!("tool_{number:02}")).expect("a name");

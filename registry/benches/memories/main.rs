@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt};
 use registry::{
-    Clock, Config, DataDir, DatabaseLocation, KeyRing, Library, LibraryContent, LibraryFamily, LibraryScope,
-    NewOrganization, OrganizationId, Provenance, SecretValue, Store, StoreOptions, UserId,
+    AccountId, Clock, Config, DataDir, DatabaseLocation, KeyRing, Library, LibraryContent, LibraryFamily, LibraryScope,
+    NewOrganization, OrganizationId, Provenance, SecretValue, Store, StoreOptions,
 };
 use serde_json::json;
 
@@ -77,10 +77,10 @@ async fn open(folder: &std::path::Path, database: DatabaseLocation) -> Store {
 
 async fn library(store: &Store) -> Library {
     let organization = OrganizationId::parse("acme").expect("an organisation");
-    let user = UserId::parse("ada").expect("a user");
-    let new = NewOrganization { organization: organization.clone(), user: user.clone() };
+    let account = AccountId::parse("ada#1").expect("an account");
+    let new = NewOrganization { organization: organization.clone(), user: account.user() };
     store.create_organization(new).await.expect("an empty database");
-    store.library(LibraryScope { organization, user, app: None }, Provenance::default())
+    store.library(LibraryScope { organization, account, app: None }, Provenance::default())
 }
 
 async fn remember(library: &Library, text: String) {

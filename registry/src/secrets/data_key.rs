@@ -6,7 +6,7 @@ use chacha20poly1305::aead::{Aead, AeadInPlace, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::byte_cache::HeapBytes;
 use crate::error::{Error, Result};
 use crate::ids::ToolId;
@@ -45,7 +45,7 @@ pub struct SealedFor<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum VariableOwner<'a> {
     Tool(&'a ToolId),
-    User(&'a UserId),
+    User(&'a AccountId),
 }
 
 impl DataKey {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::{OrganizationId, UserId};
+use super::sql::NamedAgent;
+use crate::account::{AccountId, OrganizationId};
 use crate::agent::{AgentReference, RunningAgent};
 use crate::byte_cache::{ByteCache, CacheBound};
 use crate::callable::Callable;
@@ -30,10 +31,10 @@ pub(super) struct CallCaches {
     pub resolved: ByteCache<(OrganizationId, ToolId, String), VersionId>,
     /// The callables of these versions. All constraints that resolve to a version share its callable.
     pub callables: ByteCache<(OrganizationId, ToolId, VersionId), Arc<Callable>>,
-    /// The ids of agents by id or slug.
-    pub agent_references: ByteCache<(OrganizationId, AgentReference), AgentId>,
+    /// The agents with an id or a slug.
+    pub agent_references: ByteCache<(OrganizationId, AgentReference), Arc<[NamedAgent]>>,
     pub running_agents: ByteCache<(OrganizationId, AgentId), Arc<RunningAgent>>,
-    pub user_variables: ByteCache<(OrganizationId, UserId), Arc<[SealedUserVariable]>>,
+    pub user_variables: ByteCache<(OrganizationId, AccountId), Arc<[SealedUserVariable]>>,
 }
 
 impl Default for CallCaches {
@@ -58,9 +59,9 @@ impl CallCaches {
     }
 
     /// Drops the variables of a user, or of all users of an organisation.
-    pub fn drop_user_variables(&self, of: &OrganizationId, of_user: Option<&UserId>) {
-        let is_of = |user: &UserId| of_user.is_none_or(|of_user| of_user == user);
-        self.user_variables.drop_where(|(organization, user), _| organization == of && is_of(user));
+    pub fn drop_user_variables(&self, of: &OrganizationId, of_account: Option<&AccountId>) {
+        let is_of = |account: &AccountId| of_account.is_none_or(|of_account| of_account == account);
+        self.user_variables.drop_where(|(organization, account), _| organization == of && is_of(account));
     }
 
     /// Callers do this after a change and before they report it.

@@ -1,7 +1,7 @@
 //! Changes of rows that servers keep in memory. A write names the rows that it changes, and servers drop what they have in memory of
 //! these rows, and of no others. A write of other rows names nothing, so that heartbeats, leases, counts and records reach nobody.
 
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::ids::BootId;
 use crate::library::LibraryFamily;
 
@@ -59,27 +59,27 @@ impl ChangeKind {
 pub(super) struct Change {
     pub kind: ChangeKind,
     pub organization: OrganizationId,
-    /// The only user whom the change concerns; `None` when it may concern all of the organisation.
-    pub user: Option<UserId>,
+    /// The account of the only user whom the change concerns; `None` when it may concern all of the organisation.
+    pub account: Option<AccountId>,
 }
 
 impl Change {
     pub fn of_organization(kind: ChangeKind, organization: &OrganizationId) -> Self {
-        Self { kind, organization: organization.clone(), user: None }
+        Self { kind, organization: organization.clone(), account: None }
     }
 
-    pub fn of_user(kind: ChangeKind, organization: &OrganizationId, user: &UserId) -> Self {
-        Self { kind, organization: organization.clone(), user: Some(user.clone()) }
+    pub fn of_user(kind: ChangeKind, organization: &OrganizationId, account: &AccountId) -> Self {
+        Self { kind, organization: organization.clone(), account: Some(account.clone()) }
     }
 }
 
 /// Writes the notice of a change for other servers, with the start of the process that made it: some 300 bytes at most, of the 8,000
 /// that the database takes.
 pub(super) fn write_notice(boot: &BootId, change: &Change) -> String {
-    let Change { kind, organization, user } = change;
+    let Change { kind, organization, account } = change;
     // Ids have no spaces.
-    let user = user.as_ref().map(|user| format!(" {user}")).unwrap_or_default();
-    format!("{boot} {} {organization}{user}", kind.as_str())
+    let account = account.as_ref().map(|account| format!(" {}", account.as_str())).unwrap_or_default();
+    format!("{boot} {} {organization}{account}", kind.as_str())
 }
 
 /// A notice as another server reads it.
@@ -100,8 +100,8 @@ pub(super) fn read_notice(own: &BootId, text: &str) -> Notice {
     let read = |words: &mut std::str::Split<'_, char>| {
         let kind = ChangeKind::parse(words.next()?)?;
         let organization = OrganizationId::parse(words.next()?).ok()?;
-        let user = words.next().map(UserId::parse).transpose().ok()?;
-        words.next().is_none().then_some(Change { kind, organization, user })
+        let account = words.next().map(AccountId::parse).transpose().ok()?;
+        words.next().is_none().then_some(Change { kind, organization, account })
     };
     read(&mut words).map_or(Notice::Unknown, Notice::Of)
 }
@@ -115,8 +115,8 @@ mod tests {
         OrganizationId::parse(id).unwrap()
     }
 
-    fn user(id: &str) -> UserId {
-        UserId::parse(id).unwrap()
+    fn account(id: &str) -> AccountId {
+        AccountId::parse(id).unwrap()
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         for kind in ChangeKind::ALL {
             for change in [
                 Change::of_organization(kind, &organization(&"o".repeat(128))),
-                Change::of_user(kind, &organization("acme"), &user("-")),
+                Change::of_user(kind, &organization("acme"), &account("-#1")),
             ] {
                 let notice = write_notice(&other, &change);
                 assert!(notice.len() < 400, "{notice}");
@@ -133,7 +133,15 @@ mod tests {
                 assert_eq!(read_notice(&other, &notice), Notice::Own);
             }
         }
-        for unknown in ["", "other", "other everything", "other tools", "other tools acme bob x", "other tools acme "] {
+        for unknown in [
+            "",
+            "other",
+            "other everything",
+            "other tools",
+            "other tools acme bob",
+            "other tools acme bob#1 x",
+            "other tools acme ",
+        ] {
             assert_eq!(read_notice(&own, unknown), Notice::Unknown, "{unknown}");
         }
     }

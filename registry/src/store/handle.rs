@@ -18,7 +18,7 @@ use super::sql::record_rows::RecordRows;
 use super::storage_health::StorageHealth;
 use super::subscribers::SeenChanges;
 use super::writer::Writer;
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -85,13 +85,13 @@ impl Store {
 
     /// Returns counters of the changes of what a user sees, by this server or by another. While notices of another server do not
     /// arrive, its changes are not counted; when they arrive again, everything counts as changed.
-    pub fn seen_changes(&self, organization: &OrganizationId, user: &UserId) -> watch::Receiver<SeenChanges> {
-        self.0.kept.subscribers.subscribe(organization, user)
+    pub fn seen_changes(&self, organization: &OrganizationId, account: &AccountId) -> watch::Receiver<SeenChanges> {
+        self.0.kept.subscribers.subscribe(organization, account)
     }
 
     /// Returns a number that grows with every change of the rules of a user, as [`Store::seen_changes`] counts changes.
-    pub fn rules_generation(&self, organization: &OrganizationId, user: &UserId) -> u64 {
-        self.0.kept.rules.of(organization, user)
+    pub fn rules_generation(&self, organization: &OrganizationId, account: &AccountId) -> u64 {
+        self.0.kept.rules.of(organization, account)
     }
 
     /// The key with which the states of calls are signed that wait for answers.

@@ -9,7 +9,7 @@ use super::call_caches::CallCaches;
 use super::changes::{Change, ChangeKind, Notice, read_notice};
 use super::subscribers::Subscribers;
 use super::token_cache::TokenCache;
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::ids::BootId;
 
 /// Counters of the changes of rules, of eight bytes each.
@@ -40,13 +40,13 @@ impl KeptRows {
 
     /// Drops the rows that a change names.
     pub fn apply(&self, change: &Change) {
-        let Change { kind, organization, user } = change;
+        let Change { kind, organization, account } = change;
         match kind {
             // A catalogue is right as long as the running agent that it was made from is in the cache.
             ChangeKind::Tools | ChangeKind::Agents => self.caches.drop_tools_and_agents(organization),
-            ChangeKind::Rights => self.tokens.drop_tokens(organization, user.as_ref()),
-            ChangeKind::UserVariables => self.caches.drop_user_variables(organization, user.as_ref()),
-            ChangeKind::Rules => self.rules.advance(organization, user.as_ref()),
+            ChangeKind::Rights => self.tokens.drop_tokens(organization, account.as_ref()),
+            ChangeKind::UserVariables => self.caches.drop_user_variables(organization, account.as_ref()),
+            ChangeKind::Rules => self.rules.advance(organization, account.as_ref()),
             // Kept for the task, if it is busy now.
             ChangeKind::Cancellations => self.cancellations.notify_one(),
             ChangeKind::Library => {}
@@ -88,13 +88,13 @@ impl Default for RuleGenerations {
 
 impl RuleGenerations {
     /// Returns a number that grows with every change of the rules that a user may have.
-    pub fn of(&self, organization: &OrganizationId, user: &UserId) -> u64 {
+    pub fn of(&self, organization: &OrganizationId, account: &AccountId) -> u64 {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
-        read(self.counter((organization, None))) + read(self.counter((organization, Some(user))))
+        read(self.counter((organization, None))) + read(self.counter((organization, Some(account))))
     }
 
-    fn advance(&self, organization: &OrganizationId, user: Option<&UserId>) {
-        self.counter((organization, user)).fetch_add(1, Ordering::AcqRel);
+    fn advance(&self, organization: &OrganizationId, account: Option<&AccountId>) {
+        self.counter((organization, account)).fetch_add(1, Ordering::AcqRel);
     }
 
     fn advance_all(&self) {
@@ -103,7 +103,7 @@ impl RuleGenerations {
         }
     }
 
-    fn counter(&self, key: (&OrganizationId, Option<&UserId>)) -> &AtomicU64 {
+    fn counter(&self, key: (&OrganizationId, Option<&AccountId>)) -> &AtomicU64 {
         let number = usize::try_from(self.hasher.hash_one(key) % RULE_COUNTERS as u64).unwrap_or_default();
         &self.counters[number]
     }
@@ -120,32 +120,34 @@ mod tests {
     use crate::store::changes::write_notice;
     use crate::store::token_cache::Checked;
 
-    fn ids(organization: &str, user: &str) -> (OrganizationId, UserId) {
-        (OrganizationId::parse(organization).unwrap(), UserId::parse(user).unwrap())
+    fn ids(organization: &str, user: &str) -> (OrganizationId, AccountId) {
+        let account = AccountId::parse(&format!("{user}#1")).unwrap();
+        (OrganizationId::parse(organization).unwrap(), account)
     }
 
     /// Rows of three users in memory, of whom two are of one organisation.
     struct Filled {
         kept: KeptRows,
-        users: [(OrganizationId, UserId); 3],
+        users: [(OrganizationId, AccountId); 3],
     }
 
     impl Filled {
         fn new() -> Self {
             let kept = KeptRows::new(BootId::new(&Clock::system()));
             let users = [ids("acme", "ann"), ids("acme", "bob"), ids("globex", "ann")];
-            for (number, (organization, user)) in (0..).zip(users.clone()) {
+            for (number, (organization, account)) in (0..).zip(users.clone()) {
                 let principal = Principal {
                     organization: organization.clone(),
-                    user: user.clone(),
+                    account: account.clone(),
                     grants: Grants::default(),
                     key: None,
+                    agent: None,
                     address: None,
                 };
                 let (tokens, variables) = (&kept.tokens.checked, &kept.caches.user_variables);
                 let checked = Checked { principal, expires_at: None, resource: None };
                 tokens.insert_read(&tokens.read_start(), [number; 32], checked);
-                variables.insert_read(&variables.read_start(), (organization, user), Arc::from([]));
+                variables.insert_read(&variables.read_start(), (organization, account), Arc::from([]));
             }
             Self { kept, users }
         }

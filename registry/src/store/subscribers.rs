@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::changes::{Change, ChangeKind};
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 
 /// Counters of the changes of what one user sees, by this server or by another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,18 +39,18 @@ impl SeenChanges {
     }
 }
 
-type OfUsers = HashMap<UserId, watch::Sender<SeenChanges>>;
+type OfUsers = HashMap<AccountId, watch::Sender<SeenChanges>>;
 
 /// The counters of users for whom somebody waits. Those of others are forgotten.
 #[derive(Default)]
 pub(super) struct Subscribers(Mutex<HashMap<OrganizationId, OfUsers>>);
 
 impl Subscribers {
-    pub fn subscribe(&self, organization: &OrganizationId, user: &UserId) -> watch::Receiver<SeenChanges> {
+    pub fn subscribe(&self, organization: &OrganizationId, account: &AccountId) -> watch::Receiver<SeenChanges> {
         let mut all = self.0.lock();
         forget_unused(&mut all);
         let users = all.entry(organization.clone()).or_default();
-        users.entry(user.clone()).or_default().subscribe()
+        users.entry(account.clone()).or_default().subscribe()
     }
 
     pub fn tell(&self, change: &Change) {
@@ -59,8 +59,8 @@ impl Subscribers {
         let count = |sender: &watch::Sender<SeenChanges>| {
             sender.send_if_modified(|seen| seen.count(change.kind));
         };
-        match &change.user {
-            Some(user) => users.get(user).into_iter().for_each(count),
+        match &change.account {
+            Some(account) => users.get(account).into_iter().for_each(count),
             None => users.values().for_each(count),
         }
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn only_those_whom_a_change_concerns_are_woken() {
         let subscribers = Subscribers::default();
-        let id = |text: &str| (OrganizationId::parse(text).unwrap(), UserId::parse(text).unwrap());
+        let id = |text: &str| (OrganizationId::parse(text).unwrap(), AccountId::parse(&format!("{text}#1")).unwrap());
         let ((acme, ann), (globex, bob)) = (id("acme"), id("globex"));
         let mut own = subscribers.subscribe(&acme, &ann);
         let mut colleague = subscribers.subscribe(&acme, &bob);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::call_caches::TTL;
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::byte_cache::{ByteCache, CacheBound, heap_bytes};
 use crate::clock::Timestamp;
 use crate::grant::Grants;
@@ -43,9 +43,9 @@ impl Default for TokenCache {
 
 impl TokenCache {
     /// Drops the tokens and keys of a user, or of all users of an organisation.
-    pub fn drop_tokens(&self, of: &OrganizationId, user: Option<&UserId>) {
+    pub fn drop_tokens(&self, of: &OrganizationId, account: Option<&AccountId>) {
         self.checked.drop_where(|_, Checked { principal, .. }| {
-            principal.organization == *of && user.is_none_or(|user| principal.user == *user)
+            principal.organization == *of && account.is_none_or(|account| principal.account == *account)
         });
     }
 

@@ -33,7 +33,7 @@ async fn the_first_user_is_an_administrator() {
     let key = acme(&world).await;
     let token = token(&world, &key).await;
     let principal = world.store.authenticate(&token).await.unwrap().unwrap();
-    assert_eq!(principal.user.as_str(), "ann");
+    assert_eq!(principal.account.user_str(), "ann");
     assert!(Permission::ALL.iter().all(|permission| principal.may(*permission)));
 }
 

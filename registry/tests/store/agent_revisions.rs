@@ -29,7 +29,7 @@ async fn edits_change_the_draft_and_deployments_the_running_revision() {
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.store.assign_tool(&acme, &agent, assignment(&tool, ">=1")).await.unwrap();
     let first = world.prompted(&acme, &agent, "One.").await.unwrap();
-    assert_eq!((first.deployment.number, &first.deployment.deployed_by), (RevisionNumber::FIRST, &acme.user));
+    assert_eq!((first.deployment.number, &first.deployment.deployed_by), (RevisionNumber::FIRST, &acme.user()));
     assert_eq!(world.store.deploy_agent(&acme, &agent).await.unwrap(), first, "the draft has not changed");
 
     world.store.unassign_tool(&acme, &agent, &tool).await.unwrap();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, Checkpoint, Digest, Grants,
-    IdempotencyKey, NewAgentRun, NewStep, Once, Principal, RunObjective, StartedAgentRun, StepFilter, Urgency, UserId,
+    AccountId, AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, Checkpoint, Digest, Grants,
+    IdempotencyKey, NewAgentRun, NewStep, Once, Principal, RunObjective, StartedAgentRun, StepFilter, Urgency,
 };
 
 use crate::database;
@@ -118,7 +118,7 @@ async fn runs_are_listed_newest_first() {
     let cancelled = AgentRunFilter { state: Some(AgentRunState::Cancelled), ..any() };
     assert_eq!(list(&acme, cancelled).await, [second]);
     assert_eq!(list(&acme, AgentRunFilter { agent: Some(ids[2].agent.clone()), ..any() }).await, [first]);
-    let bob = Principal { user: UserId::parse("bob").unwrap(), grants: Grants::default(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), grants: Grants::default(), ..acme.clone() };
     let chief = Principal { grants: Grants::everything(), ..bob.clone() };
     let other = world.organization("other").await;
     for (principal, seen) in [(&bob, 0), (&chief, 3), (&other, 0)] {
@@ -132,7 +132,7 @@ async fn a_run_is_seen_by_its_user_and_by_administrators() {
     let acme = world.organization("acme").await;
     let other = world.organization("other").await;
     let run = world.agent_run(&acme).await;
-    let bob = Principal { user: UserId::parse("bob").unwrap(), grants: Grants::default(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), grants: Grants::default(), ..acme.clone() };
     let chief = Principal { grants: Grants::everything(), ..bob.clone() };
     for (principal, is_seen) in [(&acme, true), (&bob, false), (&chief, true), (&other, false)] {
         assert_eq!(world.store.get_agent_run(principal, &run.id).await.unwrap().is_some(), is_seen, "{principal:?}");
@@ -210,7 +210,7 @@ async fn a_key_belongs_to_one_request_of_one_user() {
     let StartedAgentRun::New(run) = start(&acme, b"1").await else { panic!() };
     assert!(matches!(start(&acme, b"1").await, StartedAgentRun::Repeated(again) if again.id == run.id));
     assert!(matches!(start(&acme, b"2").await, StartedAgentRun::OtherRequest));
-    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     assert!(matches!(start(&bob, b"2").await, StartedAgentRun::New(_)));
 }
 

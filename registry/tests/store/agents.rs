@@ -1,9 +1,9 @@
 //! Agents and their drafts: created, changed, listed, assigned tools, and deleted.
 
 use registry::{
-    AgentChanges, AgentFilter, AgentId, AgentName, AgentScope, AgentSlug, AgentSort, AgentType, Assignment, Constraint,
-    Description, Digest, Direction, Error, FillerDelay, Grants, HumanIntervention, NewAgent, Page, Permission,
-    Principal, ResultPersistence, SystemPrompt, ToolExposure, ToolId, UserId,
+    AccountId, AgentChanges, AgentFilter, AgentId, AgentName, AgentScope, AgentSlug, AgentSort, AgentType, Assignment,
+    Constraint, Description, Digest, Direction, Error, FillerDelay, Grants, HumanIntervention, NewAgent, Page,
+    Permission, Principal, ResultPersistence, SystemPrompt, ToolExposure, ToolId,
 };
 
 use crate::fixtures::World;
@@ -54,7 +54,7 @@ impl World {
 /// A user of the same organisation with the permissions of an author.
 fn bob(of: &Principal) -> Principal {
     let grants = Grants::of([Permission::GetAgent, Permission::ModifyAgent, Permission::DeleteAgent]);
-    Principal { user: UserId::parse("bob").unwrap(), grants, ..of.clone() }
+    Principal { account: AccountId::parse("bob#2").unwrap(), grants, ..of.clone() }
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn an_agent_is_changed_in_part() {
     let acme = world.organization("acme").await;
     let agent = world.agent(&acme, "helper").await;
     let (before, _) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
-    assert_eq!((&before.author, before.running_revision), (&acme.user, None));
+    assert_eq!((&before.author, before.running_revision), (&acme.account, None));
     let changes = AgentChanges { system_prompt: Some(SystemPrompt::parse("").unwrap()), ..AgentChanges::default() };
     world.store.modify_agent(&bob(&acme), &agent, changes).await.unwrap();
     let (after, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
@@ -120,7 +120,7 @@ async fn a_personal_agent_is_seen_by_its_author_and_by_administrators() {
     let acme = world.organization("acme").await;
     let (bob, agent) = (bob(&acme), NewAgent { scope: AgentScope::Personal, ..new_agent("own") });
     let agent = world.store.create_agent(&bob, agent).await.unwrap();
-    let carl = Principal { user: UserId::parse("carl").unwrap(), ..bob.clone() };
+    let carl = Principal { account: AccountId::parse("carl#2").unwrap(), ..bob.clone() };
     for (user, is_seen) in [(&bob, true), (&acme, true), (&carl, false), (&world.organization("other").await, false)] {
         assert_eq!(world.store.get_agent(user, &agent).await.unwrap().is_some(), is_seen, "{user:?}");
         assert_eq!(world.slugs(user, &AgentFilter::default()).await.len(), usize::from(is_seen), "{user:?}");

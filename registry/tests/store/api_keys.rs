@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use hmac::{Hmac, Mac};
 use registry::{
-    ApiKeyId, ApiKeyName, ErrorKind, IssuedKey, NewApiKey, NewUser, OrganizationId, Page, RoleName, SignIn, SignedIn,
-    StoreOptions, UserId,
+    AccountId, ApiKeyId, ApiKeyName, ErrorKind, IssuedKey, NewApiKey, NewUser, OrganizationId, Page, RoleName, SignIn,
+    SignedIn, StoreOptions, UserId,
 };
 
 use crate::database;
 use crate::fixtures::{World, holds};
 
-fn ann() -> UserId {
-    UserId::parse("ann").unwrap()
+/// The first user of an organisation.
+fn ann() -> AccountId {
+    AccountId::parse("ann#1").unwrap()
 }
 
-fn new(user: &UserId) -> NewApiKey {
-    NewApiKey { user: user.clone(), name: None, expires_at: None }
+fn new(account: &AccountId) -> NewApiKey {
+    NewApiKey { account: account.clone(), name: None, expires_at: None }
 }
 
 fn id(key: &IssuedKey) -> ApiKeyId {
@@ -42,7 +43,7 @@ async fn a_key_is_listed_without_its_secret() {
     let acme = acme(&world).await;
     let name = ApiKeyName::parse("ci").unwrap();
     let end = world.clock.now().after(Duration::from_hours(48));
-    let new = NewApiKey { user: ann(), name: Some(name.clone()), expires_at: Some(end) };
+    let new = NewApiKey { account: ann(), name: Some(name.clone()), expires_at: Some(end) };
     world.clock.advance(Duration::from_mins(90));
     let key = world.store.create_api_key(&acme, new).await.unwrap();
     let list = async || world.store.list_api_keys(&acme, None, Page::first(9)).await.unwrap().items;
@@ -132,7 +133,7 @@ async fn a_key_itself_is_checked_like_its_tokens() {
     let check = async |key: &str| world.store.authenticate_key(key).await.unwrap();
     let principal = check(expiring.api_key.expose()).await.unwrap();
     let key = principal.key.unwrap();
-    assert_eq!((principal.organization, principal.user, key.ends_at), (acme.clone(), ann(), Some(end)));
+    assert_eq!((principal.organization, principal.account, key.ends_at), (acme.clone(), ann(), Some(end)));
     assert_eq!(key.id.as_str(), expiring.api_key_id);
     let wrong = format!("lk_{}_{}", expiring.api_key_id, "a".repeat(43));
     let unknown = wrong.replace(&expiring.api_key_id, "aaaaaaaaaaaa");
@@ -169,7 +170,7 @@ async fn only_an_owner_or_an_administrator_revokes() {
     let world = World::new().await;
     let acme = acme(&world).await;
     let other = world.organization("other").await.organization;
-    let bob = UserId::parse("bob").unwrap();
+    let bob = AccountId::parse("bob#2").unwrap();
     let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
     for (organization, owner) in [(&acme, Some(&bob)), (&other, None), (&other, Some(&ann()))] {
         let refused = world.store.revoke_api_key(organization, owner, &id(&key)).await.unwrap_err();
@@ -185,7 +186,7 @@ async fn keys_are_only_for_existing_users() {
     let world = World::new().await;
     let acme = acme(&world).await;
     world.organization("other").await;
-    let refused = world.store.create_api_key(&acme, new(&UserId::parse("bob").unwrap())).await.unwrap_err();
+    let refused = world.store.create_api_key(&acme, new(&AccountId::parse("bob#2").unwrap())).await.unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Invalid, "user_unknown"));
 }
 
@@ -204,10 +205,10 @@ async fn keys_are_bounded_per_user_and_per_organization() {
         world.store.create_user(&acme, user).await.unwrap();
     }
     for number in 50..120 {
-        let user = UserId::parse(if number < 90 { "bob" } else { "cy" }).unwrap();
+        let user = world.account(&acme, if number < 90 { "bob" } else { "cy" }).await;
         world.store.create_api_key(&acme, new(&user)).await.unwrap();
     }
-    let refused = world.store.create_api_key(&acme, new(&UserId::parse("cy").unwrap())).await.unwrap_err();
+    let refused = world.store.create_api_key(&acme, new(&world.account(&acme, "cy").await)).await.unwrap_err();
     assert_eq!(refused.to_string(), "at most 120 valid keys of an organization");
 }
 
@@ -234,8 +235,9 @@ async fn invalid_keys_are_bounded() {
     let world = World::new().await;
     let acme = acme(&world).await;
     let bob = UserId::parse("bob").unwrap();
-    let user = NewUser { id: bob.clone(), role: RoleName::parse("invoker").unwrap() };
+    let user = NewUser { id: bob, role: RoleName::parse("invoker").unwrap() };
     world.store.create_user(&acme, user).await.unwrap();
+    let bob = world.account(&acme, "bob").await;
     let of_bob = world.store.create_api_key(&acme, new(&bob)).await.unwrap();
     world.store.revoke_api_key(&acme, None, &id(&of_bob)).await.unwrap();
     for _ in 0..205 {
@@ -260,8 +262,8 @@ async fn a_key_of_an_earlier_release_is_valid() {
     let mut hash = Hmac::<sha2::Sha256>::new_from_slice(&world.keys.derive("api keys")).unwrap();
     hash.update(api_key.as_bytes());
     let insert = format!(
-        "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at)
-        VALUES ('{api_key_id}', 'acme', 'ann', x'{}', 0)",
+        "INSERT INTO api_keys (api_key_id, organization, account, key_hash, created_at)
+        VALUES ('{api_key_id}', 'acme', 'ann#1', x'{}', 0)",
         hex::encode(hash.finalize().into_bytes())
     );
     database::execute(&world, &insert).await.unwrap();

@@ -50,9 +50,9 @@ async fn the_longest_waiting_publication_is_taken_over_first() {
     assert_eq!(taken(&world).await, None, "their server is there");
     world.crash().await;
     for (id, tool) in waiting {
-        let (organization, user) = (acme.organization.clone(), acme.user.clone());
+        let (organization, account) = (acme.organization.clone(), acme.account.clone());
         let expected =
-            QueuedPublication { id, organization, user, tool, request: BODY.into(), commit: None, has_key: false };
+            QueuedPublication { id, organization, account, tool, request: BODY.into(), commit: None, has_key: false };
         assert_eq!(taken(&world).await, Some(expected));
     }
     assert_eq!(taken(&world).await, None);

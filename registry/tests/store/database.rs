@@ -75,6 +75,23 @@ pub async fn number(world: &World, query: &str) -> i64 {
     }
 }
 
+/// Returns the texts in the first column.
+pub async fn texts(world: &World, query: &str) -> Vec<String> {
+    let query = sqlx::AssertSqlSafe(query.to_owned());
+    match &world.database {
+        DatabaseLocation::DataDirectory => {
+            let mut connection = SqliteConnection::connect(&file(world)).await.unwrap();
+            let texts = sqlx::query_scalar(query).fetch_all(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+            texts
+        }
+        DatabaseLocation::Url(url) => {
+            let mut connection = PgConnection::connect(url.expose()).await.unwrap();
+            sqlx::query_scalar(query).fetch_all(&mut connection).await.unwrap()
+        }
+    }
+}
+
 /// Returns all values of all tables, texts and bytes.
 pub async fn values(world: &World) -> Vec<u8> {
     let DatabaseLocation::Url(url) = &world.database else {

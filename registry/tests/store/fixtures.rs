@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use registry::{
-    AgentCall, AgentId, AgentProtocol, Artifacts, BranchName, BumpKind, ClientName, Clock, Config, DataDir,
+    AccountId, AgentCall, AgentId, AgentProtocol, Artifacts, BranchName, BumpKind, ClientName, Clock, Config, DataDir,
     DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName, FailedBuild,
     FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease, NewApiKey,
     NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, RecordEvent, Recordings,
@@ -88,20 +88,30 @@ impl World {
 
     pub async fn organization(&self, name: &str) -> Principal {
         let principal = self.principal(name);
-        let (organization, user) = (principal.organization.clone(), principal.user.clone());
+        let (organization, user) = (principal.organization.clone(), principal.user());
         self.store.create_organization(NewOrganization { organization, user }).await.unwrap();
         principal
     }
 
     /// The first user of an organisation.
     pub fn principal(&self, organization: &str) -> Principal {
-        let (organization, user) = (OrganizationId::parse(organization).unwrap(), UserId::parse("ann").unwrap());
-        Principal { organization, user, grants: Grants::everything(), key: None, address: None }
+        let (organization, account) =
+            (OrganizationId::parse(organization).unwrap(), AccountId::parse("ann#1").unwrap());
+        Principal { organization, account, grants: Grants::everything(), key: None, agent: None, address: None }
+    }
+
+    /// The account of a user of an organisation.
+    pub async fn account(&self, organization: &OrganizationId, user: &str) -> AccountId {
+        self.store.account(organization, &UserId::parse(user).unwrap()).await.unwrap()
+    }
+
+    pub async fn new_key(&self, organization: &OrganizationId, user: &str) -> NewApiKey {
+        NewApiKey { account: self.account(organization, user).await, name: None, expires_at: None }
     }
 
     /// Creates a key of a user and signs in with it.
     pub async fn token_of(&self, organization: &OrganizationId, user: &str) -> String {
-        let new = NewApiKey { user: UserId::parse(user).unwrap(), name: None, expires_at: None };
+        let new = self.new_key(organization, user).await;
         let key = self.store.create_api_key(organization, new).await.unwrap();
         let (api_key_id, api_key) = (key.api_key_id.as_str(), key.api_key.expose());
         let signed_in = self.store.sign_in(SignIn { organization, api_key_id, api_key, user }).await.unwrap();
@@ -182,15 +192,20 @@ pub async fn store_beside(data: &std::path::Path, database: DatabaseLocation) ->
     let config = Config { live_versions_max: 1_000_000, ..Config::for_tests() };
     let store =
         Store::open(StoreOptions { data: &data, database, keys: &keys, clock: Clock::system(), config }).await.unwrap();
-    let (organization, user) = (OrganizationId::parse("acme").unwrap(), UserId::parse("ann").unwrap());
-    (store, Principal { organization, user, grants: Grants::everything(), key: None, address: None })
+    let (organization, account) = (OrganizationId::parse("acme").unwrap(), AccountId::parse("ann#1").unwrap());
+    (store, Principal { organization, account, grants: Grants::everything(), key: None, agent: None, address: None })
 }
 
 /// A rollback of a conversation, or of one interaction.
 pub fn unlinked(principal: &Principal, id: &str, interaction: Option<&str>) -> RecordEvent {
     let (id, interaction_id) = (id.to_owned(), interaction.map(str::to_owned));
     let from = Rollback::Conversation { id, interaction_id };
-    RecordEvent::Unlinked { organization: principal.organization.clone(), by: principal.user.clone(), from }
+    RecordEvent::Unlinked {
+        organization: principal.organization.clone(),
+        by: principal.user(),
+        own: Some(principal.account.clone()),
+        from,
+    }
 }
 
 /// A call in an interaction of a conversation.
@@ -264,11 +279,12 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
 }
 
 pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
-    let source = InvocationSource::Direct { user_id: principal.user.to_string() };
+    let source = InvocationSource::Direct { user_id: principal.user().into() };
     RunStart {
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
         started_at: clock.now(),
+        account: Some(principal.account.clone()),
         ..RunStart::minimal(InvocationId::new(clock), principal.organization.clone(), source)
     }
 }

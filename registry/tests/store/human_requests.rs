@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use registry::{
-    AgentRun, AgentRunState, Checkpoint, Grants, HumanRequest, HumanRequestFilter, HumanRequestId, HumanRequestKind,
-    HumanRequestState, NewHumanRequest, NewHumanResponse, NewStep, NewUser, Principal, RoleName, Urgency, UserId,
+    AccountId, AgentRun, AgentRunState, Checkpoint, Grants, HumanRequest, HumanRequestFilter, HumanRequestId,
+    HumanRequestKind, HumanRequestState, NewHumanRequest, NewHumanResponse, NewStep, NewUser, Principal, RoleName,
+    Urgency, UserId,
 };
 
 use crate::agent_runs::{all, checkpoint, step};
@@ -47,7 +48,7 @@ async fn a_request_is_closed_by_its_answer() {
     let (paused, id) = world.paused_run(&acme, Urgency::High).await;
     let open = world.request(&acme, &id).await;
     assert_eq!((open.state, open.urgency, &open.agent_run), (HumanRequestState::Open, Urgency::High, &paused.id));
-    assert_eq!((&open.user, &open.agent, open.closed_at), (&acme.user, &paused.agent, None));
+    assert_eq!((&open.account, &open.agent, open.closed_at), (&acme.account, &paused.agent, None));
     world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap().unwrap();
     let answered = world.request(&acme, &id).await;
     assert_eq!(
@@ -76,7 +77,7 @@ async fn the_runs_of_a_user_who_is_removed_are_deleted_and_those_of_an_agent_can
     let bob = UserId::parse("bob").unwrap();
     let new = NewUser { id: bob.clone(), role: RoleName::parse("admin").unwrap() };
     world.store.create_user(&acme.organization, new).await.unwrap();
-    let of_bob = Principal { user: bob.clone(), ..acme.clone() };
+    let of_bob = Principal { account: world.account(&acme.organization, "bob").await, ..acme.clone() };
     let ((of_removed, _), (kept, of_kept)) =
         (world.paused_run(&of_bob, Urgency::Low).await, world.paused_run(&acme, Urgency::Low).await);
     world.store.remove_user(&acme.organization, &bob).await.unwrap();
@@ -111,7 +112,7 @@ async fn requests_are_listed_by_urgency_then_age() {
     assert_eq!(list(&acme, closed).await, []);
     let run = world.request(&acme, &ids[0]).await.agent_run;
     assert_eq!(list(&acme, HumanRequestFilter { agent_run: Some(run), ..any() }).await, ids[..1]);
-    let bob = Principal { user: UserId::parse("bob").unwrap(), grants: Grants::default(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), grants: Grants::default(), ..acme.clone() };
     let chief = Principal { grants: Grants::everything(), ..bob.clone() };
     let other = world.organization("other").await;
     for (principal, seen) in [(&bob, 0), (&chief, 4), (&other, 0)] {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use registry::{
-    CallerName, Error, Library, LibraryContent, LibraryFamily, LibraryFilter, LibraryItemId, LibraryRange,
+    AccountId, CallerName, Error, Library, LibraryContent, LibraryFamily, LibraryFilter, LibraryItemId, LibraryRange,
     LibraryScope, NewUser, Principal, Provenance, RoleName, UserId,
 };
 use serde_json::json;
@@ -27,7 +27,7 @@ pub fn of_app(world: &World, principal: &Principal, app: Option<&str>) -> Librar
 
 /// The items of a user outside of all applications.
 pub fn scope(principal: &Principal) -> LibraryScope {
-    LibraryScope { organization: principal.organization.clone(), user: principal.user.clone(), app: None }
+    LibraryScope { organization: principal.organization.clone(), account: principal.account.clone(), app: None }
 }
 
 pub fn content(text: &str) -> LibraryContent {
@@ -103,8 +103,8 @@ async fn revisions_are_those_of_the_listed_items() {
 
 /// Adds the user `bob` to an organisation.
 pub async fn bob(world: &World, of: &Principal) -> Principal {
-    let bob = Principal { user: UserId::parse("bob").unwrap(), ..of.clone() };
-    let new = NewUser { id: bob.user.clone(), role: RoleName::parse("author").unwrap() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..of.clone() };
+    let new = NewUser { id: bob.user(), role: RoleName::parse("author").unwrap() };
     world.store.create_user(&bob.organization, new).await.unwrap();
     bob
 }
@@ -137,7 +137,7 @@ async fn a_fingerprint_changes_with_the_items_that_others_share() {
     let (of_ann, of_bob) = (library(&world, &acme), library(&world, &bob));
     let item = of_ann.create(MEMORY, content("1")).await.unwrap();
     let (own, before) = (of_ann.fingerprint(MEMORY).await.unwrap(), of_bob.fingerprint(MEMORY).await.unwrap());
-    of_ann.share(MEMORY, &item.id, &bob.user).await.unwrap();
+    of_ann.share(MEMORY, &item.id, &bob.user()).await.unwrap();
     let shared = of_bob.fingerprint(MEMORY).await.unwrap();
     assert_ne!(shared, before);
     assert_eq!(of_ann.fingerprint(MEMORY).await.unwrap(), own, "the owner sees the same items");
@@ -203,7 +203,7 @@ async fn an_item_is_shared_by_its_owner_with_a_member() {
     let refused = library.share(LibraryFamily::Artifacts, &created.id, &stranger).await;
     assert!(matches!(refused, Err(Error::UserUnknown { .. })));
     let other = LibraryItemId::parse("000000000000000000000000").unwrap();
-    let refused = library.share(LibraryFamily::Artifacts, &other, &acme.user).await;
+    let refused = library.share(LibraryFamily::Artifacts, &other, &acme.user()).await;
     assert!(matches!(refused, Err(Error::NotFound { .. })));
 }
 
@@ -274,7 +274,7 @@ async fn an_old_link_to_a_public_artifact_ends_when_its_owner_is_removed() {
     let token = library.download_of(&report.id).unwrap();
     world.clock.advance(Duration::from_hours(24));
     assert_eq!(world.store.downloaded(&token).await.unwrap(), Some(report));
-    world.store.remove_user(&bob.organization, &bob.user).await.unwrap();
+    world.store.remove_user(&bob.organization, &bob.user()).await.unwrap();
     assert!(matches!(world.store.downloaded(&token).await, Err(Error::DownloadExpired)));
 }
 
@@ -301,7 +301,7 @@ async fn everyone_in_the_organisation_finds_an_artifact_that_is_shared_with_it()
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let of_ada = library(&world, &acme);
-    let bea = LibraryScope { user: UserId::parse("bea").unwrap(), ..scope(&acme) };
+    let bea = LibraryScope { account: AccountId::parse("bea#2").unwrap(), ..scope(&acme) };
     let of_bea = world.store.library(bea, Provenance::default());
     for (fields, is_found) in [
         (json!({}), false),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    Error, Library, LibraryContent, LibraryFamily, LibraryItem, LibraryItemId, NewUser, Principal, Provenance,
-    RoleName, UserId,
+    AccountId, Error, Library, LibraryContent, LibraryFamily, LibraryItem, LibraryItemId, NewUser, Principal,
+    Provenance, RoleName,
 };
 
 use crate::database;
@@ -114,8 +114,8 @@ async fn who_sees_an_item_sees_its_revisions() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let other = world.organization("other").await;
-    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
-    let new = NewUser { id: bob.user.clone(), role: RoleName::parse("author").unwrap() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
+    let new = NewUser { id: bob.user(), role: RoleName::parse("author").unwrap() };
     world.store.create_user(&acme.organization, new).await.unwrap();
     let own = library(&world, &acme);
     let id = updated(&own, SKILLS, 1).await;
@@ -125,7 +125,7 @@ async fn who_sees_an_item_sees_its_revisions() {
             assert_eq!(stranger.get_revision(SKILLS, &id, revision).await.unwrap(), None);
         }
     }
-    own.share(SKILLS, &id, &bob.user).await.unwrap();
+    own.share(SKILLS, &id, &bob.user()).await.unwrap();
     assert_eq!(text(&of_bob, SKILLS, (&id, 1)).await.as_deref(), Some("1"));
 }
 

@@ -115,8 +115,8 @@ async fn pages_follow_each_other_over_own_and_shared_items() {
         let owner = if number % 2 == 0 { &ada } else { &of_bob };
         let item = owner.create(PROMPTS, content(&number.to_string())).await.unwrap();
         if number % 2 == 1 {
-            of_bob.share(PROMPTS, &item.id, &acme.user).await.unwrap();
-            of_bob.share(PROMPTS, &item.id, &bob.user).await.unwrap();
+            of_bob.share(PROMPTS, &item.id, &acme.user()).await.unwrap();
+            of_bob.share(PROMPTS, &item.id, &bob.user()).await.unwrap();
         }
         all.push(item.id);
     }
@@ -149,7 +149,7 @@ async fn the_fingerprint_changes_with_items_that_others_share() {
     let mut seen = vec![ada.fingerprint(PROMPTS).await.unwrap()];
     let item = of_bob.create(PROMPTS, content("x")).await.unwrap();
     assert_eq!(ada.fingerprint(PROMPTS).await.unwrap(), seen[0], "not shared yet");
-    of_bob.share(PROMPTS, &item.id, &acme.user).await.unwrap();
+    of_bob.share(PROMPTS, &item.id, &acme.user()).await.unwrap();
     seen.push(ada.fingerprint(PROMPTS).await.unwrap());
     of_bob.update(PROMPTS, (&item.id, 1), content("y")).await.unwrap();
     seen.push(ada.fingerprint(PROMPTS).await.unwrap());

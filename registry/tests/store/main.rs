@@ -31,6 +31,7 @@ mod group_commit;
 mod health;
 mod history;
 mod human_requests;
+mod identities;
 mod insert_only;
 mod isolation;
 mod leases;

@@ -88,7 +88,7 @@ async fn memories_of_others_are_never_found() {
     let endpoint = EmbeddingEndpoint::serve();
     let world = with_endpoint(&endpoint).await;
     let acme = world.organization("acme").await;
-    let ben = Principal { user: "ben".parse().unwrap(), ..acme.clone() };
+    let ben = Principal { account: "ben#2".parse().unwrap(), ..acme.clone() };
     let globex = world.organization("globex").await;
     let libraries = [
         library(&world, &acme),

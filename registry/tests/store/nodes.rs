@@ -26,12 +26,12 @@ async fn a_change_is_announced_to_another_store() {
     let (other, acme) = store_beside(world.data.root(), world.database.clone()).await;
     let globex = world.organization("globex").await;
     let tool = world.tool(&acme, "lookup").await;
-    let mut own = other.seen_changes(&acme.organization, &acme.user);
-    let foreign = other.seen_changes(&globex.organization, &globex.user);
+    let mut own = other.seen_changes(&acme.organization, &acme.account);
+    let foreign = other.seen_changes(&globex.organization, &globex.account);
     let admin = || RoleName::parse("admin").unwrap();
     // Until the other store listens, which tells once that everything may have changed.
     for _ in 0..ATTEMPTS {
-        world.store.set_user_role(&acme.organization, &acme.user, admin()).await.unwrap();
+        world.store.set_user_role(&acme.organization, &acme.user(), admin()).await.unwrap();
         if timeout(QUIET, own.changed()).await.is_ok() {
             break;
         }
@@ -76,9 +76,9 @@ async fn writes_that_no_server_keeps_in_memory_are_not_announced() {
     world.store.leave().await.unwrap();
     let bob = NewUser { id: UserId::parse("bob").unwrap(), role: RoleName::parse("admin").unwrap() };
     world.store.create_user(&acme.organization, bob).await.unwrap();
-    world.store.set_user_role(&acme.organization, &acme.user, RoleName::parse("admin").unwrap()).await.unwrap();
+    world.store.set_user_role(&acme.organization, &acme.user(), RoleName::parse("admin").unwrap()).await.unwrap();
     let notice = timeout(SOON, notices.recv()).await.expect("a notice").unwrap();
-    assert_eq!(notice.payload(), format!("{} rights acme {}", world.store.boot(), acme.user));
+    assert_eq!(notice.payload(), format!("{} rights acme {}", world.store.boot(), acme.account.as_str()));
 }
 
 /// A write that fails within a group announces nothing; the others do.
@@ -90,7 +90,7 @@ async fn a_refused_change_is_not_announced() {
     let tool = world.tool(&acme, "lookup").await;
     let mut notices = listen(url.expose()).await;
     // The last administrator stays.
-    world.store.remove_user(&acme.organization, &acme.user).await.unwrap_err();
+    world.store.remove_user(&acme.organization, &acme.user()).await.unwrap_err();
     world.store.deprecate_tool(&acme, &tool).await.unwrap();
     let notice = timeout(SOON, notices.recv()).await.expect("a notice").unwrap();
     assert_eq!(notice.payload(), format!("{} tools acme", world.store.boot()));

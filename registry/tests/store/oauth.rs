@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use registry::{
-    AuthorizationTerms, IssuedAccess, IssuedKey, NewApiKey, NewUser, OrganizationId, PkceChallenge, Principal, Refresh,
+    AgentId, AuthorizationTerms, IssuedAccess, IssuedKey, NewUser, OrganizationId, PkceChallenge, Principal, Refresh,
     RoleName, UserId,
 };
 
@@ -56,10 +56,10 @@ fn user() -> UserId {
 
 /// Creates a key of a user, who allows the access of a client with it. Returns the code, too.
 async fn allowed(world: &World, organization: &OrganizationId, user: &str) -> (IssuedKey, Principal, String) {
-    let new = NewApiKey { user: UserId::parse(user).unwrap(), name: None, expires_at: None };
+    let new = world.new_key(organization, user).await;
     let key = world.store.create_api_key(organization, new).await.unwrap();
     let principal = world.store.authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
-    let code = world.store.authorize_client(&principal, terms()).await.unwrap().unwrap().expose().to_owned();
+    let code = world.store.authorize_client(&principal, &agent(), terms()).await.unwrap().unwrap().expose().to_owned();
     (key, principal, code)
 }
 
@@ -67,6 +67,11 @@ async fn allowed(world: &World, organization: &OrganizationId, user: &str) -> (I
 pub async fn allow_client(world: &World, organization: &OrganizationId, user: &str) {
     let (.., code) = allowed(world, organization, user).await;
     world.store.exchange_code(&code, terms()).await.unwrap().unwrap();
+}
+
+/// The agent at which clients act.
+fn agent() -> AgentId {
+    AgentId::parse("6ab13d50a3c20f6f6e5d4c3b").unwrap()
 }
 
 fn terms() -> AuthorizationTerms {
@@ -83,7 +88,7 @@ async fn a_token_is_its_users_and_for_its_resource_until_it_expires() {
     let allowed = Allowed::new().await;
     let issued = allowed.exchange().await.unwrap();
     let found = allowed.user_of(&issued, RESOURCE).await.unwrap();
-    assert_eq!((found.user.as_str(), &found.grants), ("bob", &allowed.principal.grants));
+    assert_eq!((found.account.user_str(), &found.grants), ("bob", &allowed.principal.grants));
     assert!(allowed.user_of(&issued, "https://tools.example.com/v1/acme/mcp/other").await.is_none());
     allowed.world.clock.advance(Duration::from_mins(59));
     assert!(allowed.is_accepted(&issued).await);
@@ -204,7 +209,7 @@ async fn a_changed_role_holds_for_tokens() {
 async fn expired_authorisations_are_deleted() {
     // The clock of the tests is earlier than that of the database, by which rows expire.
     let allowed = Allowed::new().await;
-    let _unused = allowed.world.store.authorize_client(&allowed.principal, terms()).await.unwrap();
+    let _unused = allowed.world.store.authorize_client(&allowed.principal, &agent(), terms()).await.unwrap();
     let issued = allowed.exchange().await.unwrap();
     let deleted = allowed.world.store.delete_expired_authorizations().await.unwrap();
     assert!(deleted >= 1, "{deleted}");

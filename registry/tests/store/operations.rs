@@ -67,7 +67,7 @@ async fn a_key_belongs_to_one_request_of_one_user() {
     let changed = world.store.begin_operation(&acme, asked(OperationKind::Invoke, "k1", b"POST /y\n{}")).await;
     assert!(matches!(changed.unwrap(), BegunOperation::OtherRequest));
     assert_ne!(fresh(begin(&world, &acme, OperationKind::Invoke, "k2").await), first);
-    let bob = Principal { user: "bob".parse().unwrap(), ..acme.clone() };
+    let bob = Principal { account: "bob#2".parse().unwrap(), ..acme.clone() };
     assert_ne!(fresh(begin(&world, &bob, OperationKind::Invoke, "k1").await), first);
     assert_ne!(fresh(begin(&world, &other, OperationKind::Invoke, "k1").await), first);
     for _ in 0..2 {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use registry::{
-    BranchName, Clock, Constraint, DataKey, Digest, EnvvarName, OrganizationId, ProjectPath, SealedFor, Tags, ToolId,
-    ToolName, UserId, VariableOwner, Version,
+    AccountId, BranchName, Clock, Constraint, DataKey, Digest, EnvvarName, OrganizationId, ProjectPath, SealedFor,
+    Tags, ToolId, ToolName, VariableOwner, Version,
 };
 
 /// One clause of a constraint, as text and as an independent check.
@@ -93,7 +93,7 @@ proptest! {
         let (key, clock) = (DataKey::generate(), Clock::system());
         let (acme, other) = (OrganizationId::parse("acme").unwrap(), OrganizationId::parse("other").unwrap());
         let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
-        let user = UserId::parse(tool.as_str()).unwrap();
+        let user = AccountId::parse(&format!("{tool}#1")).unwrap();
         let place = SealedFor { organization: &acme, owner: VariableOwner::Tool(&tool), name: "TOKEN" };
         let sealed = key.seal(place, &value).unwrap();
         let opened = key.open(place, &sealed).unwrap();

@@ -72,18 +72,20 @@ const POSTGRES: &str = "
 
 /// Facts that only the schema of SQLite has. The sequence of an end is its row id, so that it comes first and has no gaps in
 /// the table; a partitioned table has no unique key without the column by which it is partitioned.
-const ONLY_SQLITE: [&str; 5] = [
+const ONLY_SQLITE: [&str; 6] = [
+    // The catalogue of SQLite does not show expressions.
+    "agents: unique index agents_live_slug (organization, slug) WHERE deleted_at IS NULL",
     "inv_finished: column sequence BIGINT NOT NULL",
     "inv_finished: primary key (sequence)",
     "inv_finished: unique (invocation)",
-    // The catalogue of SQLite does not show expressions.
     "inv_started: index inv_started_by_origin (organization, started_at, invocation)",
     "inv_started: index inv_started_by_user (organization, started_at, invocation)",
 ];
 
 /// Facts that only the schema of Postgres has. Its tables have no row ids, by which pages of the history are found: a column
 /// and a sequence take their place.
-const ONLY_POSTGRES: [&str; 7] = [
+const ONLY_POSTGRES: [&str; 8] = [
+    "agents: unique index agents_live_slug (organization, slug, (\nCASE\n    WHEN (scope = 'personal'::text) THEN author\n    ELSE ''::text\nEND)) WHERE deleted_at IS NULL",
     "inv_finished: column sequence BIGINT NOT NULL DEFAULT nextval('inv_finished_sequence'::regclass)",
     "inv_finished: index inv_finished_by_sequence (sequence)",
     "inv_finished: primary key (invocation)",

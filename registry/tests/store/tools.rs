@@ -1,8 +1,8 @@
 //! Tools: names, changes, lists.
 
 use registry::{
-    BumpKind, Description, Direction, ErrorKind, Page, Principal, TagFilter, TagValue, ToolChanges, ToolFilter,
-    ToolName, ToolSort, UserId,
+    AccountId, BumpKind, Description, Direction, ErrorKind, Page, Principal, TagFilter, TagValue, ToolChanges,
+    ToolFilter, ToolName, ToolSort,
 };
 
 use crate::fixtures::{World, new_tool, tags};
@@ -23,7 +23,7 @@ async fn a_tool_is_read_as_it_was_created() {
     world.variable(&acme, &id, "TOKEN", true).await;
     let tool = world.store.get_tool(&acme.organization, &id).await.unwrap().unwrap();
     assert_eq!((&tool.name, &tool.tags, tool.deprecated), (&new.name, &new.tags, false));
-    assert_eq!((&tool.creator, &tool.updated_by, tool.created_at), (&acme.user, &acme.user, world.clock.now()));
+    assert_eq!((&tool.creator, &tool.updated_by, tool.created_at), (&acme.user(), &acme.user(), world.clock.now()));
     assert_eq!(tool.envvars[0].as_str(), "URL");
     assert_eq!(tool.secret_envvars[0].as_str(), "TOKEN");
     assert_eq!(world.store.find_live_tool(&acme.organization, &new.name).await.unwrap(), Some(tool));
@@ -60,7 +60,7 @@ async fn deprecating_a_tool_deprecates_its_versions() {
 async fn changes_affect_only_the_named_fields_and_record_their_user() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     let mut new = new_tool("lookup");
     new.tags = tags(&[("old", None)]);
     let id = world.store.create_tool(&acme, new.clone()).await.unwrap();

@@ -1,6 +1,6 @@
 //! Copying the database of a data directory to a database server.
 
-mod contents;
+pub mod contents;
 mod faults;
 mod lists;
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use registry::{
-    AgentChanges, AgentId, AgentProtocol, AgentScope, Conversation, ConversationId, Digest, Error, FinishedRun, Grants,
-    InteractionId, InvocationFilter, InvocationId, InvocationMode, NewConversation, NewTurn, Page, PresentedTool,
-    Principal, RevisionNumber, RunEnd, RunStart, Simulation, StateType, ToolId, Turn, TurnId, TurnPlace, TurnState,
-    UserId, Version,
+    AccountId, AgentChanges, AgentId, AgentProtocol, AgentScope, Conversation, ConversationId, Digest, Error,
+    FinishedRun, Grants, InteractionId, InvocationFilter, InvocationId, InvocationMode, NewConversation, NewTurn, Page,
+    PresentedTool, Principal, RevisionNumber, RunEnd, RunStart, Simulation, StateType, ToolId, Turn, TurnId, TurnPlace,
+    TurnState, Version,
 };
 use serde_json::json;
 
@@ -120,7 +120,7 @@ async fn a_conversation_is_its_users_own() {
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     let talk = world.conversation(&acme, &agent).await;
     let turn = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
-    let colleague = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    let colleague = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     for stranger in [&colleague, &other] {
         assert!(world.store.get_conversation(stranger, &talk.id).await.unwrap().is_none());
         assert!(world.store.get_turn(stranger, &turn.id).await.unwrap().is_none());

@@ -1,7 +1,7 @@
 //! The variables of users: sealed, replaced, bounded, and gone with their user.
 
 use registry::{
-    Error, NewUser, NewUserVariable, Principal, RoleName, SecretValue, UserId, UserVariableName, UserVariables,
+    AccountId, Error, NewUser, NewUserVariable, Principal, RoleName, SecretValue, UserVariableName, UserVariables,
 };
 
 use crate::fixtures::{World, holds};
@@ -13,12 +13,12 @@ fn named(name: &str) -> UserVariableName {
 impl World {
     async fn set(&self, user: &Principal, name: &str, (value, is_sensitive): (&str, bool)) -> registry::Result<()> {
         let new = NewUserVariable { name: named(name), value: SecretValue::new(value.into()), is_sensitive };
-        self.store.set_user_variable(user, &user.user, new).await
+        self.store.set_user_variable(user, &user.account, new).await
     }
 
     async fn opened(&self, user: &Principal) -> (Vec<(String, String)>, Vec<(String, String)>) {
         let UserVariables { nonsensitive, sensitive } =
-            self.store.user_variables(&user.organization, &user.user).await.unwrap();
+            self.store.user_variables(&user.organization, &user.account).await.unwrap();
         let plain = nonsensitive.into_iter().map(|(name, value)| (name.into(), value));
         let secret = sensitive.into_iter().map(|(name, value)| (name.into(), value.expose().to_owned()));
         (plain.collect(), secret.collect())
@@ -39,9 +39,9 @@ async fn a_variable_is_replaced_and_removed() {
     assert_eq!(world.opened(&acme).await, (vec![pair("customer", "1")], vec![pair("pin", "1234")]));
     world.set(&acme, "customer", ("2", true)).await.unwrap();
     assert_eq!(world.opened(&acme).await, (Vec::new(), vec![pair("customer", "2"), pair("pin", "1234")]));
-    world.store.remove_user_variable(&acme.organization, &acme.user, &named("pin")).await.unwrap();
+    world.store.remove_user_variable(&acme.organization, &acme.account, &named("pin")).await.unwrap();
     assert_eq!(world.opened(&acme).await, (Vec::new(), vec![pair("customer", "2")]));
-    let again = world.store.remove_user_variable(&acme.organization, &acme.user, &named("pin")).await;
+    let again = world.store.remove_user_variable(&acme.organization, &acme.account, &named("pin")).await;
     assert!(matches!(again, Err(Error::NotFound { what: "variable" })), "{again:?}");
 }
 
@@ -51,7 +51,7 @@ async fn the_values_of_sensitive_variables_are_not_shown() {
     let acme = world.organization("acme").await;
     world.set(&acme, "pin", ("1234", true)).await.unwrap();
     world.set(&acme, "customer", ("8812", false)).await.unwrap();
-    let shown = world.store.list_user_variables(&acme.organization, &acme.user).await.unwrap();
+    let shown = world.store.list_user_variables(&acme.organization, &acme.account).await.unwrap();
     let shown: Vec<_> = shown.iter().map(|shown| (shown.name.as_str(), shown.value.as_deref())).collect();
     assert_eq!(shown, [("customer", Some("8812")), ("pin", None)]);
 }
@@ -86,15 +86,18 @@ async fn a_user_has_twenty_variables_of_each_kind() {
 async fn variables_belong_to_a_user_of_an_organization() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
-    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     let missing = world.set(&bob, "pin", ("1", true)).await;
     assert!(matches!(missing, Err(Error::NotFound { what: "user" })), "{missing:?}");
-    let new = || NewUser { id: bob.user.clone(), role: RoleName::parse("author").unwrap() };
+    let new = || NewUser { id: bob.user(), role: RoleName::parse("author").unwrap() };
     world.store.create_user(&acme.organization, new()).await.unwrap();
     world.set(&bob, "pin", ("1", true)).await.unwrap();
     assert_eq!(world.opened(&acme).await.1, []);
-    assert_eq!(world.opened(&Principal { user: bob.user.clone(), ..other }).await.1, []);
-    world.store.remove_user(&acme.organization, &bob.user).await.unwrap();
+    assert_eq!(world.opened(&Principal { account: bob.account.clone(), ..other }).await.1, []);
+    world.store.remove_user(&acme.organization, &bob.user()).await.unwrap();
     world.store.create_user(&acme.organization, new()).await.unwrap();
+    assert_eq!(world.opened(&bob).await.1, [], "the values are gone");
+    assert!(matches!(world.set(&bob, "pin", ("1", true)).await, Err(Error::NotFound { what: "user" })));
+    let bob = Principal { account: world.account(&acme.organization, "bob").await, ..acme };
     assert_eq!(world.opened(&bob).await.1, [], "a new user has nothing of the former one");
 }

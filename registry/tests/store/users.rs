@@ -1,8 +1,8 @@
 //! Users: adding, changing roles, removing. An administrator always remains.
 
 use registry::{
-    BegunOperation, Digest, ErrorKind, IdempotencyKey, NewApiKey, NewOperation, NewOrganization, NewUser, Once,
-    OperationKind, OrganizationId, Page, Permission, RoleName, ToolId, UserId,
+    BegunOperation, Digest, ErrorKind, IdempotencyKey, NewOperation, NewOrganization, NewUser, Once, OperationKind,
+    OrganizationId, Page, Permission, RoleName, ToolId, UserId,
 };
 
 use crate::fixtures::World;
@@ -28,7 +28,7 @@ async fn users_are_listed_with_their_roles() {
     add(&world, &acme, "cy", "invoker").await.unwrap();
     let first = world.store.list_users(&acme, Page::first(2)).await.unwrap();
     let rest = world.store.list_users(&acme, Page { limit: 2, token: first.next.unwrap() }).await.unwrap();
-    let all: Vec<_> = first.items.iter().chain(&rest.items).map(|u| (u.id.as_str(), u.role.as_str())).collect();
+    let all: Vec<_> = first.items.iter().chain(&rest.items).map(|u| (u.account.user_str(), u.role.as_str())).collect();
     assert_eq!(all, [("ann", "admin"), ("bob", "author"), ("cy", "invoker")]);
     assert!(rest.next.is_none());
     assert!(world.store.list_users(&other, Page { limit: 2, token: first.next.unwrap() }).await.is_err());
@@ -47,7 +47,7 @@ async fn a_page_begins_after_the_last_one_while_users_are_added_and_removed() {
     world.store.remove_user(&acme, &user("bob")).await.unwrap();
     add(&world, &acme, "aaron", "invoker").await.unwrap();
     let rest = world.store.list_users(&acme, Page { limit: 9, token: first.next.unwrap() }).await.unwrap();
-    assert_eq!(rest.items.iter().map(|user| user.id.as_str()).collect::<Vec<_>>(), ["cy", "dan", "aaron"]);
+    assert_eq!(rest.items.iter().map(|user| user.account.user_str()).collect::<Vec<_>>(), ["cy", "dan", "aaron"]);
     let page = world.store.list_users(&acme, Page::first(3)).await.unwrap().next.unwrap();
     for id in ["cy", "dan", "aaron"] {
         world.store.remove_user(&acme, &user(id)).await.unwrap();
@@ -64,18 +64,19 @@ async fn a_new_user_with_an_old_id_gets_none_of_the_idempotency_keys() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     add(&world, &acme, "bob", "author").await.unwrap();
-    let bob = world.store.authenticate(&world.token_of(&acme, "bob").await).await.unwrap().unwrap();
-    let begin = || {
+    let bob = async || world.store.authenticate(&world.token_of(&acme, "bob").await).await.unwrap().unwrap();
+    let first = bob().await;
+    let begin = async |bob| {
         let once = Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(b"x") };
         let tool = ToolId::parse(&"a".repeat(24)).unwrap();
-        world
-            .store
-            .begin_operation(&bob, NewOperation { kind: OperationKind::Invoke, tool, once: Some(once), request: None })
+        let new = NewOperation { kind: OperationKind::Invoke, tool, once: Some(once), request: None };
+        world.store.begin_operation(bob, new).await.unwrap()
     };
-    assert!(matches!(begin().await.unwrap(), BegunOperation::New(_)));
-    assert!(matches!(begin().await.unwrap(), BegunOperation::Repeated(_)));
+    assert!(matches!(begin(&first).await, BegunOperation::New(_)));
+    assert!(matches!(begin(&first).await, BegunOperation::Repeated(_)));
     world.store.remove_user(&acme, &user("bob")).await.unwrap();
-    assert!(matches!(begin().await.unwrap(), BegunOperation::New(_)));
+    add(&world, &acme, "bob", "author").await.unwrap();
+    assert!(matches!(begin(&bob().await).await, BegunOperation::New(_)));
 }
 
 #[tokio::test]
@@ -131,7 +132,15 @@ async fn a_role_change_and_a_removal_take_effect_immediately() {
     // A new user with the same id gets nothing of the first one.
     add(&world, &acme, "bob", "admin").await.unwrap();
     assert!(world.store.authenticate(&token).await.unwrap().is_none());
-    assert!(world.store.list_api_keys(&acme, Some(&user("bob")), Page::first(9)).await.unwrap().items.is_empty());
+    assert!(
+        world
+            .store
+            .list_api_keys(&acme, Some(&world.account(&acme, "bob").await), Page::first(9))
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -154,7 +163,7 @@ async fn the_last_administrator_cannot_be_removed() {
     let key = world.store.list_api_keys(&acme, None, Page::first(1)).await.unwrap().items.remove(0);
     let revoked = world.store.revoke_api_key(&acme, None, &key.id).await.unwrap_err();
     assert_eq!(revoked.code(), "last_administrator");
-    let next = world.store.create_api_key(&acme, NewApiKey { user: user("bob"), name: None, expires_at: None }).await;
+    let next = world.store.create_api_key(&acme, world.new_key(&acme, "bob").await).await;
     next.unwrap();
     world.store.revoke_api_key(&acme, None, &key.id).await.unwrap();
 }

@@ -1,8 +1,8 @@
 //! Publishing, finding and deprecating versions.
 
 use registry::{
-    BuildReference, BuildState, BumpKind, Constraint, Creator, Direction, Error, MissingVariable, OrganizationId, Page,
-    Principal, Publication, ToolId, ToolRef, UserId, Version, VersionFilter, VersionSort,
+    AccountId, BuildReference, BuildState, BumpKind, Constraint, Creator, Direction, Error, MissingVariable,
+    OrganizationId, Page, Principal, Publication, ToolId, ToolRef, Version, VersionFilter, VersionSort,
 };
 
 use crate::fixtures::{LONG, World, envvar, new_version};
@@ -50,7 +50,7 @@ async fn a_version_is_read_as_it_was_published() {
     assert_eq!(found, published);
     assert_eq!((found.settings, found.bundle_digest), (new.settings, None));
     assert_eq!(found.input_schema, new.input_schema);
-    assert_eq!((found.creator, found.created_at), (acme.user.clone(), world.clock.now()));
+    assert_eq!((found.creator, found.created_at), (acme.user(), world.clock.now()));
     assert_eq!(world.store.latest_commit(&acme.organization, &tool).await.unwrap(), Some(new.commit));
     let build =
         world.store.get_build(&acme.organization, &BuildReference::Version(found.id.clone())).await.unwrap().unwrap();
@@ -162,7 +162,7 @@ async fn a_constraint_finds_the_highest_live_version() {
 async fn lists_are_filtered_sorted_and_paged() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     let tool = world.tool(&acme, "lookup").await;
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.publish(&bob, &tool, BumpKind::Minor).await;
@@ -172,7 +172,7 @@ async fn lists_are_filtered_sorted_and_paged() {
     let all = VersionFilter::default;
     let creator = |organization: Option<&str>| Creator {
         organization: organization.map(|id| OrganizationId::parse(id).unwrap()),
-        user: bob.user.clone(),
+        user: bob.user(),
     };
     let sort = vec![(VersionSort::Major, Direction::Descending), (VersionSort::Minor, Direction::Ascending)];
     for (filter, expected) in [
@@ -191,5 +191,5 @@ async fn lists_are_filtered_sorted_and_paged() {
     ] {
         assert_eq!(listed(&world, &acme, &tool, &filter).await, expected, "{filter:?}");
     }
-    assert_eq!(world.store.version_creators(&acme.organization, &tool).await.unwrap(), [acme.user.clone(), bob.user]);
+    assert_eq!(world.store.version_creators(&acme.organization, &tool).await.unwrap(), [acme.user(), bob.user()]);
 }

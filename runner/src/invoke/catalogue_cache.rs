@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{AgentId, ByteCache, CacheBound, Grants, HeapBytes, OrganizationId, Principal, RunningAgent, UserId};
+use registry::{AccountId, AgentId, ByteCache, CacheBound, Grants, HeapBytes, OrganizationId, Principal, RunningAgent};
 
 use super::catalogue::Catalogue;
 
@@ -15,7 +15,7 @@ const TTL: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(super) struct CatalogueCache(Arc<ByteCache<Key, Entry>>);
 
-type Key = (OrganizationId, AgentId, UserId);
+type Key = (OrganizationId, AgentId, AccountId);
 
 #[derive(Clone)]
 struct Entry {
@@ -71,5 +71,5 @@ impl HeapBytes for Entry {
 }
 
 fn key(principal: &Principal, made_from: &MadeFrom) -> Key {
-    (principal.organization.clone(), made_from.running.agent.id.clone(), principal.user.clone())
+    (principal.organization.clone(), made_from.running.agent.id.clone(), principal.account.clone())
 }

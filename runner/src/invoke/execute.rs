@@ -78,7 +78,7 @@ impl Run<'_> {
     async fn cancel_requested(&self, cancellation: &mut Cancellation) -> UserId {
         tokio::select! {
             by = cancellation.requested() => by,
-            () = self.caller.cancelled.cancelled() => self.caller.principal.user.clone(),
+            () = self.caller.cancelled.cancelled() => self.caller.principal.user(),
         }
     }
 
@@ -105,11 +105,11 @@ impl Run<'_> {
 
     /// The Library of the user, for a run that may write to it.
     fn library(&self, run: InvocationId) -> Library {
-        let Principal { organization, user, .. } = &self.caller.principal;
+        let Principal { organization, account, .. } = &self.caller.principal;
         let agent = self.caller.agent_call.as_ref().map(|call| call.agent.clone());
         let CallerNames { app, workflow } = self.caller.names.clone();
         let is_trusted = agent.is_none() && workflow.is_none();
-        let scope = LibraryScope { organization: organization.clone(), user: user.clone(), app };
+        let scope = LibraryScope { organization: organization.clone(), account: account.clone(), app };
         let provenance = Provenance { invocation: Some(run), agent, workflow, is_trusted };
         self.services.store.library(scope, provenance)
     }

@@ -47,7 +47,7 @@ fn subject(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall {
         version: target.version(),
         component_digest: target.component_digest(),
         arguments_digest: Digest::of(arguments.as_bytes()),
-        user: call.principal.user.clone(),
+        user: call.principal.user(),
         agent: call.agent_call.as_ref().map(|call| (call.agent.clone(), call.revision)),
     }
 }

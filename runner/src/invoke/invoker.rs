@@ -170,7 +170,7 @@ impl Invoker {
     /// progress on this server.
     #[must_use]
     pub fn cancel(&self, principal: &Principal, run: &InvocationId) -> bool {
-        self.services.cancellable.cancel(&principal.organization, run, &principal.user)
+        self.services.cancellable.cancel(&principal.organization, run, &principal.user())
     }
 
     /// Cancels a run of this server that a user cancelled at another one.

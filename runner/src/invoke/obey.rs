@@ -36,7 +36,7 @@ impl Services {
 
     /// The rules that are enforced for a user.
     pub async fn rules_of(&self, scope: &LibraryScope) -> Result<Arc<EnforcedRules>, Error> {
-        let generation = self.store.rules_generation(&scope.organization, &scope.user);
+        let generation = self.store.rules_generation(&scope.organization, &scope.account);
         let now = self.clock.now();
         if let Some(rules) = self.rules.get(scope, (generation, now)) {
             return Ok(rules);
@@ -51,8 +51,8 @@ impl Services {
 
 /// The rules of a user within the application in whose name a call is made.
 pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope {
-    let (organization, user, app) = (principal.organization.clone(), principal.user.clone(), names.app.clone());
-    LibraryScope { organization, user, app }
+    let (organization, account, app) = (principal.organization.clone(), principal.account.clone(), names.app.clone());
+    LibraryScope { organization, account, app }
 }
 
 /// The name of a tool, and those of the APIs that are called.

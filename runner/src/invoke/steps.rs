@@ -143,7 +143,7 @@ impl RunningCall<'_> {
     async fn run(&self, mut call: Call, events: &EventSender) -> Result<Vec<RunResult>, Error> {
         let Self { services, target, admitted, .. } = *self;
         let principal = &call.principal;
-        let stored = services.store.user_variables(&principal.organization, &principal.user).await?;
+        let stored = services.store.user_variables(&principal.organization, &principal.account).await?;
         let redaction = self.redaction(&call, &stored).await?;
         let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
         let (tree, of_parent) = (call.origin.tree(), call.origin.parent().map(|parent| parent.secrets.clone()));

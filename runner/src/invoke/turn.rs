@@ -138,6 +138,6 @@ fn conversation(turn: &Turn) -> Conversation {
     Conversation {
         conversation_id: Some(turn.conversation.id.to_string()),
         interaction_id: Some(turn.interaction.to_string()),
-        user_id: turn.conversation.user.to_string(),
+        user_id: turn.conversation.account.user().into(),
     }
 }

@@ -46,7 +46,7 @@ fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
         let NativeCall { principal, agent_call, .. } = call;
         let identity = Identity {
             organization: principal.organization.to_string(),
-            user_id: principal.user.to_string(),
+            user_id: principal.user().into(),
             agent_id: agent_call.as_ref().map(|call| call.agent.to_string()),
             revision: agent_call.as_ref().map(|call| call.revision.get()),
             client: agent_call.and_then(|call| call.client).map(|client| client.to_string()),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::application::{Application, listed};
+use super::application::{Application, Tokens, listed};
 use crate::harness::Team;
 use crate::mcp::client::Gateway;
 
@@ -50,5 +50,31 @@ fn access_ends_with_the_key_and_with_the_user() {
         assert_eq!(team.delete(&path).status, 204, "{path}");
         assert_eq!(listed(&theirs, &tokens.access).status, 401, "{end}");
         assert_eq!(application.token(&application.renewal(&tokens.refresh)).status, 400, "{end}");
+        if end == "user" {
+            // Another user with the same id.
+            team.joined_by(&colleague.user, "invoker");
+            assert_eq!(listed(&theirs, &tokens.access).status, 401);
+            assert_eq!(application.token(&application.renewal(&tokens.refresh)).status, 400);
+        }
     }
+}
+
+#[test]
+fn an_agent_with_the_slug_that_another_one_had_does_not_accept_its_tokens() {
+    let application = Application::new();
+    let team = Team::on(&application.server);
+    let first = Gateway::new(&team, "tools", &[]);
+    let tokens = application.signed_in(&first);
+    assert_eq!(listed(&first, &tokens.access).status, 200);
+    team.post(&format!("/agent/{}", first.id), &json!({"slug": "renamed"})).expect(204);
+    let second = Gateway::new(&team, "tools", &[]);
+    assert_eq!(listed(&second, &tokens.access).status, 401);
+    let renewed = Tokens::of(&application.token(&application.renewal(&tokens.refresh)).expect(200));
+    assert_eq!(listed(&second, &renewed.access).status, 401, "renewed");
+    let own = application.signed_in(&second);
+    assert_eq!(listed(&second, &own.access).status, 200);
+    team.delete(&format!("/agent/{}", second.id)).expect(204);
+    let third = Gateway::new(&team, "tools", &[]);
+    assert_eq!(listed(&third, &own.access).status, 401);
+    assert_eq!(application.token(&application.renewal(&own.refresh)).status, 400, "it ended with its agent");
 }

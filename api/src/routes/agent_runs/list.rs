@@ -89,7 +89,7 @@ impl From<ListedAgentRun> for Listed {
         Self {
             agent_run_id: run.id.into(),
             agent_id: run.agent.into(),
-            user_id: run.user.into(),
+            user_id: run.account.user().into(),
             kind: run.kind.as_str(),
             status: run.state.as_str(),
             objective: run.objective,

@@ -23,8 +23,8 @@ pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("create-agent", Tag::Agents, "Create an agent")
         .description(
             "Creates an agent without assignments and without a running revision. The caller is its author. The slug is \
-            unique among the organisation's agents; the type never changes. A personal agent is seen by its author and by \
-            administrators only.",
+            unique among the agents of the organisation, or among the caller's personal agents; the type never changes. A \
+            personal agent is seen by its author and by administrators only.",
         )
         .returns::<CreatedAgent>(201, "The agent's id.", json!({"id": "6ab13d50a3c20f6f6e5d4c3b"}))
         .errors(400, &["too_many"])

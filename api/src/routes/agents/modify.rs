@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentChanges, AgentId, Store};
+use registry::{AgentChanges, AgentId, AgentScope, Permission, Store};
 use serde_json::{Value, json};
 
 use super::fields::{
@@ -21,7 +21,8 @@ pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("modify-agent", Tag::Agents, "Change an agent")
         .description(
             "A field that is absent or null stays unchanged. `system_prompt`, `tool_exposure` and `builtInTools` change the draft, and the \
-            running revision stays as it is until the next deployment. All other fields take effect at once.",
+            running revision stays as it is until the next deployment. All other fields take effect at once. Only the author of \
+            an agent and administrators make it personal.",
         )
         .returns_nothing(204, "Changed.")
         .errors(409, &["already_exists"])
@@ -33,6 +34,13 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     Body(Request(changes)): Body<Request>,
 ) -> Result<StatusCode, Error> {
+    if changes.scope == Some(AgentScope::Personal) && !principal.may(Permission::Administer) {
+        // It would be taken away from everybody else, and a refused slug would be one of the author's personal agents.
+        let (found, _) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+        if found.author != principal.account {
+            return Err(Error::Forbidden { permission: Permission::Administer });
+        }
+    }
     store.modify_agent(&principal, &agent, changes).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -33,7 +33,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request { user, terms }): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedApiKey>), Error> {
-    let new = terms.key_for(user, &clock);
+    let new = terms.key_for(store.account(&principal.organization, &user).await?, &clock);
     let expires_at = new.expires_at;
     let key = store.create_api_key(&principal.organization, new).await?;
     Ok((StatusCode::CREATED, Json(CreatedApiKey::new(key, expires_at))))

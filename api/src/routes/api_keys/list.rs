@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{Page, Store, UserId};
+use registry::{Page, Slice, Store, UserId};
 
 use super::terms::{ApiKeys, list_example};
 use crate::auth::Caller;
@@ -29,7 +29,15 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request { user, page }): Query<Request>,
 ) -> Result<Json<ApiKeys>, Error> {
-    Ok(Json(store.list_api_keys(&principal.organization, user.as_ref(), page).await?.into()))
+    let account = match user {
+        None => None,
+        Some(user) => match store.get_user(&principal.organization, &user).await? {
+            Some(found) => Some(found.account),
+            // Keys go with their user.
+            None => return Ok(Json(Slice { items: Vec::new(), next: None }.into())),
+        },
+    };
+    Ok(Json(store.list_api_keys(&principal.organization, account.as_ref(), page).await?.into()))
 }
 
 impl FromQuery for Request {

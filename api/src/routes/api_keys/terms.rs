@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{ApiKeyName, Clock, NewApiKey, Slice, Timestamp, UserId};
+use registry::{AccountId, ApiKeyName, Clock, NewApiKey, Slice, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -82,13 +82,13 @@ impl KeyTerms {
         Some(Self { name, expiry })
     }
 
-    pub(crate) fn key_for(self, user: UserId, clock: &Clock) -> NewApiKey {
+    pub(crate) fn key_for(self, account: AccountId, clock: &Clock) -> NewApiKey {
         let expires_at = match self.expiry {
             Expiry::Never => None,
             Expiry::In(duration) => Some(clock.now().after(duration)),
             Expiry::At(time) => Some(time),
         };
-        NewApiKey { user, name: self.name, expires_at }
+        NewApiKey { account, name: self.name, expires_at }
     }
 }
 

@@ -94,7 +94,7 @@ impl Shown {
             human_request_id: request.id.into(),
             agent_run_id: request.agent_run.into(),
             agent_id: request.agent.into(),
-            user_id: request.user.into(),
+            user_id: request.account.user().into(),
             kind: request.kind.as_str(),
             urgency: request.urgency.as_str(),
             status: request.state.as_str(),

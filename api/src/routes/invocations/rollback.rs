@@ -1,12 +1,12 @@
 //! `POST /v1/{organization}/tool/invocation/rollback`: takes the records of a conversation, of one interaction in it, or of
 //! a simulation out of it. They stay in the history without its ids.
 //!
-//! The operation needs the permission to invoke: clients that hold conversations take back turns. The permission to read
-//! the history does not permit a change of the history.
+//! The operation needs the permission to invoke: clients that hold conversations take back turns. It reaches the runs of the caller, and for an
+//! administrator those of all users. The permission to read the history does not permit a change of the history.
 
 use axum::Json;
 use axum::extract::State;
-use registry::{RecordEvent, Rollback, Store};
+use registry::{Permission, RecordEvent, Rollback, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,8 +29,9 @@ pub(crate) struct Response {
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("roll-back-tool-invocations", Tag::History, "Take records out of a conversation")
         .description(
-            "Takes the records of a conversation, of one interaction in it, or of a simulation out of it. They stay in the \
-            history without its ids; nothing else changes. Records that left it before are not counted again.",
+            "Takes the caller's records of a conversation, of one interaction in it, or of a simulation out of it. They stay in \
+            the history without its ids; nothing else changes. Records that left it before are not counted again. Those of \
+            other users stay, unless the caller has `Organization:Admin`.",
         )
         .returns::<Response>(200, "The number of records that left it.", json!({"rolled_back": 2}))
         .errors(400, &["invalid_value"])
@@ -41,7 +42,9 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(from): Body<Rollback>,
 ) -> Result<Json<Response>, Error> {
-    let unlinked = RecordEvent::Unlinked { organization: principal.organization, by: principal.user, from };
+    let by = principal.user();
+    let own = (!principal.may(Permission::Administer)).then_some(principal.account);
+    let unlinked = RecordEvent::Unlinked { organization: principal.organization, by, own, from };
     Ok(Json(Response { rolled_back: store.record(&unlinked).await? }))
 }
 

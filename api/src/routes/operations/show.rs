@@ -41,7 +41,7 @@ pub(crate) async fn handle(
 }
 
 async fn may_see(store: &Store, principal: &Principal, operation: &TrackedOperation) -> Result<bool, Error> {
-    if operation.user == principal.user {
+    if operation.account == principal.account {
         return Ok(true);
     }
     let permission = permission(operation.kind);

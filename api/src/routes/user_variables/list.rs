@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{OrganizationId, Store, UserId};
+use registry::{AccountId, OrganizationId, Store, UserId};
 use serde_json::json;
 
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
+use crate::routes::user_variables::find_account;
 use crate::wire::{UserVariable, UserVariableList};
 
 pub(crate) fn operation() -> OperationDoc {
@@ -37,20 +38,22 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(user): InPath<UserId>,
 ) -> Result<Json<UserVariableList>, Error> {
-    if store.get_user(&principal.organization, &user).await?.is_none() {
-        return Err(registry::Error::NotFound { what: "user" }.into());
-    }
-    list(&store, &principal.organization, &user).await
+    let account = find_account(&store, &principal, &user).await?;
+    list(&store, &principal.organization, &account).await
 }
 
 pub(crate) async fn handle_own(
     State(store): State<Store>,
     Caller(principal): Caller,
 ) -> Result<Json<UserVariableList>, Error> {
-    list(&store, &principal.organization, &principal.user).await
+    list(&store, &principal.organization, &principal.account).await
 }
 
-async fn list(store: &Store, organization: &OrganizationId, user: &UserId) -> Result<Json<UserVariableList>, Error> {
-    let variables = store.list_user_variables(organization, user).await?;
+async fn list(
+    store: &Store,
+    organization: &OrganizationId,
+    account: &AccountId,
+) -> Result<Json<UserVariableList>, Error> {
+    let variables = store.list_user_variables(organization, account).await?;
     Ok(Json(UserVariableList { variables: variables.into_iter().map(UserVariable::from).collect() }))
 }

@@ -8,6 +8,7 @@ use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
+use crate::routes::user_variables::find_account;
 
 pub(crate) fn operation() -> OperationDoc {
     described(OperationDoc::new("remove-user-variable", Tag::Identity, "Remove a variable of a user"))
@@ -27,7 +28,8 @@ pub(crate) async fn handle(
     InPath(user): InPath<UserId>,
     InPath(name): InPath<UserVariableName>,
 ) -> Result<StatusCode, Error> {
-    store.remove_user_variable(&principal.organization, &user, &name).await?;
+    let account = find_account(&store, &principal, &user).await?;
+    store.remove_user_variable(&principal.organization, &account, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -36,6 +38,6 @@ pub(crate) async fn handle_own(
     Caller(principal): Caller,
     InPath(name): InPath<UserVariableName>,
 ) -> Result<StatusCode, Error> {
-    store.remove_user_variable(&principal.organization, &principal.user, &name).await?;
+    store.remove_user_variable(&principal.organization, &principal.account, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, any_text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::USER_VARIABLE_NAME;
+use crate::routes::user_variables::find_account;
 
 pub(crate) struct Request(NewUserVariable);
 
@@ -38,7 +39,8 @@ pub(crate) async fn handle(
     InPath(user): InPath<UserId>,
     Body(Request(variable)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    store.set_user_variable(&principal, &user, variable).await?;
+    let account = find_account(&store, &principal, &user).await?;
+    store.set_user_variable(&principal, &account, variable).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -47,7 +49,7 @@ pub(crate) async fn handle_own(
     Caller(principal): Caller,
     Body(Request(variable)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    store.set_user_variable(&principal, &principal.user, variable).await?;
+    store.set_user_variable(&principal, &principal.account, variable).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

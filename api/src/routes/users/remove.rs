@@ -1,4 +1,4 @@
-//! `DELETE /v1/{organization}/user/{user_id}`: removes a user and their keys. Tools, versions and records stay.
+//! `DELETE /v1/{organization}/user/{user_id}`: removes a user, with everything that acts for them or that they alone read.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,7 +11,11 @@ use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("remove-user", Tag::Identity, "Remove a user")
-        .description("Removes the user with their keys and tokens. Tools, versions and records of the user stay.")
+        .description(
+            "Removes the user with their keys, tokens, variables, authorisations of clients, runs of agents, and the items of \
+            the Library that nobody else reads. Tools, versions, records, agents and shared items stay. The id is free for another \
+            user, to whom nothing of the first one belongs.",
+        )
         .returns_nothing(204, "Removed.")
         .errors(409, &["last_administrator"])
 }

@@ -103,7 +103,7 @@ impl Invocation {
         let Self { invoker, principal, tool, constraint, depth } = self;
         let Idempotent { request: Request { inputs, result_persistence, source, pinned }, once } = request;
         let conversation = source.as_ref().and_then(conversation);
-        let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
+        let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user().into() });
         let operation = OperationRequest {
             principal: principal.clone(),
             kind: OperationKind::Invoke,

@@ -61,6 +61,6 @@ fn damaged(error: &dyn std::fmt::Display) -> Error {
 
 /// The user who sent the request, unless they have been removed.
 async fn principal(store: &Store, queued: &QueuedPublication) -> Result<Principal, Error> {
-    let found = store.principal(&queued.organization, &queued.user).await?;
+    let found = store.principal(&queued.organization, &queued.account).await?;
     found.ok_or(Error::Forbidden { permission: Permission::ModifyTool })
 }

@@ -27,6 +27,8 @@ pub enum Credential {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
     Ada,
+    /// A colleague of ada's with every permission but that of administrators.
+    Cem,
     Eve,
     Expired,
     Revoked,
@@ -38,6 +40,7 @@ impl Credential {
     pub const ALL: &[Self] = &[
         Self::Nothing,
         Self::Bearer(Identity::Ada),
+        Self::Bearer(Identity::Cem),
         Self::Bearer(Identity::Eve),
         Self::Bearer(Identity::Expired),
         Self::Bearer(Identity::Revoked),
@@ -61,6 +64,7 @@ impl Credential {
         match self {
             Self::Bearer(Identity::Ada) | Self::Basic(Identity::Ada) => Some((ACME, None)),
             Self::Bearer(Identity::Eve) | Self::Basic(Identity::Eve) => Some((OTHER, None)),
+            Self::Bearer(Identity::Cem) => Some((ACME, None)),
             Self::BearerNamingOwn => Some((ACME, Some(ACME))),
             Self::BearerNamingOther => Some((ACME, Some(OTHER))),
             Self::StrangerNamingAcme => Some((OTHER, Some(ACME))),
@@ -100,6 +104,8 @@ pub enum Standing {
     Nobody,
     /// Valid credentials of another organisation, or that name another one.
     Stranger,
+    /// A user of the organisation who is no administrator.
+    Colleague,
     Administrator,
 }
 
@@ -108,7 +114,8 @@ impl Cell {
         match self.credential.valid_in() {
             None => Standing::Nobody,
             Some((home, named)) if home == self.organization && named.is_none_or(|named| named == home) => {
-                Standing::Administrator
+                let is_colleague = self.credential == Credential::Bearer(Identity::Cem);
+                if is_colleague { Standing::Colleague } else { Standing::Administrator }
             }
             Some(_) => Standing::Stranger,
         }

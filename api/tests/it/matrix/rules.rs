@@ -1,8 +1,10 @@
 //! The rules for the responses to one path and one method.
 
-use super::cells::{Cell, Seen, Standing};
+use super::cells::{Cell, Id, Seen, Standing};
+use super::owners::is_of_one_user;
 use super::paths::PathForm;
 use super::world::World;
+use registry::Permission;
 
 /// Checks all methods except HEAD.
 pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]) {
@@ -34,6 +36,7 @@ pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]
             assert_eq!(answer, &world.not_found, "{}", place(cell));
         }
     }
+    colleagues_do_not_see_what_is_anothers(form, method, seen, &place);
     administrators_see_their_own(world, form, method, seen, &place);
     if method == "GET" {
         forms_of_credentials_are_equal(seen, &place);
@@ -57,6 +60,30 @@ fn nobody_gets_one_answer<'a>(seen: &'a [(Cell, Seen)], place: &dyn Fn(&Cell) ->
         assert_eq!(answer, first, "{}", place(cell));
     }
     first
+}
+
+/// What belongs to one user looks to a colleague like an object that does not exist. Other objects need a permission.
+fn colleagues_do_not_see_what_is_anothers(
+    form: &PathForm,
+    method: &str,
+    seen: &[(Cell, Seen)],
+    place: &dyn Fn(&Cell) -> String,
+) {
+    let colleague = || seen.iter().filter(|(cell, _)| cell.standing() == Standing::Colleague);
+    let needs_administrator = form.permission(method) == Some(Some(Permission::Administer));
+    for (cell, answer) in colleague() {
+        if !cell.is_theirs() || !form.encoding.is_faithful() {
+            continue;
+        }
+        assert_eq!(answer.status == 403, needs_administrator, "{}: {answer:?}", place(cell));
+        if !is_of_one_user(form.template) {
+            continue;
+        }
+        let is_unknown = |other: &Cell| other.organization == cell.organization && other.id == Id::Unknown;
+        let (_, unknown) = colleague().find(|(other, _)| is_unknown(other)).unwrap();
+        assert_eq!(answer.status, 404, "{}: {answer:?}", place(cell));
+        assert_eq!(answer, unknown, "{}", place(cell));
+    }
 }
 
 /// Administrators reach their own organisation's objects. Objects of others look like objects that do not exist.

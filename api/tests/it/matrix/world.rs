@@ -9,8 +9,8 @@ use axum::http::Request;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use registry::{
-    ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, NewUserVariable, OperationKind, RoleName, SecretValue, Timestamp,
-    UserId, UserVariableName,
+    AccountId, ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, NewUserVariable, OperationKind, Permission, RoleName,
+    SecretValue, Timestamp, UserId, UserVariableName,
 };
 use serde_json::json;
 
@@ -55,6 +55,7 @@ struct Objects {
 
 struct Tokens {
     ada: String,
+    cem: String,
     eve: String,
     expired: String,
     revoked: String,
@@ -69,7 +70,9 @@ impl World {
         let ada = fixtures::token(&app.store, &app.key).await.unwrap();
         app.token.clone_from(&ada);
         let beside = app.beside("other", "eve").await;
-        let tokens = Tokens { ada, eve: beside.token.clone(), expired, revoked: revoked(&app).await };
+        let all = Permission::grantable().filter(|permission| *permission != Permission::Administer);
+        let cem = app.member_with("cem", Grants::of(all)).await;
+        let tokens = Tokens { ada, cem, eve: beside.token.clone(), expired, revoked: revoked(&app).await };
         let (acme, other) = (Objects::of(&app, "baker", "bea").await, Objects::of(&beside, "smith", "sam").await);
         let nothing = Request::get("/nothing/here").body(String::new()).unwrap();
         let not_found = send(&app.router, &nothing).await;
@@ -115,6 +118,7 @@ impl World {
     fn token(&self, identity: Identity) -> &str {
         match identity {
             Identity::Ada => &self.tokens.ada,
+            Identity::Cem => &self.tokens.cem,
             Identity::Eve => &self.tokens.eve,
             Identity::Expired => &self.tokens.expired,
             Identity::Revoked => &self.tokens.revoked,
@@ -130,7 +134,8 @@ impl Objects {
         app.version(&tool, &[]).await;
         app.store.create_role(organization, RoleName::parse(role).unwrap(), Grants::default()).await.unwrap();
         let user_key = app.member_key(user, "auditor").await.api_key_id;
-        for owner in [UserId::parse(user).unwrap(), app.principal.user.clone()] {
+        let member = app.store.account(organization, &UserId::parse(user).unwrap()).await.unwrap();
+        for owner in [member, app.principal.account.clone()] {
             app.store.set_user_variable(&app.principal, &owner, variable(role)).await.unwrap();
         }
         let agent = app.agent(role, &tool).await;
@@ -151,7 +156,7 @@ impl Objects {
             user,
             role,
             user_key,
-            own_key: key(app, app.principal.user.clone()).await.api_key_id,
+            own_key: key(app, app.principal.account.clone()).await.api_key_id,
         }
     }
 
@@ -239,13 +244,13 @@ async fn items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
     items
 }
 
-async fn key(app: &TestApp, user: UserId) -> IssuedKey {
-    let new = NewApiKey { user, name: None, expires_at: None };
+async fn key(app: &TestApp, account: AccountId) -> IssuedKey {
+    let new = NewApiKey { account, name: None, expires_at: None };
     app.store.create_api_key(&app.principal.organization, new).await.unwrap()
 }
 
 async fn revoked(app: &TestApp) -> String {
-    let key = key(app, app.principal.user.clone()).await;
+    let key = key(app, app.principal.account.clone()).await;
     let token = fixtures::token(&app.store, &key).await.unwrap();
     let id = ApiKeyId::parse(&key.api_key_id).unwrap();
     app.store.revoke_api_key(&app.principal.organization, None, &id).await.unwrap();

@@ -19,7 +19,9 @@ pub struct ConfigArguments {
 
 pub async fn run(client: &Client, arguments: &ConfigArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
-    let url = client.mcp_url(&agent.slug)?;
+    // The slug of a personal agent of another user means another agent, or none.
+    let is_foreign = agent.is_personal() && agent.author != client.credentials().user_id;
+    let url = client.mcp_url(if is_foreign || arguments.agent == agent.id { &agent.id } else { &agent.slug })?;
     let endpoint = Endpoint { slug: &agent.slug, url: url.as_str() };
     let configuration = arguments.client.configuration(&endpoint);
     if agent.running_revision.is_none() {

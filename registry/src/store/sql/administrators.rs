@@ -9,7 +9,7 @@ use crate::store::database::{Connection, Query};
 const COUNT: &str = "SELECT count(*) AS administrators FROM members m
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE m.organization = $1 AND (m.role = $2 OR r.administers = 1)
-        AND EXISTS (SELECT 1 FROM api_keys k WHERE k.organization = m.organization AND k.user_id = m.user_id
+        AND EXISTS (SELECT 1 FROM api_keys k WHERE k.organization = m.organization AND k.account = m.account
             AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $3))";
 
 /// Fails when no administrator with a valid key is left. Called at the end of every change that can take a key or the

@@ -10,7 +10,7 @@ use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 
-/// The condition that a user sees an agent that is not deleted. `$3` is the user, and `$4` is 1 for an administrator.
+/// The condition that a user sees an agent that is not deleted. `$3` is the account of the user, and `$4` is 1 for an administrator.
 macro_rules! is_visible {
     ($agent:literal) => {
         concat!(
@@ -29,7 +29,7 @@ macro_rules! is_visible {
 }
 pub(super) use is_visible;
 
-const TOUCH: &str = concat!("UPDATE agents SET updated_by = $3, updated_at = $5 WHERE ", is_visible!("agents"));
+const TOUCH: &str = concat!("UPDATE agents SET updated_by = $5, updated_at = $6 WHERE ", is_visible!("agents"));
 
 /// A change to an agent by a user.
 pub(super) struct AgentEdit {
@@ -47,7 +47,8 @@ impl Store {
 impl AgentEdit {
     /// Records the user and the time of the change. Fails when the user sees no such agent.
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
-        let query = seen(TOUCH, &self.principal, &self.agent).bind(self.now.as_milliseconds());
+        let query = seen(TOUCH, &self.principal, &self.agent).bind(self.principal.user().as_str());
+        let query = query.bind(self.now.as_milliseconds());
         require_changed(query.execute(&mut *connection).await?, "agent")?;
         connection.announce(Change::of_organization(ChangeKind::Agents, &self.principal.organization));
         Ok(())
@@ -62,5 +63,5 @@ impl AgentEdit {
 /// Binds what [`is_visible`] needs.
 pub(super) fn seen(statement: &'static str, principal: &Principal, agent: &AgentId) -> Query {
     let query = Query::new(statement).bind(principal.organization.as_str()).bind(agent.as_str());
-    query.bind(principal.user.as_str()).bind(principal.may(Permission::Administer))
+    query.bind(principal.account.as_str()).bind(principal.may(Permission::Administer))
 }

@@ -112,7 +112,7 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
     let next = agent.running_revision.map_or(Some(RevisionNumber::FIRST), RevisionNumber::next);
     let limit = RevisionNumber::MAX.into();
     let number = next.ok_or(Error::TooMany { what: "revisions of an agent", limit })?;
-    let deployment = Deployment { number, deployed_by: edit.principal.user.clone(), deployed_at: edit.now };
+    let deployment = Deployment { number, deployed_by: edit.principal.user(), deployed_at: edit.now };
     let revision = AgentRevision { deployment, content };
     insert(connection, edit, &revision).await?;
     Ok(revision)

@@ -12,7 +12,7 @@ use crate::store::handle::Store;
 macro_rules! select_listed {
     ($of_user:literal) => {
         concat!(
-            "SELECT agent_run, agent, user_id, kind, state, objective, iterations, created_at, ended_at FROM agent_runs
+            "SELECT agent_run, agent, account, kind, state, objective, iterations, created_at, ended_at FROM agent_runs
             WHERE organization = $1 AND ",
             $of_user,
             " AND (state = $3 OR $3 IS NULL) AND (agent = $4 OR $4 IS NULL) AND (agent_run < $5 OR $5 IS NULL)
@@ -21,7 +21,7 @@ macro_rules! select_listed {
     };
 }
 
-const LIST_OF_USER: &str = select_listed!("user_id = $2");
+const LIST_OF_USER: &str = select_listed!("account = $2");
 const LIST_OF_ALL: &str = select_listed!("$2 <> ''");
 
 impl Store {
@@ -29,7 +29,7 @@ impl Store {
     pub async fn list_agent_runs(&self, principal: &Principal, filter: AgentRunFilter) -> Result<Vec<ListedAgentRun>> {
         let AgentRunFilter { state, agent, before, limit } = filter;
         let list = if principal.may(Permission::Administer) { LIST_OF_ALL } else { LIST_OF_USER };
-        let query = Query::new(list).bind(principal.organization.as_str()).bind(principal.user.as_str());
+        let query = Query::new(list).bind(principal.organization.as_str()).bind(principal.account.as_str());
         let query = query.bind(state.map(AgentRunState::as_str)).bind(agent.map(|agent| agent.to_string()));
         let query = query.bind(before.map(|run| run.to_string())).bind(limit);
         self.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
@@ -41,7 +41,7 @@ fn read(row: &Row) -> Result<ListedAgentRun> {
     Ok(ListedAgentRun {
         id: parsed(row, "agent_run")?,
         agent: parsed(row, "agent")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         kind: parsed(row, "kind")?,
         state: parsed(row, "state")?,
         objective: get(row, "objective")?,

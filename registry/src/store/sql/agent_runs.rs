@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::human_requests;
 use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
-use crate::account::{OrganizationId, UserId};
+use crate::account::OrganizationId;
 use crate::agent_run::{
     AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun,
     StepFilter,
@@ -39,18 +39,18 @@ const IDLE_AFTER: Duration = Duration::from_mins(1);
 const DELETED_MAX: i64 = 200;
 
 const START_RUN: &str = "INSERT INTO agent_runs
-        (organization, agent_run, agent, user_id, state, iterations, document, boot, revision, created_at, updated_at,
+        (organization, agent_run, agent, account, state, iterations, document, boot, revision, created_at, updated_at,
         idempotency_key, fingerprint, kind, objective)
     VALUES ($1, $2, $3, $4, 'running', 0, $5, $6, 1, $7, $7, $8, $9, $10, $11)
-    ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
+    ON CONFLICT (organization, account, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
 
-const RUN_BY_KEY: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
+const RUN_BY_KEY: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND account = $2 AND idempotency_key = $3";
 
 const RUN_BY_ID: &str = "SELECT * FROM agent_runs WHERE organization = $1 AND agent_run = $2";
 
 /// `$3` is 1 for an administrator, who sees the runs of all users.
 const FIND_RUN: &str = "SELECT * FROM agent_runs
-    WHERE organization = $1 AND agent_run = $4 AND (user_id = $2 OR $3 = 1)";
+    WHERE organization = $1 AND agent_run = $4 AND (account = $2 OR $3 = 1)";
 
 /// Writes a checkpoint, unless another server has taken the run over or a user has cancelled it.
 const SAVE_RUN: &str =
@@ -73,15 +73,6 @@ const AMEND_RUN: &str = "UPDATE agent_runs SET document = $3, revision = revisio
 const CANCEL_RUN: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state IN ('running', 'paused')";
-
-/// Deletes the steps and requests of the runs of a user, then the runs.
-const DELETE_RUNS_OF_USER: [&str; 3] = [
-    "DELETE FROM agent_run_steps WHERE organization = $1 AND agent_run IN
-        (SELECT agent_run FROM agent_runs WHERE organization = $1 AND user_id = $2)",
-    "DELETE FROM human_requests WHERE organization = $1 AND agent_run IN
-        (SELECT agent_run FROM agent_runs WHERE organization = $1 AND user_id = $2)",
-    "DELETE FROM agent_runs WHERE organization = $1 AND user_id = $2",
-];
 
 const CANCEL_RUNS_OF_AGENT: &str =
     "UPDATE agent_runs SET state = 'cancelled', updated_at = $3, ended_at = $3, revision = revision + 1
@@ -144,7 +135,7 @@ const DELETE_RUNS: &str = of_expired_runs!("DELETE FROM agent_runs");
 const TAKE_OVER_RUN: &str = concat!(
     "UPDATE agent_runs SET boot = $1, attempts = attempts + 1, revision = revision + 1 WHERE (organization, agent_run) = (",
     select_abandoned!(" {skip locked}"),
-    ") RETURNING organization, agent_run, agent, user_id, kind, state, iterations, document, revision, created_at, updated_at, ended_at"
+    ") RETURNING organization, agent_run, agent, account, kind, state, iterations, document, revision, created_at, updated_at, ended_at"
 );
 
 const STEPS: &str = "SELECT number, document, at FROM agent_run_steps
@@ -159,7 +150,7 @@ impl Store {
             id: AgentRunId::new(&self.0.clock),
             organization: principal.organization.clone(),
             agent: new.agent,
-            user: principal.user.clone(),
+            account: principal.account.clone(),
             kind: new.kind,
             state: AgentRunState::Running,
             iterations: 0,
@@ -169,7 +160,7 @@ impl Store {
             updated_at: now,
             ended_at: None,
         };
-        let query = of_run(START_RUN, &run).bind(run.agent.as_str()).bind(run.user.as_str());
+        let query = of_run(START_RUN, &run).bind(run.agent.as_str()).bind(run.account.as_str());
         let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
         let key = new.once.as_ref().map(|once| once.key.to_string());
         let fingerprint = new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes()));
@@ -186,7 +177,7 @@ impl Store {
 
     /// Finds the run that an earlier request with the same key has started.
     pub async fn agent_run_of(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
-        let query = Query::new(RUN_BY_KEY).bind(principal.organization.as_str()).bind(principal.user.as_str());
+        let query = Query::new(RUN_BY_KEY).bind(principal.organization.as_str()).bind(principal.account.as_str());
         let found = query.bind(once.key.as_str()).fetch_optional(self.readers()).await?;
         let Some(row) = found else { return Ok(None) };
         let is_same = get::<Option<Vec<u8>>>(&row, "fingerprint")? == Some(self.fingerprint(once.request.as_bytes()));
@@ -228,7 +219,7 @@ impl Store {
 
     /// Finds a run of the user; an administrator finds those of all users.
     pub async fn get_agent_run(&self, principal: &Principal, run: &AgentRunId) -> Result<Option<AgentRun>> {
-        let query = Query::new(FIND_RUN).bind(principal.organization.as_str()).bind(principal.user.as_str());
+        let query = Query::new(FIND_RUN).bind(principal.organization.as_str()).bind(principal.account.as_str());
         let query = query.bind(principal.may(Permission::Administer)).bind(run.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
@@ -315,18 +306,6 @@ impl Store {
     }
 }
 
-/// Deletes the runs of a user who is removed: a later user may have the same id.
-pub(super) async fn delete_runs_of_user(
-    connection: &mut Connection,
-    (organization, user): (&OrganizationId, &UserId),
-) -> Result<()> {
-    for statement in DELETE_RUNS_OF_USER {
-        let query = Query::new(statement).bind(organization.as_str()).bind(user.as_str());
-        query.execute(&mut *connection).await?;
-    }
-    Ok(())
-}
-
 /// Cancels the runs of an agent that is deleted.
 pub(super) async fn cancel_runs_of_agent(
     connection: &mut Connection,
@@ -367,7 +346,7 @@ fn read(row: &Row) -> Result<AgentRun> {
         id: parsed(row, "agent_run")?,
         organization: parsed(row, "organization")?,
         agent: parsed(row, "agent")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         kind: parsed(row, "kind")?,
         state: parsed(row, "state")?,
         iterations: u32::try_from(iterations).unwrap_or(u32::MAX),

@@ -5,6 +5,7 @@ use super::agent_edit::{AgentEdit, is_visible, seen};
 use super::agent_runs::cancel_runs_of_agent;
 use super::agent_states;
 use super::counts::require_within;
+use super::oauth_grants::revoke;
 use super::row::{damaged, get, json, parsed, timestamp, to_json};
 use crate::agent::{Agent, AgentChanges, AgentDraft, NewAgent, RevisionNumber};
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ const GET: &str = concat!("SELECT * FROM agents WHERE ", is_visible!("agents"));
 const INSERT: &str =
     "INSERT INTO agents (organization, agent, agent_type, name, slug, description, scope, system_prompt,
         tool_exposure, built_in_tools, author, updated_by, created_at, updated_at, sequence)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $12, coalesce(max(sequence), 0) + 1
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, coalesce(max(sequence), 0) + 1
     FROM agents WHERE organization = $1";
 
 const COUNT: &str = "SELECT count(*) AS agents FROM agents WHERE organization = $1 AND deleted_at IS NULL";
@@ -30,8 +31,14 @@ const MODIFY: &str = "UPDATE agents SET name = coalesce($3, name), slug = coales
 
 const DELETE: &str = "UPDATE agents SET deleted_by = $3, deleted_at = $4 WHERE organization = $1 AND agent = $2";
 
+const DELETE_GRANTS: &str = "DELETE FROM oauth_grants WHERE organization = $1 AND agent = $2
+    RETURNING organization, account";
+
+const SLUG: &str = "SELECT slug FROM agents WHERE organization = $1 AND agent = $2";
+
 impl Store {
-    /// Creates an agent. [`Error::Exists`] when another agent of the organisation has the slug.
+    /// Creates an agent. [`Error::Exists`] when an agent of the same scope has the slug: another one of the organisation, or another personal
+    /// one of the author.
     pub async fn create_agent(&self, principal: &Principal, new: NewAgent) -> Result<AgentId> {
         let created = AgentId::new(&self.0.clock);
         let (edit, agents_max) = (self.agent_edit(principal, &created), self.0.config.agents_max);
@@ -56,7 +63,7 @@ impl Store {
         Ok(Some((read(&row)?, draft(&mut connection, &edit, &row).await?)))
     }
 
-    /// Changes an agent. [`Error::Exists`] when another agent has the slug.
+    /// Changes an agent. [`Error::Exists`] when another agent of its scope has the slug.
     pub async fn modify_agent(&self, principal: &Principal, agent: &AgentId, changes: AgentChanges) -> Result<()> {
         let edit = self.agent_edit(principal, agent);
         self.write(move |connection| {
@@ -68,13 +75,14 @@ impl Store {
         .await
     }
 
-    /// Deletes an agent and frees its slug. Its revisions stay stored.
+    /// Deletes an agent and frees its slug. Its revisions stay stored. The authorisations of clients for it end.
     pub async fn delete_agent(&self, principal: &Principal, agent: &AgentId) -> Result<()> {
         let edit = self.agent_edit(principal, agent);
         self.write(move |connection| {
             Box::pin(async move {
                 edit.touch(connection).await?;
-                let query = edit.of(DELETE).bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
+                revoke(connection, edit.of(DELETE_GRANTS)).await?;
+                let query = edit.of(DELETE).bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds());
                 query.execute(&mut *connection).await?;
                 cancel_runs_of_agent(connection, (&edit.principal.organization, &edit.agent), edit.now).await
             })
@@ -126,27 +134,28 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, new: &NewAgent) -
     let query = edit.of(INSERT).bind(new.agent_type.as_str()).bind(new.name.as_str()).bind(new.slug.as_str());
     let query = query.bind(new.description.as_str()).bind(new.scope.as_str()).bind(new.system_prompt.as_str());
     let query = query.bind(new.tool_exposure.as_str()).bind(to_json(&new.built_in_tools)?);
-    let query = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
-    named(query.execute(connection).await, Some(new.slug.as_str()))
+    let query = query.bind(edit.principal.account.as_str()).bind(edit.principal.user().as_str());
+    let query = query.bind(edit.now.as_milliseconds());
+    named(query.execute(connection).await, new.slug.as_str())
 }
 
 async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentChanges) -> Result<()> {
     let slug = changes.slug.as_ref().map(|slug| slug.as_str());
+    // A change of the scope can meet another agent with the same slug.
+    let present: String = edit.of(SLUG).fetch_column("slug", &mut *connection).await?;
     let query = edit.of(MODIFY).bind(changes.name.as_ref().map(|name| name.as_str())).bind(slug);
     let query = query.bind(changes.description.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.scope.map(|scope| scope.as_str()));
     let query = query.bind(changes.system_prompt.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tool_exposure.map(|exposure| exposure.as_str()));
     let query = query.bind(changes.built_in_tools.as_ref().map(to_json).transpose()?);
-    named(query.execute(connection).await, slug)
+    named(query.execute(connection).await, slug.unwrap_or(&present))
 }
 
 /// Names the slug that another agent has.
-fn named(written: Result<u64, Failure>, slug: Option<&str>) -> Result<()> {
-    match (written, slug) {
-        (Err(failure), Some(slug)) if failure.is_conflict() => {
-            Err(Error::Exists { what: "agent", name: slug.to_owned() })
-        }
-        (written, _) => written.map(|_| ()).map_err(Error::from),
+fn named(written: Result<u64, Failure>, slug: &str) -> Result<()> {
+    match written {
+        Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "agent", name: slug.to_owned() }),
+        written => written.map(|_| ()).map_err(Error::from),
     }
 }

@@ -57,7 +57,7 @@ fn list(principal: &Principal, filter: &AgentFilter, last: Option<&Last>) -> Res
     let mut statement = Statement::with(principal.organization.as_str());
     statement.push("SELECT a.* FROM agents a WHERE a.organization = $1 AND a.deleted_at IS NULL");
     if !principal.may(Permission::Administer) {
-        statement.bind(" AND (a.scope = 'organization' OR a.author = ?)", principal.user.as_str());
+        statement.bind(" AND (a.scope = 'organization' OR a.author = ?)", principal.account.as_str());
     }
     let types: Vec<_> = filter.agent_types.iter().copied().map(AgentType::as_str).collect();
     statement.bind_some(" AND a.agent IN {members ?}", to_list(&filter.ids)?);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::administrators::require_administrator;
 use super::counts::require_within;
 use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId, UserId};
 use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
 use crate::clock::Timestamp;
 use crate::credentials::IssuedKey;
@@ -24,7 +24,7 @@ const EXPIRY_MAX: Duration = Duration::from_hours(24 * 366 * 10);
 
 /// Keys of the organisation `$1`, all of them or those of the user `$2`.
 const LIST: &str =
-    "SELECT * FROM api_keys WHERE organization = $1 AND (CAST($2 AS TEXT) IS NULL OR user_id = $2) AND sequence < $3
+    "SELECT * FROM api_keys WHERE organization = $1 AND (CAST($2 AS TEXT) IS NULL OR account = $2) AND sequence < $3
     ORDER BY sequence DESC LIMIT $4";
 
 /// The highest position of a key in the organisation `$1`.
@@ -41,7 +41,7 @@ macro_rules! old_invalid {
         concat!(
             $action,
             " WHERE api_key_id IN (SELECT api_key_id FROM api_keys
-                WHERE organization = $1 AND user_id = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
+                WHERE organization = $1 AND account = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
                 ORDER BY sequence DESC LIMIT 9223372036854775807 OFFSET $4)"
         )
     };
@@ -59,16 +59,16 @@ impl Store {
     pub async fn create_api_key(&self, organization: &OrganizationId, new: NewApiKey) -> Result<IssuedKey> {
         let (keys, now) = (self.0.keys.clone(), self.0.clock.now());
         require_expiry(new.expires_at, now)?;
-        let key = issue(organization, &new.user);
+        let key = issue(organization, new.account.user());
         let (issued, keys_max) = (key.clone(), self.0.config.keys_max);
         self.write(move |connection| {
             Box::pin(async move {
-                require_user(connection, &key.organization, &new.user).await?;
+                require_member(connection, &key.organization, &new.account).await?;
                 insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
-                for limit in limits(&key, keys_max) {
+                for limit in limits(&new.account, &key, keys_max) {
                     limit.check(connection, now).await?;
                 }
-                delete_old_invalid(connection, &key, now).await
+                delete_old_invalid(connection, (&key.organization, &new.account), now).await
             })
         })
         .await?;
@@ -80,12 +80,12 @@ impl Store {
     pub async fn list_api_keys(
         &self,
         organization: &OrganizationId,
-        user: Option<&UserId>,
+        account: Option<&AccountId>,
         page: Page,
     ) -> Result<Slice<ApiKey>> {
         let list = ["keys", organization.as_str()];
         let last = self.last_shown(&list, page, MOST).await?.unwrap_or(u64::MAX);
-        let query = Query::new(LIST).bind(organization.as_str()).bind(user.map(UserId::as_str));
+        let query = Query::new(LIST).bind(organization.as_str()).bind(account.map(AccountId::as_str));
         let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.readers()).await?;
         let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(ApiKey, u64)| self.page_tokens().seal(&list, *sequence);
@@ -97,7 +97,7 @@ impl Store {
     pub async fn revoke_api_key(
         &self,
         organization: &OrganizationId,
-        owner: Option<&UserId>,
+        owner: Option<&AccountId>,
         id: &ApiKeyId,
     ) -> Result<()> {
         let (organization, owner, id) = (organization.clone(), owner.cloned(), id.clone());
@@ -117,9 +117,9 @@ pub(super) fn api_key_hash(keys: &KeyRing, api_key: &str) -> [u8; 32] {
     keyed_hash(&keys.derive("api keys"), api_key.as_bytes())
 }
 
-pub(super) fn issue(organization: &OrganizationId, user: &UserId) -> IssuedKey {
+pub(super) fn issue(organization: &OrganizationId, user: UserId) -> IssuedKey {
     let (api_key_id, api_key) = api_key::generate();
-    IssuedKey { organization: organization.clone(), user: user.clone(), api_key_id, api_key }
+    IssuedKey { organization: organization.clone(), user, api_key_id, api_key }
 }
 
 pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, insert: Insert<'_>) -> Result<()> {
@@ -127,12 +127,12 @@ pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, ins
     let next: i64 =
         Query::new(NEXT).bind(key.organization.as_str()).fetch_column("keys_made", &mut *connection).await?;
     Query::new(
-        "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at, name, expires_at, sequence)
+        "INSERT INTO api_keys (api_key_id, organization, account, key_hash, created_at, name, expires_at, sequence)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(key.api_key_id.as_str())
     .bind(key.organization.as_str())
-    .bind(key.user.as_str())
+    .bind(new.account.as_str())
     .bind(api_key_hash(keys, key.api_key.expose()).to_vec())
     .bind(now.as_milliseconds())
     .bind(new.name.as_ref().map(|name| name.as_str()))
@@ -149,33 +149,33 @@ fn require_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<()> {
     if fits { Ok(()) } else { Err(InvalidValue::new("the key's expiry", rule).into()) }
 }
 
-async fn require_user(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
-    let query = Query::new("SELECT user_id FROM members WHERE organization = $1 AND user_id = $2");
-    let found = query.bind(organization.as_str()).bind(user.as_str()).fetch_optional(connection).await?;
-    found.map(|_| ()).ok_or_else(|| Error::UserUnknown { user: user.clone() })
+async fn require_member(connection: &mut Connection, organization: &OrganizationId, account: &AccountId) -> Result<()> {
+    let query = Query::new("SELECT account FROM members WHERE organization = $1 AND account = $2");
+    let found = query.bind(organization.as_str()).bind(account.as_str()).fetch_optional(connection).await?;
+    found.map(|_| ()).ok_or_else(|| Error::UserUnknown { user: account.user() })
 }
 
 /// A limit on the valid keys of an organisation, or of one user.
 struct Limit<'a> {
     organization: &'a str,
-    user: Option<&'a str>,
+    account: Option<&'a str>,
     keys_max: u64,
     what: &'static str,
 }
 
-fn limits(key: &IssuedKey, keys_max: u32) -> [Limit<'_>; 2] {
+fn limits<'a>(account: &'a AccountId, key: &'a IssuedKey, keys_max: u32) -> [Limit<'a>; 2] {
     let organization = key.organization.as_str();
-    let per_user = (Some(key.user.as_str()), KEYS_PER_USER_MAX, "valid keys of a user");
+    let per_user = (Some(account.as_str()), KEYS_PER_USER_MAX, "valid keys of a user");
     let per_organization = (None, keys_max.into(), "valid keys of an organization");
-    [per_user, per_organization].map(|(user, keys_max, what)| Limit { organization, user, keys_max, what })
+    [per_user, per_organization].map(|(account, keys_max, what)| Limit { organization, account, keys_max, what })
 }
 
 impl Limit<'_> {
     /// Fails when the keys, including a new key, exceed the limit.
     async fn check(&self, connection: &mut Connection, now: Timestamp) -> Result<()> {
-        let count = "SELECT count(*) AS keys FROM api_keys WHERE organization = $1 AND (CAST($2 AS TEXT) IS NULL OR user_id = $2)
+        let count = "SELECT count(*) AS keys FROM api_keys WHERE organization = $1 AND (CAST($2 AS TEXT) IS NULL OR account = $2)
             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
-        let query = Query::new(count).bind(self.organization).bind(self.user);
+        let query = Query::new(count).bind(self.organization).bind(self.account);
         require_within(
             self.keys_max,
             query.bind(now.as_milliseconds()).fetch_column("keys", connection).await?,
@@ -185,9 +185,13 @@ impl Limit<'_> {
 }
 
 /// Deletes old invalid keys of the user, so that creating and revoking keys does not fill the disk.
-async fn delete_old_invalid(connection: &mut Connection, key: &IssuedKey, now: Timestamp) -> Result<()> {
+async fn delete_old_invalid(
+    connection: &mut Connection,
+    (organization, account): (&OrganizationId, &AccountId),
+    now: Timestamp,
+) -> Result<()> {
     for statement in [old_invalid!("DELETE FROM tokens"), old_invalid!("DELETE FROM api_keys")] {
-        let query = Query::new(statement).bind(key.organization.as_str()).bind(key.user.as_str());
+        let query = Query::new(statement).bind(organization.as_str()).bind(account.as_str());
         query.bind(now.as_milliseconds()).bind(INVALID_PER_USER_MAX).execute(&mut *connection).await?;
     }
     Ok(())
@@ -195,7 +199,7 @@ async fn delete_old_invalid(connection: &mut Connection, key: &IssuedKey, now: T
 
 struct Revocation {
     organization: OrganizationId,
-    owner: Option<UserId>,
+    owner: Option<AccountId>,
     id: ApiKeyId,
     now: Timestamp,
 }
@@ -203,13 +207,13 @@ struct Revocation {
 impl Revocation {
     async fn apply(&self, connection: &mut Connection) -> Result<()> {
         let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
-            WHERE organization = $1 AND api_key_id = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)
-            RETURNING user_id";
+            WHERE organization = $1 AND api_key_id = $2 AND (CAST($3 AS TEXT) IS NULL OR account = $3)
+            RETURNING account";
         let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
         let revoked = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "api key" })?;
-        let user = parsed(&revoked, "user_id")?;
-        connection.announce(Change::of_user(ChangeKind::Rights, &self.organization, &user));
+        let account = parsed(&revoked, "account")?;
+        connection.announce(Change::of_user(ChangeKind::Rights, &self.organization, &account));
         for statement in ["DELETE FROM tokens WHERE api_key_id = $1", "DELETE FROM oauth_grants WHERE api_key_id = $1"]
         {
             Query::new(statement).bind(self.id.as_str()).execute(&mut *connection).await?;
@@ -221,7 +225,7 @@ impl Revocation {
 fn read(row: &Row) -> Result<ApiKey> {
     Ok(ApiKey {
         id: parsed(row, "api_key_id")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         name: parsed_option(row, "name")?,
         created_at: timestamp(row, "created_at")?,
         expires_at: timestamp_option(row, "expires_at")?,

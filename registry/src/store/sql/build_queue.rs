@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::row::{exact_text, get, parsed};
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId};
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::operation::QueuedPublication;
@@ -41,12 +41,12 @@ const QUEUED: &str = select_queued!("");
 const TAKE_OVER: &str = concat!(
     "UPDATE operations SET boot = $3, attempts = attempts + 1, build = NULL WHERE (organization, operation) = (",
     select_queued!(" {skip locked}"),
-    ") RETURNING organization, operation, user_id, tool, request, commit_id, idempotency_key"
+    ") RETURNING organization, operation, account, tool, request, commit_id, idempotency_key"
 );
 
 const MEMBER: &str = "SELECT m.role, r.grants FROM members m
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
-    WHERE m.organization = $1 AND m.user_id = $2";
+    WHERE m.organization = $1 AND m.account = $2";
 
 impl Store {
     /// Takes over the publication whose server is gone and that has waited longest, if there is one.
@@ -64,12 +64,12 @@ impl Store {
     }
 
     /// Returns a user with their present grants, for work that goes on without their request.
-    pub async fn principal(&self, organization: &OrganizationId, user: &UserId) -> Result<Option<Principal>> {
-        let query = Query::new(MEMBER).bind(organization.as_str()).bind(user.as_str());
+    pub async fn principal(&self, organization: &OrganizationId, account: &AccountId) -> Result<Option<Principal>> {
+        let query = Query::new(MEMBER).bind(organization.as_str()).bind(account.as_str());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
-        let (organization, user) = (organization.clone(), user.clone());
-        Ok(Some(Principal { organization, user, grants, key: None, address: None }))
+        let (organization, account) = (organization.clone(), account.clone());
+        Ok(Some(Principal { organization, account, grants, key: None, agent: None, address: None }))
     }
 }
 
@@ -86,7 +86,7 @@ fn read(row: &Row) -> Result<QueuedPublication> {
     Ok(QueuedPublication {
         id: parsed(row, "operation")?,
         organization: parsed(row, "organization")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         tool: parsed(row, "tool")?,
         request: exact_text(row, "request")?,
         commit: get(row, "commit_id")?,

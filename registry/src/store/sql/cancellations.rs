@@ -36,7 +36,7 @@ impl Store {
     pub async fn request_cancellation(&self, principal: &Principal, run: &InvocationId) -> Result<bool> {
         let (now, boot) = (self.0.clock.now(), self.0.boot.clone());
         let query = Query::new(REQUEST).bind(principal.organization.as_str()).bind(run.as_str());
-        let query = query.bind(principal.user.as_str()).bind(now.as_milliseconds()).bind(boot.as_str());
+        let query = query.bind(principal.user().as_str()).bind(now.as_milliseconds()).bind(boot.as_str());
         let organization = principal.organization.clone();
         self.write(move |connection| {
             Box::pin(async move {

@@ -17,7 +17,7 @@ use crate::store::handle::Store;
 /// for an administrator.
 macro_rules! is_own {
     () => {
-        "c.organization = $1 AND c.user_id = $2 AND a.deleted_at IS NULL
+        "c.organization = $1 AND c.account = $2 AND a.deleted_at IS NULL
             AND (a.scope = 'organization' OR a.author = $2 OR $3 = 1)"
     };
 }
@@ -26,7 +26,7 @@ pub(super) use is_own;
 const IS_AGENT_SEEN: &str = concat!("SELECT 1 FROM agents WHERE ", is_visible!("agents"));
 
 const START: &str = "INSERT INTO conversations
-        (organization, conversation, agent, user_id, mode, simulation_run_id, unit_test_id, run_index, started_at, sequence)
+        (organization, conversation, agent, account, mode, simulation_run_id, unit_test_id, run_index, started_at, sequence)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce(max(sequence), 0) + 1 FROM conversations WHERE organization = $1";
 
 const FIND: &str = concat!(
@@ -51,7 +51,7 @@ impl Store {
             id: ConversationId::new(&self.0.clock),
             organization: principal.organization.clone(),
             agent: new.agent,
-            user: principal.user.clone(),
+            account: principal.account.clone(),
             mode: new.mode,
             simulation: new.simulation,
             started_at: self.0.clock.now(),
@@ -90,7 +90,7 @@ impl Store {
         if self.get_agent(principal, agent).await?.is_none() {
             return Err(Error::NotFound { what: "agent" });
         }
-        let list = ["conversations", principal.organization.as_str(), principal.user.as_str(), agent.as_str()];
+        let list = ["conversations", principal.organization.as_str(), principal.account.as_str(), agent.as_str()];
         let before = match page.is_first() {
             true => i64::MAX,
             false => signed(self.page_tokens().open(&list, page.token).ok_or(Error::PageTokenUnknown)?),
@@ -137,14 +137,14 @@ pub(super) async fn require(
 
 /// Binds what [`is_own`] needs.
 pub(super) fn own(statement: &'static str, principal: &Principal) -> Query {
-    let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.user.as_str());
+    let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.account.as_str());
     query.bind(principal.may(Permission::Administer))
 }
 
 async fn insert(connection: &mut Connection, conversation: &Conversation) -> Result<()> {
-    let Conversation { id, organization, agent, user, mode, simulation, started_at, .. } = conversation;
+    let Conversation { id, organization, agent, account, mode, simulation, started_at, .. } = conversation;
     let query = Query::new(START).bind(organization.as_str()).bind(id.as_str()).bind(agent.as_str());
-    let query = query.bind(user.as_str()).bind(mode.as_str());
+    let query = query.bind(account.as_str()).bind(mode.as_str());
     let query = query.bind(simulation.unit_test_set_run_id.clone()).bind(simulation.unit_test_id.clone());
     query.bind(simulation.run_index).bind(started_at.as_milliseconds()).execute(connection).await?;
     Ok(())
@@ -157,7 +157,7 @@ pub(super) fn read(row: &Row) -> Result<Conversation> {
         id: parsed(row, "conversation")?,
         organization: parsed(row, "organization")?,
         agent: parsed(row, "agent")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         mode: mode.ok_or_else(|| damaged("mode", &"the name is unknown"))?,
         simulation: Simulation {
             unit_test_set_run_id: get(row, "simulation_run_id")?,

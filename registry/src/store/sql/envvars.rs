@@ -93,7 +93,7 @@ impl<'a> VariableEditor<'a> {
             WHERE organization = $1 AND tool = $2 AND name = $3";
         let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(update.name.as_str()).bind(sealed).bind(self.key.id());
-        let query = query.bind(self.edit.principal.user.as_str()).bind(self.edit.now.as_milliseconds());
+        let query = query.bind(self.edit.principal.user().as_str()).bind(self.edit.now.as_milliseconds());
         existed(query.execute(&mut *self.connection).await?, &update.name)
     }
 
@@ -104,7 +104,7 @@ impl<'a> VariableEditor<'a> {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8)";
         let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(insert.name.as_str()).bind(insert.is_secret).bind(sealed).bind(self.key.id());
-        let query = query.bind(self.edit.principal.user.as_str()).bind(self.edit.now.as_milliseconds());
+        let query = query.bind(self.edit.principal.user().as_str()).bind(self.edit.now.as_milliseconds());
         match query.execute(&mut *self.connection).await {
             Err(failure) if failure.is_conflict() => {
                 Err(Error::Exists { what: "variable", name: insert.name.to_string() })

@@ -60,7 +60,7 @@ impl Store {
     /// Places a hold. From then on, no sweep deletes its runs. [`Error::NotFound`] for a tool that the organisation never had.
     pub async fn place_hold(&self, by: &Principal, reason: HoldReason, runs: HeldRuns) -> Result<Hold> {
         let (id, placed_at) = (HoldId::new(&self.0.clock), self.0.clock.now());
-        let hold = Hold { id, reason, runs, placed_by: by.user.clone(), placed_at, release: None };
+        let hold = Hold { id, reason, runs, placed_by: by.user(), placed_at, release: None };
         let (organization, holds_max) = (by.organization.clone(), self.0.config.holds_max);
         self.write(move |connection| {
             Box::pin(async move {
@@ -97,7 +97,7 @@ impl Store {
                     return Err(Error::NotFound { what: "hold" });
                 }
                 let release = Query::new(RELEASE).bind(organization).bind(hold.as_str());
-                let release = release.bind(principal.user.as_str()).bind(now.as_milliseconds());
+                let release = release.bind(principal.user().as_str()).bind(now.as_milliseconds());
                 release.execute(connection).await?;
                 Ok(())
             })

@@ -24,9 +24,9 @@ const ASK: &str = "INSERT INTO human_requests
 macro_rules! select_seen {
     ($condition:literal) => {
         concat!(
-            "SELECT h.*, q.agent, q.user_id FROM human_requests h
+            "SELECT h.*, q.agent, q.account FROM human_requests h
             JOIN agent_runs q ON q.organization = h.organization AND q.agent_run = h.agent_run
-            WHERE h.organization = $1 AND (q.user_id = $2 OR $3 = 1)",
+            WHERE h.organization = $1 AND (q.account = $2 OR $3 = 1)",
             $condition
         )
     };
@@ -175,7 +175,7 @@ fn close(run: &AgentRun, state: HumanRequestState, now: Timestamp) -> Query {
 }
 
 fn seen(statement: &'static str, principal: &Principal) -> Query {
-    let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.user.as_str());
+    let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.account.as_str());
     query.bind(principal.may(Permission::Administer))
 }
 
@@ -185,7 +185,7 @@ fn read(row: &Row) -> Result<HumanRequest> {
         organization: parsed(row, "organization")?,
         agent_run: parsed(row, "agent_run")?,
         agent: parsed(row, "agent")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         kind: parsed(row, "kind")?,
         urgency: parsed(row, "urgency")?,
         state: parsed(row, "state")?,

@@ -35,13 +35,13 @@ impl Store {
                 self.write_rows(self.refused_rows(runs)?).await?.map_or(Ok(()), Err)?;
                 ("refused", runs.len())
             }
-            RecordEvent::Unlinked { organization, by, from } => {
+            RecordEvent::Unlinked { organization, by, own, from } => {
                 let (id, interaction) = match from {
                     Rollback::Conversation { id, interaction_id } => (id, interaction_id.as_deref()),
                     Rollback::Simulation { run_id } => (run_id, None),
                 };
                 refuse_nul("the id of a rollback", std::iter::once(id.as_str()).chain(interaction))?;
-                let unlinking = Unlinking { organization, by, at: self.0.clock.now() };
+                let unlinking = Unlinking { organization, by, own: own.as_ref(), at: self.0.clock.now() };
                 return self.write(unlinking.work(from)).await;
             }
         };

@@ -12,9 +12,9 @@ use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
 
-const FIND: &str = "SELECT k.organization, k.user_id, k.key_hash, k.last_used_at, k.expires_at, m.role, r.grants
+const FIND: &str = "SELECT k.organization, k.account, k.key_hash, k.last_used_at, k.expires_at, m.role, r.grants
     FROM api_keys k
-    JOIN members m ON m.organization = k.organization AND m.user_id = k.user_id
+    JOIN members m ON m.organization = k.organization AND m.account = k.account
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE k.api_key_id = $1 AND k.revoked_at IS NULL";
 
@@ -48,9 +48,9 @@ impl Store {
     fn checked_key(&self, id: &ApiKeyId, row: &Row) -> Result<Checked> {
         let expires_at = timestamp_option(row, "expires_at")?;
         let grants = self.grants_of(&parsed(row, "role")?, row)?;
-        let (organization, user) = (parsed(row, "organization")?, parsed(row, "user_id")?);
+        let (organization, account) = (parsed(row, "organization")?, parsed(row, "account")?);
         let key = Some(SignInKey { id: id.clone(), ends_at: expires_at });
-        let principal = Principal { organization, user, grants, key, address: None };
+        let principal = Principal { organization, account, grants, key, agent: None, address: None };
         Ok(Checked { principal, expires_at, resource: None })
     }
 

@@ -13,7 +13,7 @@ use crate::role::{ADMINISTRATOR, RoleName};
 use crate::secrets::{DataKey, KeyRing};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::user::User;
+use crate::user::NewUser;
 
 /// The data key of the organisation `$1`.
 const DATA_KEY: &str = "SELECT data_key_id, data_key FROM organizations WHERE organization = $1";
@@ -24,12 +24,14 @@ impl Store {
         new.organization.require_reachable()?;
         new.user.require_free()?;
         let (keys, now) = (self.0.keys.clone(), self.0.clock.now());
-        let (key, user, first_key) = first_user(&new, now)?;
+        let key = issue(&new.organization, new.user.clone());
+        let user = NewUser { id: new.user, role: RoleName::parse(ADMINISTRATOR)? };
         let (issued, row) = (key.clone(), OrganizationRow::new(new.organization, &keys, now)?);
         self.write(move |connection| {
             Box::pin(async move {
                 row.insert(connection).await?;
-                insert_member(connection, &row.organization, &user).await?;
+                let account = insert_member(connection, &row.organization, &user, now).await?;
+                let first_key = NewApiKey { account, name: None, expires_at: None };
                 insert_key(connection, &key, Insert { keys: &keys, now, new: &first_key }).await
             })
         })
@@ -80,13 +82,6 @@ pub(super) async fn data_key(
     let row = Query::new(DATA_KEY).bind(organization.as_str()).fetch_optional(connection).await?;
     let row = row.ok_or(Error::NotFound { what: "organization" })?;
     keys.unwrap(organization, get(&row, "data_key_id")?, get(&row, "data_key")?)
-}
-
-/// Returns the first user of a new organisation, and a key.
-fn first_user(new: &NewOrganization, now: Timestamp) -> Result<(IssuedKey, User, NewApiKey)> {
-    let user = User { id: new.user.clone(), role: RoleName::parse(ADMINISTRATOR)?, created_at: now };
-    let first_key = NewApiKey { user: new.user.clone(), name: None, expires_at: None };
-    Ok((issue(&new.organization, &new.user), user, first_key))
 }
 
 /// The row of a new organisation.

@@ -62,7 +62,7 @@ impl Store {
             tool: tool.clone(),
             fence: 0,
             build: BuildId::new(&self.0.clock),
-            holder: principal.user.clone(),
+            holder: principal.user(),
             acquired_at: self.0.clock.now(),
         };
         let acquisition = Acquisition { lease: asked.clone(), boot: self.0.boot.clone(), time_to_live };

@@ -21,7 +21,7 @@ macro_rules! is_visible {
         " FROM library_items i
         WHERE organization = $1 AND family = $2 AND item = $5 AND deleted_at IS NULL AND (owner = $3 AND app = $4
             OR EXISTS (SELECT 1 FROM library_shares s
-                WHERE s.organization = $1 AND s.user_id = $3 AND s.family = $2 AND s.item = i.item))"
+                WHERE s.organization = $1 AND s.account = $3 AND s.family = $2 AND s.item = i.item))"
     };
 }
 
@@ -55,7 +55,7 @@ const DELETE: &str = concat!(
 const END_SHARES: &str = "DELETE FROM library_shares WHERE organization = $1 AND item = $2";
 
 const SHARE: &str = concat!(
-    "INSERT INTO library_shares (organization, item, user_id, family)
+    "INSERT INTO library_shares (organization, item, account, family)
     SELECT organization, item, $6, family FROM library_items WHERE ",
     is_of_shelf!(),
     " AND item = $5 ON CONFLICT DO NOTHING"
@@ -63,7 +63,7 @@ const SHARE: &str = concat!(
 
 const IS_OWN: &str = concat!("SELECT 1 AS found FROM library_items WHERE ", is_of_shelf!(), " AND item = $5");
 
-const IS_MEMBER: &str = "SELECT 1 AS found FROM members WHERE organization = $1 AND user_id = $2";
+const MEMBER: &str = "SELECT account FROM members WHERE organization = $1 AND user_id = $2";
 
 /// A revision of an item that is to be written.
 struct Write {
@@ -233,11 +233,12 @@ impl Library {
             .write(move |connection| {
                 Box::pin(async move {
                     require_own(connection, &shelf, &item).await?;
-                    let member = Query::new(IS_MEMBER).bind(shelf.scope.organization.as_str()).bind(with.as_str());
-                    if member.fetch_optional(&mut *connection).await?.is_none() {
+                    let member = Query::new(MEMBER).bind(shelf.scope.organization.as_str()).bind(with.as_str());
+                    let Some(row) = member.fetch_optional(&mut *connection).await? else {
                         return Err(Error::UserUnknown { user: with });
-                    }
-                    shelf.query(SHARE).bind(item.as_str()).bind(with.as_str()).execute(&mut *connection).await?;
+                    };
+                    let account: &str = get(&row, "account")?;
+                    shelf.query(SHARE).bind(item.as_str()).bind(account).execute(&mut *connection).await?;
                     shelf.announce(connection, &item).await
                 })
             })

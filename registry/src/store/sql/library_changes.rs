@@ -21,7 +21,7 @@ impl LibraryShelf {
         let has_readers = query.fetch_optional(&mut *connection).await?.is_some();
         connection.announce(match has_readers {
             true => Change::of_organization(kind, organization),
-            false => Change::of_user(kind, organization, &self.scope.user),
+            false => Change::of_user(kind, organization, &self.scope.account),
         });
         Ok(())
     }

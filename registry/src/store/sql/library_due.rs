@@ -36,7 +36,7 @@ pub const ADVANCE: &str =
 
 /// A run that no server has begun: one of them takes it over.
 const START: &str = "INSERT INTO agent_runs
-        (organization, agent_run, agent, user_id, kind, objective, state, iterations, document, boot, revision, created_at, updated_at,
+        (organization, agent_run, agent, account, kind, objective, state, iterations, document, boot, revision, created_at, updated_at,
         item)
     VALUES ($1, $2, $3, $4, 'agent', $7, 'running', 0, $5, '', 1, $6, $6, $8)";
 

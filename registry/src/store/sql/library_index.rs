@@ -75,7 +75,7 @@ pub(super) async fn next_changes(scope: &LibraryScope, count: u64, connection: &
 
 /// Binds a scope as `$1` to `$3`.
 pub(super) fn in_scope(statement: &'static str, scope: &LibraryScope) -> Query {
-    let query = Query::new(statement).bind(scope.organization.as_str()).bind(scope.user.as_str());
+    let query = Query::new(statement).bind(scope.organization.as_str()).bind(scope.account.as_str());
     query.bind(scope.stored_app())
 }
 

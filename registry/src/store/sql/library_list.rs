@@ -26,7 +26,7 @@ const LIST: &str = concat!(
     ") own UNION ALL SELECT * FROM (SELECT ",
     listed_columns!(),
     " FROM library_shares s JOIN library_items i ON i.organization = s.organization AND i.item = s.item
-        WHERE s.organization = $1 AND s.user_id = $3 AND s.family = $2 AND i.family = $2 AND i.owner <> $3",
+        WHERE s.organization = $1 AND s.account = $3 AND s.family = $2 AND i.family = $2 AND i.owner <> $3",
     newest!(),
     ") shared ORDER BY item DESC LIMIT $7 OFFSET $8"
 );
@@ -42,7 +42,7 @@ macro_rules! page {
             ) own UNION ALL SELECT * FROM (SELECT ",
             $($columns)+,
             " FROM library_shares s JOIN library_items i ON i.organization = s.organization AND i.item = s.item
-                WHERE s.organization = $1 AND s.user_id = $3 AND s.family = $2 AND s.item >= $5 AND s.item < $6
+                WHERE s.organization = $1 AND s.account = $3 AND s.family = $2 AND s.item >= $5 AND s.item < $6
                 AND i.family = $2 AND i.owner <> $3 AND i.deleted_at IS NULL ORDER BY s.item DESC LIMIT $7
             ) shared ORDER BY item DESC LIMIT $7"
         )

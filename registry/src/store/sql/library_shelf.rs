@@ -22,6 +22,6 @@ impl LibraryShelf {
     pub fn query(&self, statement: &'static str) -> Query {
         let Self { scope, family } = self;
         let query = Query::new(statement).bind(scope.organization.as_str()).bind(family.as_str());
-        query.bind(scope.user.as_str()).bind(scope.stored_app())
+        query.bind(scope.account.as_str()).bind(scope.stored_app())
     }
 }

@@ -59,8 +59,8 @@ impl LibraryLimits {
 
 impl LibraryUsage {
     pub async fn read(shelf: &LibraryShelf, connection: &mut Connection) -> Result<Self> {
-        let LibraryScope { organization, user, .. } = &shelf.scope;
-        let query = Query::new(USAGE).bind(organization.as_str()).bind(user.as_str());
+        let LibraryScope { organization, account, .. } = &shelf.scope;
+        let query = Query::new(USAGE).bind(organization.as_str()).bind(account.as_str());
         let mut usage = Self::default();
         for row in query.fetch_all(connection).await? {
             let index = usize::from(get::<&str>(&row, "owner")?.is_empty());

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::library_index::{next_changes, searched_text};
 use super::list::List;
 use super::row::{get, json, parsed, to_json};
-use crate::account::OrganizationId;
+use crate::account::{AccountId, OrganizationId};
 use crate::embeddings::{CORPUS_FORMAT, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, Vector};
 use crate::error::Result;
 use crate::ids::LibraryItemId;
@@ -152,9 +152,9 @@ impl Store {
             scopes.entry(scope).or_default().push((item, change, vector));
         }
         let mut made = 0;
-        for ((user, app), memories) in scopes {
+        for ((owner, app), memories) in scopes {
             let app = if app.is_empty() { None } else { Some(CallerName::parse(&app)?) };
-            let scope = LibraryScope { organization: organization.clone(), user: user.parse()?, app };
+            let scope = LibraryScope { organization: organization.clone(), account: AccountId::parse(&owner)?, app };
             let model = model.to_owned();
             made += self
                 .write(move |connection| {

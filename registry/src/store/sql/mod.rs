@@ -27,6 +27,7 @@ pub use library::Library;
 pub use library_due::{Advance, AdvancedItem, DueRun};
 pub use library_run_ends::{EndedRun, Report};
 pub use rate_limits::CountedRequest;
+pub(super) use running_agents::NamedAgent;
 
 mod administrators;
 mod agent_assignments;
@@ -92,6 +93,7 @@ mod positions;
 mod publish;
 mod rate_limits;
 mod records;
+mod removed_users;
 mod repositories;
 mod roles;
 mod run_end;

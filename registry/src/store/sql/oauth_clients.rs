@@ -35,20 +35,20 @@ const DELETE_OF_CROWD: &str = "DELETE FROM oauth_clients WHERE client_id IN (SEL
     AND (SELECT count(*) FROM oauth_clients WHERE client_id NOT IN (SELECT client_id FROM oauth_client_uses)) >= $1";
 
 /// Only of a client that is registered.
-const USE: &str = "INSERT INTO oauth_client_uses (client_id, organization, user_id, used_at)
+const USE: &str = "INSERT INTO oauth_client_uses (client_id, organization, account, used_at)
     SELECT client_id, $2, $3, $4 FROM oauth_clients WHERE client_id = $1
-    ON CONFLICT (organization, user_id, client_id) DO UPDATE SET used_at = excluded.used_at";
+    ON CONFLICT (organization, account, client_id) DO UPDATE SET used_at = excluded.used_at";
 
-const OLDEST_OF_USER: &str = "DELETE FROM oauth_client_uses WHERE organization = $1 AND user_id = $2
-    AND client_id IN (SELECT client_id FROM oauth_client_uses WHERE organization = $1 AND user_id = $2
+const OLDEST_OF_USER: &str = "DELETE FROM oauth_client_uses WHERE organization = $1 AND account = $2
+    AND client_id IN (SELECT client_id FROM oauth_client_uses WHERE organization = $1 AND account = $2
         ORDER BY used_at DESC, client_id LIMIT 1000 OFFSET $3)
     RETURNING client_id";
 
 const OLDEST_OF_CROWD: &str = "DELETE FROM oauth_client_uses WHERE organization = $1
     AND (SELECT count(*) FROM oauth_client_uses WHERE organization = $1) > $2
-    AND (user_id, client_id) IN (SELECT user_id, client_id FROM oauth_client_uses WHERE organization = $1
-        AND user_id = (SELECT user_id FROM oauth_client_uses WHERE organization = $1
-            GROUP BY user_id ORDER BY count(*) DESC, min(used_at), user_id LIMIT 1)
+    AND (account, client_id) IN (SELECT account, client_id FROM oauth_client_uses WHERE organization = $1
+        AND account = (SELECT account FROM oauth_client_uses WHERE organization = $1
+            GROUP BY account ORDER BY count(*) DESC, min(used_at), account LIMIT 1)
         ORDER BY used_at, client_id LIMIT 1)
     RETURNING client_id";
 
@@ -93,13 +93,13 @@ impl Store {
     /// Keeps that a user authorised a registered client. Beyond the bounds of the user and the organisation, earlier ones of theirs are
     /// forgotten.
     pub async fn note_client_use(&self, principal: &Principal, client_id: &str) -> Result<()> {
-        let (organization, user) = (principal.organization.to_string(), principal.user.to_string());
-        let used = Query::new(USE).bind(client_id).bind(organization.as_str()).bind(user.as_str());
+        let (organization, account) = (principal.organization.to_string(), principal.account.as_str().to_owned());
+        let used = Query::new(USE).bind(client_id).bind(organization.as_str()).bind(account.as_str());
         let used = used.bind(self.0.clock.now().as_milliseconds());
         self.write(move |connection| {
             Box::pin(async move {
                 used.execute(&mut *connection).await?;
-                let of_user = Query::new(OLDEST_OF_USER).bind(organization.as_str()).bind(user);
+                let of_user = Query::new(OLDEST_OF_USER).bind(organization.as_str()).bind(account);
                 forget(&mut *connection, of_user.bind(USED_PER_USER_MAX)).await?;
                 let of_crowd = Query::new(OLDEST_OF_CROWD).bind(organization).bind(USED_PER_ORGANIZATION_MAX);
                 forget(connection, of_crowd).await

@@ -6,6 +6,7 @@
 use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
 use super::row::{get, timestamp, timestamp_option};
 use crate::error::Result;
+use crate::ids::AgentId;
 use crate::oauth::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Refresh};
 use crate::principal::Principal;
 use crate::random;
@@ -22,12 +23,12 @@ const DELETED_MAX: u32 = 256;
 const ID_CHARACTERS: usize = 22;
 
 const INSERT: &str =
-    "INSERT INTO oauth_grants (grant_id, organization, user_id, api_key_id, client_id, redirect_uri, resource,
-        challenge, code_hash, code_expires_at, created_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)";
+    "INSERT INTO oauth_grants (grant_id, organization, account, api_key_id, client_id, redirect_uri, resource,
+        agent, challenge, code_hash, code_expires_at, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11)";
 
 const DELETE_OLDEST: &str = "DELETE FROM oauth_grants WHERE grant_id IN (SELECT grant_id FROM oauth_grants
-    WHERE organization = $1 AND user_id = $2 ORDER BY created_at DESC, grant_id LIMIT $4 OFFSET $3)";
+    WHERE organization = $1 AND account = $2 ORDER BY created_at DESC, grant_id LIMIT $4 OFFSET $3)";
 
 const FIND_CODE: &str = "SELECT g.* FROM oauth_grants g JOIN api_keys k ON k.api_key_id = g.api_key_id
     WHERE g.code_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
@@ -42,21 +43,28 @@ const FIND_REFRESH: &str = "SELECT g.grant_id, g.client_id, g.resource, t.used_a
 const USE_REFRESH: &str = "UPDATE oauth_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL";
 
 impl Store {
-    /// Authorises a client to act for a user, who signed in with an API key. Returns the code. `None` for a user without a key.
-    pub async fn authorize_client(&self, user: &Principal, terms: AuthorizationTerms) -> Result<Option<SecretValue>> {
+    /// Authorises a client to act for a user, who signed in with an API key, at an agent. Returns the code. `None` for a user without a
+    /// key.
+    pub async fn authorize_client(
+        &self,
+        user: &Principal,
+        agent: &AgentId,
+        terms: AuthorizationTerms,
+    ) -> Result<Option<SecretValue>> {
         let Some(key) = user.key.as_ref().map(|key| key.id.clone()) else { return Ok(None) };
         let (code, now) = (OauthSecret::Code.generate(), self.0.clock.now());
-        let (hash, user) = (oauth_hash(&self.0.keys, code.expose()), user.clone());
+        let (hash, user, agent) = (oauth_hash(&self.0.keys, code.expose()), user.clone(), agent.clone());
         self.write(move |connection| {
             Box::pin(async move {
-                let (organization, id) = (user.organization.as_str(), user.user.as_str());
+                let (organization, id) = (user.organization.as_str(), user.account.as_str());
                 let oldest = Query::new(DELETE_OLDEST).bind(organization).bind(id);
                 if oldest.bind(GRANTS_PER_USER_MAX - 1).bind(DELETED_MAX).execute(&mut *connection).await? > 0 {
-                    connection.announce(Change::of_user(ChangeKind::Rights, &user.organization, &user.user));
+                    connection.announce(Change::of_user(ChangeKind::Rights, &user.organization, &user.account));
                 }
                 let query = Query::new(INSERT).bind(random::base62(ID_CHARACTERS)).bind(organization).bind(id);
                 let query = query.bind(key.as_str()).bind(terms.client_id).bind(terms.redirect_uri.unwrap_or_default());
-                let query = query.bind(terms.resource).bind(terms.challenge.as_str()).bind(hash.to_vec());
+                let query =
+                    query.bind(terms.resource).bind(agent.as_str()).bind(terms.challenge.as_str()).bind(hash.to_vec());
                 let query = query.bind(now.after(CODE_LIFETIME).as_milliseconds()).bind(now.as_milliseconds());
                 query.execute(connection).await?;
                 Ok(())
@@ -139,12 +147,12 @@ impl Store {
                 "DELETE FROM oauth_tokens WHERE token_hash = $1 AND kind = 'access'
                     AND grant_id IN (SELECT grant_id FROM oauth_grants WHERE client_id = $2)
                     RETURNING (SELECT organization FROM oauth_grants g WHERE g.grant_id = oauth_tokens.grant_id) AS organization,
-                        (SELECT user_id FROM oauth_grants g WHERE g.grant_id = oauth_tokens.grant_id) AS user_id"
+                        (SELECT account FROM oauth_grants g WHERE g.grant_id = oauth_tokens.grant_id) AS account"
             }
             Kind::Refresh => {
                 "DELETE FROM oauth_grants WHERE client_id = $2
                     AND grant_id IN (SELECT grant_id FROM oauth_tokens WHERE token_hash = $1 AND kind = 'refresh')
-                    RETURNING organization, user_id"
+                    RETURNING organization, account"
             }
         };
         let query = Query::new(statement).bind(hash).bind(client);
@@ -175,13 +183,13 @@ impl Store {
 
 /// Ends an authorisation of which a secret was used twice. Returns that no tokens were issued.
 async fn end(connection: &mut Connection, id: &str) -> Result<bool> {
-    let delete = "DELETE FROM oauth_grants WHERE grant_id = $1 RETURNING organization, user_id";
+    let delete = "DELETE FROM oauth_grants WHERE grant_id = $1 RETURNING organization, account";
     revoke(connection, Query::new(delete).bind(id)).await?;
     Ok(false)
 }
 
 /// Deletes authorisations or tokens with a statement that returns whose they were.
-async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
+pub(super) async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
     for row in delete.fetch_all(&mut *connection).await? {
         announce_revocation(connection, &row)?;
     }

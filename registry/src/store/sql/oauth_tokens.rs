@@ -19,11 +19,12 @@ const TOKENS_PER_GRANT_MAX: u32 = 64;
 /// Tokens that one renewal deletes.
 const DELETED_MAX: u32 = 64;
 
-const FIND: &str = "SELECT g.organization, g.user_id, g.resource, t.expires_at, m.role, r.grants, k.api_key_id,
+const FIND: &str =
+    "SELECT g.organization, g.account, g.agent, g.resource, t.expires_at, m.role, r.grants, k.api_key_id,
         k.expires_at AS key_ends_at
     FROM oauth_tokens t
     JOIN oauth_grants g ON g.grant_id = t.grant_id
-    JOIN members m ON m.organization = g.organization AND m.user_id = g.user_id
+    JOIN members m ON m.organization = g.organization AND m.account = g.account
     JOIN api_keys k ON k.api_key_id = g.api_key_id AND k.revoked_at IS NULL
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE t.token_hash = $1 AND t.kind = 'access'";
@@ -83,8 +84,15 @@ impl Store {
         let key = SignInKey { id: parsed(&row, "api_key_id")?, ends_at: timestamp_option(&row, "key_ends_at")? };
         let expires_at = timestamp(&row, "expires_at")?;
         let expires_at = key.ends_at.map_or(expires_at, |end| end.min(expires_at));
-        let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
-        let principal = Principal { organization, user, grants, key: Some(key), address: None };
+        let (organization, account) = (parsed(&row, "organization")?, parsed(&row, "account")?);
+        let principal = Principal {
+            organization,
+            account,
+            grants,
+            key: Some(key),
+            agent: Some(parsed(&row, "agent")?),
+            address: None,
+        };
         let resource: Arc<str> = get::<&str>(&row, "resource")?.into();
         let checked = Checked { principal, expires_at: Some(expires_at), resource: Some(resource) };
         self.0.kept.tokens.checked.insert_read(&read_start, hash, checked.clone());
@@ -115,7 +123,7 @@ pub(super) async fn insert_tokens(connection: &mut Connection, grant: &str, new:
         let query = query.bind(new.now.as_milliseconds()).bind(end.as_milliseconds());
         query.execute(&mut *connection).await?;
     }
-    let update = "UPDATE oauth_grants SET expires_at = $2 WHERE grant_id = $1 RETURNING organization, user_id";
+    let update = "UPDATE oauth_grants SET expires_at = $2 WHERE grant_id = $1 RETURNING organization, account";
     let update = Query::new(update).bind(grant).bind(refresh_ends.as_milliseconds());
     match update.fetch_optional(&mut *connection).await? {
         Some(row) if deleted > 0 => announce_revocation(connection, &row),
@@ -125,7 +133,7 @@ pub(super) async fn insert_tokens(connection: &mut Connection, grant: &str, new:
 
 /// Announces that tokens of the user in a row are not valid any more.
 pub(super) fn announce_revocation(connection: &mut Connection, row: &Row) -> Result<()> {
-    let (organization, user) = (parsed(row, "organization")?, parsed(row, "user_id")?);
-    connection.announce(Change::of_user(ChangeKind::Rights, &organization, &user));
+    let (organization, account) = (parsed(row, "organization")?, parsed(row, "account")?);
+    connection.announce(Change::of_user(ChangeKind::Rights, &organization, &account));
     Ok(())
 }

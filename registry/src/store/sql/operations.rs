@@ -23,16 +23,16 @@ const DELETE_EXPIRED: &str = "DELETE FROM operations WHERE (organization, operat
     (SELECT organization, operation FROM operations WHERE expires_at <= $1 AND state <> 'running' ORDER BY expires_at LIMIT $2)";
 
 const DELETE_EXPIRED_KEY: &str = "DELETE FROM operations
-    WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3 AND expires_at <= $4
+    WHERE organization = $1 AND account = $2 AND idempotency_key = $3 AND expires_at <= $4
         AND state <> 'running'";
 
 const BEGIN: &str = "INSERT INTO operations
-        (organization, operation, user_id, kind, tool, idempotency_key, fingerprint, state, boot, started_at,
+        (organization, operation, account, kind, tool, idempotency_key, fingerprint, state, boot, started_at,
         expires_at, request)
     VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11)
-    ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
+    ON CONFLICT (organization, account, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
 
-const BY_KEY: &str = "SELECT * FROM operations WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
+const BY_KEY: &str = "SELECT * FROM operations WHERE organization = $1 AND account = $2 AND idempotency_key = $3";
 
 const BY_ID: &str = "SELECT * FROM operations WHERE organization = $1 AND operation = $2 AND expires_at > $3";
 
@@ -223,10 +223,10 @@ struct NewRow {
 impl NewRow {
     async fn begin(self, connection: &mut Connection) -> Result<BegunOperation> {
         let key = self.new.once.as_ref().map(|once| once.key.as_str());
-        let (organization, user) = (self.principal.organization.as_str(), self.principal.user.as_str());
-        let query = Query::new(DELETE_EXPIRED_KEY).bind(organization).bind(user).bind(key);
+        let (organization, account) = (self.principal.organization.as_str(), self.principal.account.as_str());
+        let query = Query::new(DELETE_EXPIRED_KEY).bind(organization).bind(account).bind(key);
         query.bind(self.now.as_milliseconds()).execute(&mut *connection).await?;
-        let query = Query::new(BEGIN).bind(organization).bind(self.id.as_str()).bind(user);
+        let query = Query::new(BEGIN).bind(organization).bind(self.id.as_str()).bind(account);
         let query = query.bind(self.new.kind.as_str()).bind(self.new.tool.as_str()).bind(key);
         let query = query.bind(self.fingerprint.as_deref()).bind(self.boot.as_str());
         let query = query.bind(self.now.as_milliseconds()).bind(self.expires_at.as_milliseconds());
@@ -234,7 +234,7 @@ impl NewRow {
         if query.execute(&mut *connection).await? > 0 {
             return Ok(BegunOperation::New(self.into()));
         }
-        let found = Query::new(BY_KEY).bind(organization).bind(user).bind(key).fetch_one(connection).await?;
+        let found = Query::new(BY_KEY).bind(organization).bind(account).bind(key).fetch_one(connection).await?;
         let same = get::<Option<Vec<u8>>>(&found, "fingerprint")? == self.fingerprint;
         if same { read(&found).map(BegunOperation::Repeated) } else { Ok(BegunOperation::OtherRequest) }
     }
@@ -246,7 +246,7 @@ impl From<NewRow> for TrackedOperation {
             id: row.id,
             kind: row.new.kind,
             tool: row.new.tool,
-            user: row.principal.user,
+            account: row.principal.account,
             state: OperationState::Running,
             started_at: row.now,
             finished_at: None,
@@ -269,7 +269,7 @@ fn read(row: &Row) -> Result<TrackedOperation> {
         id: parsed(row, "operation")?,
         kind: parsed(row, "kind")?,
         tool: parsed(row, "tool")?,
-        user: parsed(row, "user_id")?,
+        account: parsed(row, "account")?,
         state: state(row)?,
         started_at: timestamp(row, "started_at")?,
         finished_at: finished_at.map(Timestamp::from_milliseconds),

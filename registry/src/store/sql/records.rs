@@ -42,7 +42,7 @@ mod tests {
 
     const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
             'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot', NULL, NULL, NULL, NULL, NULL,
-            NULL, NULL, NULL);
+            NULL, NULL, NULL, NULL);
         INSERT INTO inv_finished VALUES (1, '000000000000000000000001', 'acme', 1, 1, 1, x'', NULL, NULL, NULL, 0,
             $2, x'', NULL, NULL, NULL)";
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::batch::Batch;
 use super::effect_rows::{INSERT_EFFECTS, effect_rows};
 use super::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::account::AccountId;
 use crate::agent::RevisionNumber;
 use crate::agent_call::{AgentCall, ClientName};
 use crate::api_key::ApiKeyId;
@@ -21,18 +22,18 @@ use crate::store::database::Row;
 /// The source of a simulation has no conversation; its column has that of the turn.
 const INSERT_STARTS: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind,
         source, conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot, api_key_id,
-        caller_address, agent, agent_revision, protocol, client, turn, native_tool)
+        caller_address, agent, agent_revision, protocol, client, turn, native_tool, account)
     SELECT invocation, organization, tool, major, minor, patch, source_kind, source,
         coalesce(conversation_id, (SELECT t.conversation FROM turns t
             WHERE t.organization = starts.organization AND t.turn = starts.turn)),
         coalesce(interaction_id, (SELECT t.interaction FROM turns t
             WHERE t.organization = starts.organization AND t.turn = starts.turn)),
         simulation_run_id, mode, input, started_at, boot, api_key_id, caller_address, agent,
-        agent_revision, protocol, client, turn, native_tool
+        agent_revision, protocol, client, turn, native_tool, account
     FROM {records $1 invocation TEXT, organization TEXT, tool TEXT, major INTEGER, minor INTEGER, patch INTEGER, \
         source_kind TEXT, source TEXT, conversation_id TEXT, interaction_id TEXT, simulation_run_id TEXT, mode TEXT, \
         input TEXT, started_at INTEGER, boot TEXT, api_key_id TEXT, caller_address TEXT, agent TEXT, agent_revision INTEGER, protocol TEXT, \
-        client TEXT, turn TEXT, native_tool TEXT} starts
+        client TEXT, turn TEXT, native_tool TEXT, account TEXT} starts
     WHERE true ON CONFLICT (invocation) DO NOTHING";
 
 /// A run that has ended already stays ended, when its start is written again.
@@ -81,6 +82,7 @@ struct Columns<'a> {
     client: Option<&'a str>,
     turn: Option<&'a str>,
     native_tool: Option<&'a str>,
+    account: Option<&'a str>,
     operation: Option<&'a str>,
     input_index: Option<i64>,
 }
@@ -114,6 +116,7 @@ impl StartRow {
             client: call.and_then(|call| call.client.as_ref()).map(ClientName::as_str),
             turn: call.and_then(|call| call.turn.as_ref()).map(TurnId::as_str),
             native_tool: record.native_tool.as_ref().map(NativeToolName::as_str),
+            account: record.account.as_ref().map(AccountId::as_str),
             operation: operation.as_ref().map(|(operation, _)| operation.as_str()),
             input_index: operation.as_ref().map(|(_, index)| *index),
         });
@@ -146,6 +149,7 @@ pub(super) fn read_start(row: &Row) -> Result<RunStart> {
         tool: parsed_option(row, "tool")?,
         tool_version,
         source: if get(row, "unlinked")? { source.unlinked() } else { source },
+        account: parsed_option(row, "account")?,
         api_key_id: parsed_option(row, "api_key_id")?,
         caller_address: parsed_option(row, "caller_address")?,
         mode: mode(row)?,

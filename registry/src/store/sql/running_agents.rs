@@ -4,17 +4,34 @@ use std::sync::Arc;
 
 use super::agent_revisions;
 use super::agents;
-use crate::agent::{Agent, AgentReference, AgentRevision, RunningAgent};
+use super::row::parsed;
+use crate::account::AccountId;
+use crate::agent::{Agent, AgentReference, AgentRevision, AgentScope, RunningAgent};
+use crate::byte_cache::heap_bytes;
 use crate::error::Result;
 use crate::ids::AgentId;
 use crate::principal::Principal;
-use crate::store::database::{Connection, Query};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
-const FIND: &str = "SELECT * FROM agents WHERE organization = $1 AND deleted_at IS NULL AND (agent = $2 OR slug = $2)
-    ORDER BY agent = $2 DESC LIMIT 1";
+const NAMED: &str = "SELECT agent, scope, author FROM agents
+    WHERE organization = $1 AND deleted_at IS NULL AND (agent = $2 OR slug = $2)";
+
+const FIND: &str = "SELECT * FROM agents WHERE organization = $1 AND agent = $2 AND deleted_at IS NULL";
 
 const REVISION: &str = "SELECT * FROM agent_revisions WHERE organization = $1 AND agent = $2 AND revision = $3";
+
+/// An agent with a name. Personal agents of different authors can have the same slug.
+#[derive(Clone)]
+pub(in crate::store) struct NamedAgent {
+    agent: AgentId,
+    /// `None` for an agent of the organisation.
+    personal_of: Option<AccountId>,
+}
+
+heap_bytes! {
+    NamedAgent { agent, personal_of }
+}
 
 impl Store {
     /// Returns an agent that the user sees, with its running revision. `None` also for an agent that was never deployed. Results
@@ -24,37 +41,63 @@ impl Store {
         principal: &Principal,
         reference: &AgentReference,
     ) -> Result<Option<Arc<RunningAgent>>> {
-        let found = self.any_running_agent(principal, reference).await?;
+        let named = self.agents_named(principal, reference).await?;
+        let Some(agent) = choose(&named, &principal.account, reference) else { return Ok(None) };
+        let found = self.any_running_agent(principal, agent).await?;
         Ok(found.filter(|running| running.agent.is_visible_to(principal)))
     }
 
-    async fn any_running_agent(
-        &self,
-        principal: &Principal,
-        reference: &AgentReference,
-    ) -> Result<Option<Arc<RunningAgent>>> {
-        let (caches, organization) = (&self.0.kept.caches, &principal.organization);
-        let key = (organization.clone(), reference.clone());
-        let of_id = |agent: &AgentId| caches.running_agents.get(&(organization.clone(), agent.clone()));
-        if let Some(found) = caches.agent_references.get(&key).and_then(|agent| of_id(&agent)) {
+    /// Returns all agents of the organisation with a name, for all users.
+    async fn agents_named(&self, principal: &Principal, reference: &AgentReference) -> Result<Arc<[NamedAgent]>> {
+        let references = &self.0.kept.caches.agent_references;
+        let key = (principal.organization.clone(), reference.clone());
+        if let Some(found) = references.get(&key) {
+            return Ok(found);
+        }
+        let read_start = references.read_start();
+        let query = Query::new(NAMED).bind(principal.organization.as_str()).bind(reference.as_str());
+        let rows = query.fetch_all(self.readers()).await?;
+        let found: Arc<[_]> = rows.iter().map(read_named).collect::<Result<_>>()?;
+        // A caller can invent any number of names.
+        if !found.is_empty() {
+            references.insert_read(&read_start, key, found.clone());
+        }
+        Ok(found)
+    }
+
+    async fn any_running_agent(&self, principal: &Principal, agent: &AgentId) -> Result<Option<Arc<RunningAgent>>> {
+        let running = &self.0.kept.caches.running_agents;
+        let key = (principal.organization.clone(), agent.clone());
+        if let Some(found) = running.get(&key) {
             return Ok(Some(found));
         }
-        let (find_start, read_start) = (caches.agent_references.read_start(), caches.running_agents.read_start());
+        let read_start = running.read_start();
         let mut connection = self.readers().acquire().await?;
-        let query = Query::new(FIND).bind(principal.organization.as_str()).bind(reference.as_str());
+        let query = Query::new(FIND).bind(principal.organization.as_str()).bind(agent.as_str());
         let Some(row) = query.fetch_optional(&mut connection).await? else { return Ok(None) };
         let agent = agents::read(&row)?;
-        caches.agent_references.insert_read(&find_start, key, agent.id.clone());
-        // Its id and its slug share the agent.
-        if let Some(found) = of_id(&agent.id) {
-            return Ok(Some(found));
-        }
         let Some(revision) = running_revision(&mut connection, &agent).await? else { return Ok(None) };
         let found = Arc::new(RunningAgent { agent, revision });
-        let key = (organization.clone(), found.agent.id.clone());
-        caches.running_agents.insert_read(&read_start, key, found.clone());
+        running.insert_read(&read_start, key, found.clone());
         Ok(Some(found))
     }
+}
+
+/// Chooses the agent that a name means for a user: the one with this id, then a personal one of the user, then that of the organisation.
+fn choose<'a>(named: &'a [NamedAgent], account: &AccountId, reference: &AgentReference) -> Option<&'a AgentId> {
+    let with_id = |named: &&NamedAgent| named.agent.as_str() == reference.as_str();
+    let own = |named: &&NamedAgent| named.personal_of.as_ref() == Some(account);
+    let of_all = |named: &&NamedAgent| named.personal_of.is_none();
+    let found = named.iter().find(with_id).or_else(|| named.iter().find(own)).or_else(|| named.iter().find(of_all));
+    found.map(|named| &named.agent)
+}
+
+fn read_named(row: &Row) -> Result<NamedAgent> {
+    let personal_of = match parsed(row, "scope")? {
+        AgentScope::Personal => Some(parsed(row, "author")?),
+        AgentScope::Organization => None,
+    };
+    Ok(NamedAgent { agent: parsed(row, "agent")?, personal_of })
 }
 
 async fn running_revision(connection: &mut Connection, agent: &Agent) -> Result<Option<AgentRevision>> {

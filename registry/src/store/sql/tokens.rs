@@ -4,7 +4,7 @@ use subtle::{Choice, ConstantTimeEq};
 
 use super::api_keys::api_key_hash;
 use super::row::{get, parsed, timestamp, timestamp_option};
-use crate::account::UserId;
+use crate::account::AccountId;
 use crate::api_key;
 use crate::clock::Timestamp;
 use crate::credentials::{IssuedToken, SignIn, SignInRefused, SignedIn};
@@ -32,20 +32,20 @@ const DELETE_EXPIRED: &str = "DELETE FROM tokens WHERE token_hash IN
 const DELETE_OLDEST: &str = "DELETE FROM tokens WHERE token_hash IN
     (SELECT token_hash FROM tokens WHERE api_key_id = $1 ORDER BY created_at DESC, token_hash LIMIT $3 OFFSET $2)";
 
-const FIND_KEY: &str = "SELECT user_id, key_hash, expires_at FROM api_keys
+const FIND_KEY: &str = "SELECT account, key_hash, expires_at FROM api_keys
     WHERE organization = $1 AND api_key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
 
-const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role, r.grants, k.api_key_id,
+const FIND_TOKEN: &str = "SELECT t.organization, t.account, t.expires_at, m.role, r.grants, k.api_key_id,
         k.expires_at AS key_ends_at
     FROM tokens t
-    JOIN members m ON m.organization = t.organization AND m.user_id = t.user_id
+    JOIN members m ON m.organization = t.organization AND m.account = t.account
     JOIN api_keys k ON k.api_key_id = t.api_key_id AND k.revoked_at IS NULL
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE t.token_hash = $1";
 
 /// The user of a key, and its expiry.
 struct KeyOwner {
-    user: UserId,
+    account: AccountId,
     expires_at: Option<Timestamp>,
 }
 
@@ -93,8 +93,8 @@ impl Store {
         let presented = api_key_hash(&self.0.keys, sign_in.api_key);
         let is_right = stored.ct_eq(&presented);
         let Some(row) = row else { return Ok(None) };
-        let owner = KeyOwner { user: parsed(&row, "user_id")?, expires_at: timestamp_option(&row, "expires_at")? };
-        let is_same_user = Choice::from(u8::from(owner.user.as_str() == sign_in.user));
+        let owner = KeyOwner { account: parsed(&row, "account")?, expires_at: timestamp_option(&row, "expires_at")? };
+        let is_same_user = Choice::from(u8::from(owner.account.user_str() == sign_in.user));
         Ok(bool::from(is_right & is_same_user).then_some(owner))
     }
 
@@ -106,7 +106,7 @@ impl Store {
         let expires_at = owner.expires_at.map_or(last, |end| end.min(last));
         let (hash, tokens_max) = (token_hash(&self.0.keys, &text), self.0.config.tokens_max);
         let api_key_id = sign_in.api_key_id.to_owned();
-        let replaces = Change::of_user(ChangeKind::Rights, sign_in.organization, &owner.user);
+        let replaces = Change::of_user(ChangeKind::Rights, sign_in.organization, &owner.account);
         let inserted = self.write(move |connection| {
             Box::pin(async move {
                 delete_expired(connection, now).await?;
@@ -115,8 +115,8 @@ impl Store {
                 }
                 note_use(connection, &api_key_id, now).await?;
                 let insert =
-                    "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
-                    SELECT $1, organization, user_id, api_key_id, $3, $4 FROM api_keys
+                    "INSERT INTO tokens (token_hash, organization, account, api_key_id, created_at, expires_at)
+                    SELECT $1, organization, account, api_key_id, $3, $4 FROM api_keys
                     WHERE api_key_id = $2 AND revoked_at IS NULL";
                 let query = Query::new(insert).bind(hash.to_vec()).bind(api_key_id);
                 let query = query.bind(now.as_milliseconds()).bind(expires_at.as_milliseconds());
@@ -135,8 +135,8 @@ impl Store {
         };
         let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
         let key = SignInKey { id: parsed(&row, "api_key_id")?, ends_at: timestamp_option(&row, "key_ends_at")? };
-        let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
-        let principal = Principal { organization, user, grants, key: Some(key), address: None };
+        let (organization, account) = (parsed(&row, "organization")?, parsed(&row, "account")?);
+        let principal = Principal { organization, account, grants, key: Some(key), agent: None, address: None };
         let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?), resource: None };
         self.0.kept.tokens.checked.insert_read(&read_start, token_hash, checked.clone());
         Ok(Some(checked))

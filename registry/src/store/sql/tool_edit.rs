@@ -44,7 +44,7 @@ impl ToolEdit {
     /// Records the user and the time of the change. Fails when the tool does not exist or is deprecated.
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
         let query = Query::new(TOUCH).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
-        let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
+        let query = query.bind(self.principal.user().as_str()).bind(self.now.as_milliseconds());
         require_changed(query.execute(&mut *connection).await?, "tool")?;
         connection.announce(Change::of_organization(ChangeKind::Tools, &self.principal.organization));
         Ok(())

@@ -125,7 +125,8 @@ async fn insert(connection: &mut Connection, edit: &ToolEdit, new: &NewTool) -> 
         SELECT $1, $2, $3, $4, $5, 0, $6, $6, $7, $7, coalesce(max(sequence), 0) + 1 FROM tools WHERE organization = $1";
     let query = Query::new(statement).bind(edit.principal.organization.as_str()).bind(edit.tool.as_str());
     let query = query.bind(new.name.as_str()).bind(new.description.as_str()).bind(to_json(&new.tags)?);
-    let inserted = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds()).execute(connection).await;
+    let inserted =
+        query.bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds()).execute(connection).await;
     match inserted {
         Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "tool", name: new.name.to_string() }),
         other => other.map(|_| ()).map_err(Error::from),
@@ -169,6 +170,6 @@ async fn deprecate(connection: &mut Connection, edit: &ToolEdit) -> Result<()> {
     let versions = "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
         WHERE organization = $1 AND tool = $2 AND deprecated = 0";
     let query = Query::new(versions).bind(organization).bind(tool);
-    query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds()).execute(connection).await?;
+    query.bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds()).execute(connection).await?;
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! Users: adding, listing, changing their role, removing. An administrator always remains.
 
 use super::administrators::require_administrator;
-use super::agent_runs::delete_runs_of_user;
-use super::counts::{require_changed, require_within};
+use super::counts::require_within;
+use super::removed_users::remove;
 use super::roles::require_role;
 use super::row::{parsed, signed, timestamp, unsigned};
-use crate::account::{OrganizationId, UserId};
+use crate::account::{AccountId, OrganizationId, UserId};
+use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::page::{Page, Slice};
 use crate::role::RoleName;
@@ -25,12 +26,11 @@ impl Store {
     /// Adds a user, who needs a key to sign in.
     pub async fn create_user(&self, organization: &OrganizationId, new: NewUser) -> Result<()> {
         new.id.require_free()?;
-        let user = User { id: new.id, role: new.role, created_at: self.0.clock.now() };
-        let (organization, users_max) = (organization.clone(), self.0.config.users_max);
+        let (organization, users_max, now) = (organization.clone(), self.0.config.users_max, self.0.clock.now());
         self.write(move |connection| {
             Box::pin(async move {
-                require_role(connection, &organization, &user.role).await?;
-                insert_member(connection, &organization, &user).await?;
+                require_role(connection, &organization, &new.role).await?;
+                insert_member(connection, &organization, &new, now).await?;
                 require_below_limit(connection, &organization, users_max).await
             })
         })
@@ -55,28 +55,43 @@ impl Store {
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
+    /// Finds the account of a user. [`Error::UserUnknown`] when nobody has the id.
+    pub async fn account(&self, organization: &OrganizationId, user: &UserId) -> Result<AccountId> {
+        let found = self.get_user(organization, user).await?;
+        found.map(|user| user.account).ok_or_else(|| Error::UserUnknown { user: user.clone() })
+    }
+
+    /// Whether an account is that of a user who was not removed.
+    pub(super) async fn is_member(&self, organization: &OrganizationId, account: &AccountId) -> Result<bool> {
+        let query = Query::new("SELECT 1 AS found FROM members WHERE organization = $1 AND account = $2")
+            .bind(organization.as_str())
+            .bind(account.as_str());
+        Ok(query.fetch_optional(self.readers()).await?.is_some())
+    }
+
     /// Changes the role of a user, from their next request on.
     pub async fn set_user_role(&self, organization: &OrganizationId, user: &UserId, role: RoleName) -> Result<()> {
         let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
         self.write(move |connection| {
             Box::pin(async move {
                 require_role(connection, &organization, &role).await?;
-                let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2";
+                let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2 RETURNING account";
                 let query = Query::new(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
-                require_changed(query.execute(&mut *connection).await?, "user")?;
-                connection.announce(Change::of_user(ChangeKind::Rights, &organization, &user));
+                let row = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "user" })?;
+                let account = parsed(&row, "account")?;
+                connection.announce(Change::of_user(ChangeKind::Rights, &organization, &account));
                 require_administrator(connection, &organization, now).await
             })
         })
         .await
     }
 
-    /// Removes a user with their keys and tokens. Tools and versions that they created stay, with their id.
+    /// Removes a user, with everything that acts for them or that they alone see. A later user with the same id has another account.
     pub async fn remove_user(&self, organization: &OrganizationId, user: &UserId) -> Result<()> {
         let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
         self.write(move |connection| {
             Box::pin(async move {
-                remove(connection, &organization, &user).await?;
+                remove(connection, (&organization, &user), now).await?;
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -84,18 +99,22 @@ impl Store {
     }
 }
 
+/// Inserts a user. Returns the account, whose position is given once.
 pub(super) async fn insert_member(
     connection: &mut Connection,
     organization: &OrganizationId,
-    new: &User,
-) -> Result<()> {
+    new: &NewUser,
+    now: Timestamp,
+) -> Result<AccountId> {
     let next: i64 = Query::new(NEXT).bind(organization.as_str()).fetch_column("users_made", &mut *connection).await?;
-    let statement = "INSERT INTO members (organization, user_id, role, created_at, sequence)
-        VALUES ($1, $2, $3, $4, $5)";
-    let query = Query::new(statement).bind(organization.as_str()).bind(new.id.as_str()).bind(new.role.as_str());
-    match query.bind(new.created_at.as_milliseconds()).bind(next).execute(connection).await {
+    let account = AccountId::new(&new.id, next.unsigned_abs());
+    let statement = "INSERT INTO members (organization, account, user_id, role, created_at, sequence)
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    let query = Query::new(statement).bind(organization.as_str()).bind(account.as_str()).bind(new.id.as_str());
+    let query = query.bind(new.role.as_str()).bind(now.as_milliseconds()).bind(next);
+    match query.execute(connection).await {
         Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "user", name: new.id.to_string() }),
-        other => other.map(|_| ()).map_err(Error::from),
+        other => other.map(|_| account).map_err(Error::from),
     }
 }
 
@@ -104,27 +123,6 @@ async fn require_below_limit(connection: &mut Connection, organization: &Organiz
     require_within(users_max.into(), query.fetch_column("users", connection).await?, "users of an organization")
 }
 
-async fn remove(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
-    delete_runs_of_user(connection, (organization, user)).await?;
-    for statement in [
-        // A future user may have the same id.
-        "UPDATE operations SET idempotency_key = NULL WHERE organization = $1 AND user_id = $2",
-        "DELETE FROM tokens WHERE organization = $1 AND user_id = $2",
-        "DELETE FROM api_keys WHERE organization = $1 AND user_id = $2",
-    ] {
-        let query = Query::new(statement).bind(organization.as_str()).bind(user.as_str());
-        query.execute(&mut *connection).await?;
-    }
-    let query = Query::new("DELETE FROM members WHERE organization = $1 AND user_id = $2");
-    let removed = query.bind(organization.as_str()).bind(user.as_str()).execute(&mut *connection).await?;
-    for kind in [ChangeKind::Rights, ChangeKind::UserVariables] {
-        connection.announce(Change::of_user(kind, organization, user));
-    }
-    // Others may have seen the user's items.
-    connection.announce(Change::of_organization(ChangeKind::Library, organization));
-    require_changed(removed, "user")
-}
-
 fn read(row: &Row) -> Result<User> {
-    Ok(User { id: parsed(row, "user_id")?, role: parsed(row, "role")?, created_at: timestamp(row, "created_at")? })
+    Ok(User { account: parsed(row, "account")?, role: parsed(row, "role")?, created_at: timestamp(row, "created_at")? })
 }

@@ -194,6 +194,6 @@ async fn deprecate(connection: &mut Connection, edit: &ToolEdit, constraint: &Co
     let matching: Vec<_> = live.into_iter().filter(|(_, version)| constraint.matches(version)).collect();
     let ids: Vec<_> = matching.into_iter().map(|(id, _)| id).collect();
     let query = Query::new(DEPRECATE).bind(edit.principal.organization.as_str()).bind(to_json(&ids)?);
-    let query = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
+    let query = query.bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds());
     Ok(query.execute(connection).await?)
 }

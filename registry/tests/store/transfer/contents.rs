@@ -77,7 +77,7 @@ async fn items(world: &World, acme: &Principal) {
 async fn people(world: &World, acme: &Principal) {
     let name = UserVariableName::parse("customer").unwrap();
     let new = NewUserVariable { name, value: SecretValue::new("8812".into()), is_sensitive: false };
-    world.store.set_user_variable(acme, &acme.user, new).await.unwrap();
+    world.store.set_user_variable(acme, &acme.account, new).await.unwrap();
     let tester = RoleName::parse("tester").unwrap();
     world.store.create_role(&acme.organization, tester.clone(), Grants::default()).await.unwrap();
     for name in ["ben", "cem", "Zoë@example"].iter().filter_map(|name| UserId::parse(name).ok()) {

@@ -169,7 +169,7 @@ impl Invoker {
     ) -> Result<Option<AgentRunLoop>, Error> {
         let model = self.model_of(&found)?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
-        let answered = NewHumanResponse { by: principal.user.clone(), document: response.written() };
+        let answered = NewHumanResponse { by: principal.user(), document: response.written() };
         let is_agreed = response.approved != Some(false);
         let step = question.step(found.iterations, (&response.written(), is_agreed));
         let resumed = self.services.store.resume_agent_run(&found, progress.written()?, (answered, step)).await?;

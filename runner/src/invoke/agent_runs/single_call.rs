@@ -128,7 +128,7 @@ impl Invoker {
         run: &AgentRunId,
     ) -> Result<Option<(AgentRun, Progress)>, Error> {
         let found = self.agent_run(principal, run).await?;
-        Ok(found.filter(|(run, _)| run.user == principal.user && run.agent == running.agent.id))
+        Ok(found.filter(|(run, _)| run.account == principal.account && run.agent == running.agent.id))
     }
 }
 

@@ -46,7 +46,7 @@ impl Invoker {
     /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
     pub(super) async fn present(&self, run: &AgentRun, progress: &Progress) -> Result<Option<RunContext>, Error> {
         let store = &self.services.store;
-        let Some(principal) = store.principal(&run.organization, &run.user).await? else { return Ok(None) };
+        let Some(principal) = store.principal(&run.organization, &run.account).await? else { return Ok(None) };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
         let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
@@ -118,7 +118,7 @@ pub(super) fn call(
     Call {
         subject,
         inputs: vec![Input::of(input)],
-        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        source: InvocationSource::Direct { user_id: principal.user().into() },
         principal: principal.clone(),
         agent_call: Some(AgentCall {
             agent: running.agent.id.clone(),

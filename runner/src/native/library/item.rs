@@ -15,7 +15,7 @@ pub(super) fn shown<R: Record>(item: LibraryItem) -> Value {
         "trusted": provenance.is_trusted,
     });
     let rest = [
-        ("owner", json!(owner)),
+        ("owner", json!(owner.user())),
         ("app_id", json!(app)),
         ("revision", json!(revision)),
         ("created_at", json!(created_at.to_string())),

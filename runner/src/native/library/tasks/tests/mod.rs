@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{LibraryFamily, LibraryItem, LibraryItemId, Provenance, Timestamp, UserId};
+use registry::{AccountId, LibraryFamily, LibraryItem, LibraryItemId, Provenance, Timestamp};
 use serde_json::{Value, json};
 
 use super::heartbeat::fire;
@@ -207,7 +207,7 @@ fn a_task_that_cannot_be_read_is_kept_and_looked_at_later() {
     let item = LibraryItem {
         id: LibraryItemId::parse("6b087fb88c8b71fedaf8732b").unwrap(),
         family: LibraryFamily::Tasks,
-        owner: UserId::parse("ada").unwrap(),
+        owner: AccountId::parse("ada#1").unwrap(),
         app: None,
         body: body.clone(),
         content_bytes: 0,
