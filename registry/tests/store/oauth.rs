@@ -258,8 +258,8 @@ impl Registrations {
     /// Another user of an organisation.
     async fn user(&self, of: &Principal, name: &str) -> Principal {
         let (id, role) = (UserId::parse(name).unwrap(), RoleName::parse("invoker").unwrap());
-        self.world.store.create_user(&of.organization, NewUser { id: id.clone(), role }).await.unwrap();
-        Principal { user: id, ..of.clone() }
+        self.world.store.create_user(&of.organization, NewUser { id, role }).await.unwrap();
+        Principal { account: self.world.account(&of.organization, name).await, ..of.clone() }
     }
 }
 
