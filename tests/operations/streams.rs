@@ -72,7 +72,7 @@ impl Held {
     }
 
     /// Whether the connection ends while its response goes on.
-    fn is_cut(mut self) -> bool {
+    fn ends_cut(mut self) -> bool {
         // However it ends: with the connection or with a reset.
         self.lines.read_to_end(&mut Vec::new()).is_ok_and(|bytes| bytes < 1 << 20)
     }
