@@ -141,7 +141,7 @@ fn a_listening_stream_makes_room_when_connections_run_short() {
     let held: Vec<_> = (0..CONNECTIONS).map(|_| Held::listen(&gateway, &team)).collect();
     assert!(held.iter().all(|stream| stream.status == 200));
     assert_eq!(other.get("/tool")["has_more"], false, "a request of another organisation");
-    assert!(held.into_iter().any(Held::is_cut), "a stream was evicted");
+    assert!(held.into_iter().any(Held::ends_cut), "a stream was evicted");
 }
 
 /// All connections have a request that is processed, so that none can be evicted.

@@ -12,7 +12,8 @@ fn caches() -> Vec<CacheBound> {
 }
 
 fn written(bytes: usize) -> String {
-    let (unit, name) = UNITS.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("a multiple of a kibibyte");
+    let (unit, name) =
+        UNITS.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("a multiple of a kibibyte");
     format!("{} {name}", bytes / unit)
 }
 
