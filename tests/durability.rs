@@ -9,6 +9,7 @@ mod disk;
 mod faults;
 mod gone;
 mod kills;
+mod restores;
 mod second;
 mod stalls;
 mod stops;

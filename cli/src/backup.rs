@@ -4,11 +4,15 @@
 //! manifest is no backup.
 
 mod bucket;
+mod damage;
+mod known_files;
 mod manifest;
 mod measured_file;
 mod place;
 
 pub use bucket::{download, require_empty, temporary_directory, upload};
-pub use manifest::{DatabaseCopy, Manifest, MasterKey, damaged};
+pub use damage::damaged;
+pub use known_files::{DATABASE, KEY, pack_file, require_plain_file};
+pub use manifest::{DatabaseCopy, Manifest, MasterKey};
 pub use measured_file::{FileEntry, copy, measure, sync_folders};
 pub use place::BackupPlace;

@@ -36,8 +36,8 @@ pub use serve::serve;
 pub use settings::{DataArguments, Location, ServeArguments, Settings, database_url};
 pub use signals::Signals;
 pub use storage::{
-    ContentsCopy, ContentsKind, VerifiedContents, connect, open_artifacts, recorded_storage, storage_differs,
-    storage_owner,
+    ContentsCopy, ContentsKind, VerifiedContents, connect, open_artifacts, recorded_storage, shared_repositories,
+    storage_differs, storage_owner,
 };
 pub use telemetry::log_for_demo;
 pub use worker::{WorkerArguments, run as worker};

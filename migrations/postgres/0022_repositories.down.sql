@@ -1,1 +1,2 @@
+DROP TABLE damaged_packs;
 DROP TABLE repositories;

@@ -8,3 +8,10 @@ CREATE TABLE repositories (
     holder       TEXT COLLATE "C",
     expires_at   BIGINT NOT NULL
 );
+
+-- Packs that a server or a check found missing or damaged in the object store. A server that has one stores it again.
+CREATE TABLE damaged_packs (
+    organization TEXT COLLATE "C" NOT NULL REFERENCES organizations,
+    pack         TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (organization, pack)
+);

@@ -8,3 +8,10 @@ CREATE TABLE repositories (
     holder       TEXT,
     expires_at   INTEGER NOT NULL
 ) STRICT;
+
+-- Packs that a server or a check found missing or damaged in the object store. A server that has one stores it again.
+CREATE TABLE damaged_packs (
+    organization TEXT NOT NULL REFERENCES organizations,
+    pack         TEXT NOT NULL,
+    PRIMARY KEY (organization, pack)
+) STRICT;

@@ -105,6 +105,11 @@ impl DataDir {
         self.root.join("git-copies")
     }
 
+    /// Packs of shared repositories that a restore has brought. The next start of a server moves them to the bucket.
+    pub fn restored_packs(&self) -> PathBuf {
+        self.root.join("packs")
+    }
+
     /// Compiled code, which can be deleted.
     pub fn cache(&self) -> PathBuf {
         self.root.join("cache")

@@ -120,6 +120,9 @@ pub enum Error {
     Closed,
     #[error("{what} is corrupt: {detail}")]
     Corrupt { what: &'static str, detail: String },
+    /// A pack of a repository that servers share is missing or damaged.
+    #[error("a pack of a git repository is damaged: {detail}")]
+    PackDamaged { detail: String },
     #[error("{} is in use by process {pid}", .path.display())]
     DataDirectoryInUse { path: PathBuf, pid: String },
     #[error(
@@ -202,7 +205,7 @@ impl Error {
                 ErrorKind::Internal
             }
             Self::Closed => ErrorKind::Unavailable,
-            Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::Corrupt { .. } | Self::PackDamaged { .. } => ErrorKind::Corrupt,
             Self::DataDirectoryExposed { .. }
             | Self::DataDirectoryInUse { .. }
             | Self::KeyFileExposed { .. }
@@ -257,6 +260,7 @@ impl Error {
             Self::QueryTooSlow { .. } => "query_too_slow",
             Self::Closed => "store_closed",
             Self::Corrupt { .. } => "corrupt",
+            Self::PackDamaged { .. } => "repository_damaged",
             Self::DataDirectoryExposed { .. } => "data_directory_exposed",
             Self::DataDirectoryInUse { .. } => "data_directory_in_use",
             Self::KeyFileExposed { .. } => "key_file_exposed",

@@ -31,6 +31,25 @@ pub struct StoredPack {
     pub fence: i64,
 }
 
+impl StoredPack {
+    /// The name of the pack's object below the folder of its repository.
+    #[must_use]
+    pub fn object_name(&self) -> String {
+        format!("{}-{}", self.fence, self.digest.to_hex())
+    }
+
+    /// The path of the pack below the folder of all packs, in a bucket and in a backup.
+    #[must_use]
+    pub fn path_of(&self, organization: &OrganizationId) -> String {
+        format!("{}/{}", folder_of_packs(organization), self.object_name())
+    }
+}
+
+/// The folder of a repository's packs. Names of organisations may have any case, and dots.
+pub(crate) fn folder_of_packs(organization: &OrganizationId) -> String {
+    Digest::of(organization.as_str().as_bytes()).to_hex()
+}
+
 /// A pack that is no longer part of the repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplacedPack {
@@ -51,4 +70,12 @@ pub struct RepositoryGeneration {
 pub struct RepositoryLease {
     pub organization: OrganizationId,
     pub fence: i64,
+}
+
+/// A pack that is missing or damaged in the bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedPack {
+    pub organization: OrganizationId,
+    /// [`StoredPack::object_name`].
+    pub object: String,
 }

@@ -3,6 +3,9 @@
 //! The key of a pack is `git/<organisation>/<fence>-<sha256>`. Each lease has a fence of its own, so that no key is used again
 //! after its object was deleted, and a deletion that arrives late cannot hit a pack that is in use.
 
+mod backup;
+mod damage;
+
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
@@ -18,8 +21,12 @@ use crate::digest::Digest;
 use crate::durable::at;
 use crate::error::{Error, Result};
 use crate::objects::{ObjectEntry, Objects};
-use crate::repository_contents::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
+use crate::repository_contents::{
+    RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, folder_of_packs,
+};
 use crate::store::Store;
+
+pub use backup::NamedPack;
 
 /// The folder of all packs.
 const FOLDER: &str = "git";
@@ -110,13 +117,10 @@ impl SharedRepositories {
     /// Writes a pack to a new file, and compares its size and its digest.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when the pack is missing or damaged.
+    /// [`Error::PackDamaged`] when the pack is missing or damaged.
     pub async fn download(&self, organization: &OrganizationId, pack: &StoredPack, to: &Path) -> Result<()> {
         let key = key(organization, pack);
-        let corrupt = |problem: &str| {
-            let detail = format!("{}/{key} {problem}; restore it from a copy of the bucket", self.objects.url());
-            Error::Corrupt { what: "git repository", detail }
-        };
+        let corrupt = |problem: &str| Error::PackDamaged { detail: format!("{}/{key} {problem}", self.objects.url()) };
         match self.objects.size(&key).await? {
             Some(bytes) if bytes == pack.bytes => {}
             Some(_) => return Err(corrupt("has another size than the pack that was stored")),
@@ -164,13 +168,12 @@ impl SharedRepositories {
     }
 }
 
-/// The folder of a repository. Names of organisations may have any case, and dots.
 fn folder(organization: &OrganizationId) -> String {
-    format!("{FOLDER}/{}", Digest::of(organization.as_str().as_bytes()).to_hex())
+    format!("{FOLDER}/{}", folder_of_packs(organization))
 }
 
 fn key(organization: &OrganizationId, pack: &StoredPack) -> String {
-    format!("{}/{}-{}", folder(organization), pack.fence, pack.digest.to_hex())
+    format!("{FOLDER}/{}", pack.path_of(organization))
 }
 
 /// The fence in a key.

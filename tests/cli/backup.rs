@@ -138,6 +138,46 @@ fn a_backup_that_is_not_whole_is_refused() {
     place.lathe().run(&["restore", "absent", "--data", "new"]).refused(1, &["there is no backup absent"]);
 }
 
+/// A repository with a program that git would run, and files outside of the backup.
+#[test]
+fn only_files_that_backups_write_are_restored() {
+    let place = Place::new();
+    place.back_up(&["--with-keys"]).ok();
+    let manifest = place.manifest();
+    let with_file = |path: &str, text: &str| {
+        let file = place.path("backup").join(path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(&file, text).expect("a file");
+        let digest = registry::Digest::of(text.as_bytes()).to_string();
+        let mut planted = manifest.clone();
+        let entry = json!({"path": path, "bytes": text.len(), "digest": digest});
+        planted["files"].as_array_mut().expect("files").push(entry);
+        place.write_manifest(&planted);
+    };
+    for path in [
+        "git/acme.git/config",
+        "git/acme.git/hooks/pre-receive",
+        "git/hooks/pre-receive",
+        "git/acme.git/objects/info/alternates",
+        "git/acme.git/commondir",
+        "storage",
+    ] {
+        with_file(path, "[core]\n\talternateRefsCommand = touch planted\n");
+        place.refuses(&[], &["the manifest names the file", path]);
+    }
+    // Files that the manifest does not name are left.
+    place.write_manifest(&manifest);
+    let link = place.path("backup/lathe.db");
+    let aside = place.path("aside.db");
+    fs::rename(&link, &aside).expect("renamed");
+    std::os::unix::fs::symlink(&aside, &link).expect("a link");
+    place.refuses(&[], &["lathe.db is a symbolic link"]);
+    fs::remove_file(&link).expect("a link");
+    fs::rename(&aside, &link).expect("renamed");
+    place.restore(&[]).ok();
+    assert!(!place.path("restored/git/acme.git").exists() && !place.path("restored/storage").exists());
+}
+
 #[test]
 fn nothing_is_overwritten() {
     let place = Place::new();
@@ -230,4 +270,32 @@ fn the_directory_of_a_running_server_is_no_target() {
     let data = server.data().to_str().expect("UTF-8");
     let said = place.lathe().run(&["restore", "backup", "--data", data]);
     said.refused(1, &[&server.process_id().to_string(), "stop that server"]);
+}
+
+/// As after a restore of an earlier release, or by another program: a start writes the settings anew.
+#[test]
+fn settings_of_a_repository_that_name_programs_are_not_used() {
+    let server = Server::private(&Options::default());
+    let team = Team::on(&server);
+    team.tool("first").pushed();
+    server.signal(Signal::SIGTERM);
+    server.ended();
+    let repository = server.data().join(format!("git/{}.git", team.organization));
+    let trace = team.home().join("started");
+    let touch = format!("touch {}", trace.display());
+    let settings = format!(
+        "[core]\n\talternateRefsCommand = \"{touch}; :\"\n\tfsmonitor = \"{touch}\"\n\tsshCommand = \"{touch}\"\n"
+    );
+    let config = fs::read_to_string(repository.join("config")).expect("settings");
+    fs::write(repository.join("config"), config + &settings).expect("written");
+    let other = team.home().join("other.git");
+    assert!(Command::new("git").args(["init", "-q", "--bare"]).arg(&other).status().expect("git").success());
+    let alternates = repository.join("objects/info/alternates");
+    fs::create_dir_all(alternates.parent().expect("a folder")).expect("a folder");
+    fs::write(&alternates, format!("{}\n", other.join("objects").display())).expect("written");
+    let team = team.moved_to(server.restarted(|_| {}));
+    team.tool("second").pushed();
+    team.repository.ok(&["ls-remote", &team.git_url()]);
+    assert!(!trace.exists() && !alternates.exists());
+    assert!(!fs::read_to_string(repository.join("config")).expect("settings").contains("touch"));
 }

@@ -11,13 +11,13 @@ use crate::harness::{Bump, Options, Server, Team, Tool, check_integrity, commits
 
 /// Work that clients had got an answer for.
 #[derive(Clone, Default)]
-struct Answered {
+pub struct Answered {
     /// Ids and outputs of runs.
-    runs: Vec<(String, String)>,
+    pub runs: Vec<(String, String)>,
     /// Versions with their outputs.
-    versions: Vec<(String, String)>,
+    pub versions: Vec<(String, String)>,
     /// Branches with their commits.
-    branches: Vec<(String, String)>,
+    pub branches: Vec<(String, String)>,
 }
 
 fn utf8(path: &Path) -> &str {
@@ -38,7 +38,7 @@ fn git(repository: &Path, arguments: &[&str]) -> String {
 }
 
 /// Invokes, publishes and pushes branches until `is_over`.
-fn work(team: &Team, [tool, other]: [&Tool<'_>; 2], (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
+pub fn work(team: &Team, [tool, other]: [&Tool<'_>; 2], (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
     std::thread::scope(|scope| {
         for worker in 0..2 {
             scope.spawn(move || {

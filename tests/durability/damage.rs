@@ -120,3 +120,31 @@ fn a_missing_component_fails_its_runs_with_a_message() {
     Fault::Flipped.spoil(&file, &file);
     assert_eq!(tool.invoke(json!({})).output(), "fine");
 }
+
+/// Calls go on; everything that needs the repository says that it is damaged.
+#[test]
+fn a_damaged_repository_is_named() {
+    let server = Server::private(&Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("whole").body("return 'whole'").published();
+    let packs = server.data().join(format!("git/{}.git/objects/pack", team.organization));
+    let aside = team.home().join("aside");
+    std::fs::rename(&packs, &aside).expect("packs");
+    let cloned = team.repository.git(&["ls-remote", &team.git_url()]);
+    assert!(cloned.code != Some(0) && cloned.stderr.contains("503"), "{cloned:?}");
+    let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({}));
+    for answer in [verified, tool.publish(Bump::Minor)] {
+        assert_eq!((answer.status, answer.code().as_str()), (503, "repository_damaged"), "{answer}");
+        assert!(answer.detail().contains("lathe doctor"), "{answer}");
+    }
+    assert_eq!(tool.invoke(json!({})).output(), "whole");
+    let data = server.data().to_str().expect("UTF-8");
+    let said = team.lathe().run(&["doctor", "--data", data]);
+    assert!(said.stdout.contains(&format!("git/{}.git", team.organization)), "{said:?}");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    // Restored from a backup.
+    std::fs::rename(&aside, &packs).expect("packs");
+    team.repository.ok(&["ls-remote", &team.git_url()]);
+    let said = team.lathe().run(&["doctor", "--data", data]);
+    assert!(said.stdout.contains("repositories and packs are whole"), "{said:?}");
+}

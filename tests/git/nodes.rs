@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::harness::{Bump, Hold, Repository, Run, Server, SharedPlace, Team, eventually};
+use crate::harness::{Bucket, Bump, Hold, Repository, Run, Said, Server, SharedPlace, Team, Tool, eventually};
 
 /// More than the time of a lease after its last renewal.
 const LEASE_TIME_OVER: Duration = Duration::from_secs(17);
@@ -194,25 +194,55 @@ fn a_server_that_was_stopped_beyond_its_lease_loses_its_push() {
     check_copies(&[&a, &b]);
 }
 
+/// Asserts that everything that needs the repository says that it is damaged, and that calls go on.
+fn is_damaged(team: &Team, tool: &Tool<'_>) {
+    let (url, branch) = (team.git_url(), format!("HEAD:{}", team.branch()));
+    let cloned = team.repository.git(&["ls-remote", &url]);
+    team.repository.commit();
+    let pushed = team.repository.git(&["push", "--force", &url, &branch]);
+    for said in [cloned, pushed] {
+        assert!(said.code != Some(0) && said.stderr.contains("503"), "{said:?}");
+    }
+    let tool = team.tool("base").with_id(tool.id());
+    let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({}));
+    for answer in [verified, tool.publish(Bump::Minor)] {
+        assert_eq!((answer.status, answer.code().as_str()), (503, "repository_damaged"), "{answer}");
+        assert!(answer.detail().contains("lathe doctor"), "{answer}");
+    }
+    assert_eq!(tool.invoke(json!({})).output(), "whole");
+}
+
 #[test]
-fn a_damaged_or_missing_pack_is_an_error_and_loses_nothing() {
+fn a_pack_that_is_damaged_or_missing_is_stored_again_by_a_server_with_a_copy() {
     let Some(nodes) = SharedPlace::new() else { return };
-    let a = nodes.start();
+    let mut a = nodes.start();
     let at_a = Team::on(&a);
-    at_a.tool("base").pushed();
+    let tool = at_a.tool("base").body("return 'whole'").published();
     let packs = nodes.bucket.keys_with("/git/");
     assert!(packs.len() >= 2, "{packs:?}");
-    nodes.bucket.damage(&packs[0]);
-    let b = nodes.start();
-    let at_b = at_a.at(&b);
-    let said = at_b.repository.git(&["ls-remote", &at_b.git_url()]);
-    assert!(said.code != Some(0) && said.stderr.contains("500"), "{said:?}");
-    assert!(b.log_about("corrupt").contains("does not match its digest"), "{}", b.log_about("request failed"));
-    // The server with a copy still serves it.
-    assert!(tip(&at_a).is_some());
-    // Undamaged again.
-    nodes.bucket.damage(&packs[0]);
-    assert_eq!(tip(&at_b), tip(&at_a));
+    for spoil in [Bucket::damage, Bucket::remove] {
+        a.signal(Signal::SIGTERM);
+        a.ended();
+        spoil(&nodes.bucket, &packs[0]);
+        let b = nodes.start();
+        let at_b = at_a.at(&b);
+        is_damaged(&at_b, &tool);
+        let log = b.log_about("a git repository is damaged");
+        assert!(log.contains("does not match its digest") || log.contains("is missing"), "{log}");
+        let data = b.data().to_str().expect("UTF-8");
+        let url = nodes.cluster.url("postgres");
+        let mut doctor = at_b.lathe().command(&["doctor", "--data", data, "--database", &url]);
+        let said = Said::from(doctor.envs(nodes.bucket.variables()).output().expect("the program ends"));
+        assert!(said.stdout.contains("1 are missing or damaged") && said.stdout.contains(&packs[0]), "{said:?}");
+        assert_eq!(said.code, Some(1), "{said:?}");
+        // The server with a copy sees the note.
+        a = a.restarted(|_| {});
+        eventually("the repair", || {
+            at_b.repository.git(&["ls-remote", &at_b.git_url()]).code.filter(|code| *code == 0)
+        });
+        assert_eq!(tip(&at_b), tip(&at_a.at(&a)));
+        assert!(!a.log_about("a pack that the bucket had lost is stored again").is_empty());
+    }
 }
 
 #[test]
@@ -287,4 +317,20 @@ fn a_push_waits_for_another_one_for_a_bounded_time() {
     assert_eq!((tip(&at_a), tip(&at_b)), (Some(won.clone()), Some(won)));
     let refused = try_push(&at_b).expect_err("the branch has moved");
     assert!(refused.contains("fetch first"), "{refused}");
+}
+
+#[test]
+fn a_damaged_copy_gets_its_packs_from_the_bucket() {
+    let Some(nodes) = SharedPlace::new() else { return };
+    let a = nodes.start();
+    let at_a = Team::on(&a);
+    at_a.tool("base").pushed();
+    let before = tip(&at_a);
+    let folder = copies(&a)[0].join("objects/pack");
+    let files = std::fs::read_dir(folder).expect("packs").flatten().map(|entry| entry.path());
+    for pack in files.filter(|path| path.extension().is_some_and(|extension| extension == "pack")) {
+        std::fs::remove_file(pack).expect("removed");
+    }
+    assert_eq!((tip(&at_a), before.is_some()), (before, true));
+    check_copies(&[&a]);
 }

@@ -88,6 +88,11 @@ impl Bucket {
         self.order(json!({"do": "damage", "key": key}));
     }
 
+    /// Deletes an object.
+    pub fn remove(&self, key: &str) {
+        self.order(json!({"do": "remove", "key": key}));
+    }
+
     /// Deletes the bucket with its objects.
     pub fn delete(&self) {
         self.order(json!({"do": "delete"}));

@@ -46,6 +46,8 @@ def answer(s3, request):
             for found in keys(s3, bucket):
                 s3.delete_object(Bucket=bucket, Key=found)
             s3.delete_bucket(Bucket=bucket)
+        case "remove":
+            s3.delete_object(Bucket=bucket, Key=key)
         case "keys":
             return keys(s3, bucket)
     return None

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
+use builder::source::SourceError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -77,7 +78,12 @@ impl Error {
                 tracing::warn!(error = with_causes(&error), "request refused for now");
                 json!(unavailable(&error))
             }
-            (_, error) => json!(cut(error.to_string())),
+            (_, error) => {
+                if let Self::Source(SourceError::Damaged { detail }) = &error {
+                    tracing::error!(code, detail, "a git repository is damaged");
+                }
+                json!(cut(error.to_string()))
+            }
         };
         Ok(Refusal { status, retry_after_seconds, detail, code, pointers })
     }

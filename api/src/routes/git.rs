@@ -67,7 +67,7 @@ fn common(operation: OperationDoc) -> OperationDoc {
         .parameter(Parameter::path("git_path", path, schemas::text()))
         .parameter(Parameter::header("git-protocol", "`version=2`.", schemas::text()))
         .errors(403, &["push_forbidden"])
-        .errors(503, &["git_busy", "git_missing", "git_too_old", "git_hook_missing"])
+        .errors(503, &["git_busy", "git_missing", "git_too_old", "git_hook_missing", "repository_damaged"])
 }
 
 pub(crate) async fn handle(

@@ -93,6 +93,12 @@ pub enum SourceError {
     /// Another server took the lease during a change.
     #[error("this server was too slow, and another one has changed the repository; try again")]
     ChangeLost,
+    /// Objects of the repository, or a pack of it in the bucket, are missing or damaged. `detail` is for the log.
+    #[error(
+        "stored parts of this organisation's git repository are missing or damaged. The operator of the server finds them \
+        with `lathe doctor`; a server that still has them stores them again by itself, so try again shortly"
+    )]
+    Damaged { detail: String },
     /// The database or the bucket of a shared repository failed.
     #[error(transparent)]
     Shared(registry::Error),
@@ -136,6 +142,7 @@ impl SourceError {
             | Self::Collecting
             | Self::Changing
             | Self::ChangeLost
+            | Self::Damaged { .. }
             | Self::GitMissing
             | Self::GitTooOld { .. }
             | Self::HookMissing { .. } => Kind::Unavailable,
@@ -173,6 +180,7 @@ impl SourceError {
             Self::PinTaken { .. } | Self::InvalidPin { .. } => "git_pin_refused",
             Self::BackendReply { .. } => "git_backend_reply",
             Self::Repack { .. } | Self::Copy { .. } | Self::Pack { .. } | Self::Git { .. } => "git_failed",
+            Self::Damaged { .. } => "repository_damaged",
             Self::Shared(error) => error.code(),
             Self::Io { .. } => "git_io",
         }
@@ -187,7 +195,10 @@ impl SourceError {
     }
 
     pub(super) fn git(action: &'static str) -> impl FnOnce(git2::Error) -> Self {
-        move |source| Self::Git { action, source }
+        move |source| match is_damage(&source) {
+            true => Self::Damaged { detail: format!("{action}: {}", source.message()) },
+            false => Self::Git { action, source },
+        }
     }
 
     pub(super) fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
@@ -199,9 +210,16 @@ impl From<registry::Error> for SourceError {
     fn from(error: registry::Error) -> Self {
         match error {
             registry::Error::LeaseLost => Self::ChangeLost,
+            registry::Error::PackDamaged { detail } => Self::Damaged { detail },
             error => Self::Shared(error),
         }
     }
+}
+
+/// Whether libgit2 failed with stored bytes. Callers look for objects that may be absent by themselves.
+fn is_damage(error: &git2::Error) -> bool {
+    use git2::ErrorClass as Class;
+    matches!(error.class(), Class::Odb | Class::Zlib | Class::Object | Class::Tree | Class::Indexer)
 }
 
 fn on_branch(branch: Option<&BranchName>) -> String {

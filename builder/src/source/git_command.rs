@@ -6,7 +6,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::git_program::GitProgram;
-use super::repository_files::{HOOKS_DIRECTORY, SETTINGS};
+use super::repository_settings::{HOOKS_DIRECTORY, SETTINGS};
 
 /// Starts git under soft limits:
 ///

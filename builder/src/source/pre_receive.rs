@@ -9,7 +9,7 @@ use std::io::BufRead;
 use std::path::PathBuf;
 
 use git2::Oid;
-use registry::BranchName;
+use registry::{BranchName, visible};
 
 use super::quarantine::{Inspector, ObjectRefusal, Pushed, TreeLimits, inspect_objects, utf8};
 use super::tree_rules::TreeRefusal;
@@ -161,7 +161,7 @@ fn check_reference(reference: &str, organization: &str) -> Result<(), Refusal> {
         // A branch whose name other requests refuse could never be tested.
         Some(branch) if BranchName::parse(branch).is_ok() => Ok(()),
         _ => {
-            let reference = reference.chars().filter(|character| !character.is_control()).collect();
+            let reference = visible(reference);
             Err(Refusal::NotABranch { reference, organization })
         }
     }

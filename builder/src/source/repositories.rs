@@ -207,8 +207,14 @@ impl Repositories {
     }
 
     fn path_of(&self, organization: &OrganizationId) -> PathBuf {
-        self.root.join(format!("{}.git", directory_name(organization.as_str())))
+        self.root.join(directory_of(organization))
     }
+}
+
+/// The name of the directory of an organisation's repository.
+#[must_use]
+pub fn directory_of(organization: &OrganizationId) -> String {
+    format!("{}.git", directory_name(organization.as_str()))
 }
 
 /// A safe directory name, unique for each organisation even where file names ignore case.

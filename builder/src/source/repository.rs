@@ -58,12 +58,20 @@ impl Repository {
         self.commit_of(&format!("refs/heads/{branch}"))
     }
 
+    /// The commit at the tip of a branch, which can be read.
+    fn find_readable_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, SourceError> {
+        let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
+        // The branch names the commit, so that it was there.
+        self.open()?.find_commit(tip.oid()).map_err(SourceError::git("read the tip of a branch"))?;
+        Ok(Some(tip))
+    }
+
     /// The commit at the tip of a branch.
     ///
     /// # Errors
     /// [`SourceError::UnknownBranch`] if the branch does not exist.
     pub fn require_branch_tip(&self, branch: &BranchName) -> Result<CommitId, SourceError> {
-        self.branch_tip(branch)?.ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
+        self.find_readable_tip(branch)?.ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
     }
 
     /// The commit at the tip of a branch, which stays readable during a build even if the branch moves.
@@ -71,7 +79,8 @@ impl Repository {
     /// # Errors
     /// [`SourceError::UnknownBranch`] if the branch does not exist.
     pub fn hold_branch_tip(&self, branch: &BranchName) -> Result<HeldCommit, SourceError> {
-        let held = self.tracked.state.hold(|| Ok::<_, SourceError>(self.branch_tip(branch)?.map(|tip| tip.oid())))?;
+        let held =
+            self.tracked.state.hold(|| Ok::<_, SourceError>(self.find_readable_tip(branch)?.map(|tip| tip.oid())))?;
         held.map(HeldCommit).ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
     }
 
@@ -115,6 +124,25 @@ impl Repository {
         require(&self.open()?, commit)
     }
 
+    /// Checks that the commits at the tips of all branches can be read. git leaves out a branch whose commit is missing, so that a
+    /// clone of a damaged repository would look empty.
+    ///
+    /// # Errors
+    /// [`SourceError::Damaged`] when a commit is missing or damaged.
+    pub(super) fn require_tips(&self) -> Result<(), SourceError> {
+        let git = self.open()?;
+        let read = || -> Result<(), git2::Error> {
+            let objects = git.odb()?;
+            for reference in git.references_glob("refs/heads/*")? {
+                if let Some(tip) = reference?.target() {
+                    objects.read_header(tip)?;
+                }
+            }
+            Ok(())
+        };
+        read().map_err(SourceError::git("read the branches"))
+    }
+
     /// Whether `older` is `newer` itself or one of its ancestors.
     pub fn contains(&self, newer: &CommitId, older: &CommitId) -> Result<bool, SourceError> {
         if newer == older {
@@ -122,7 +150,7 @@ impl Repository {
         }
         let git = self.open()?;
         for commit in [newer, older] {
-            git.find_commit(commit.oid()).map_err(|_| SourceError::UnknownCommit { commit: *commit })?;
+            require(&git, commit)?;
         }
         git.graph_descendant_of(newer.oid(), older.oid()).map_err(SourceError::git("compare two commits"))
     }
@@ -165,7 +193,13 @@ impl Repository {
 }
 
 fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), SourceError> {
-    git.find_commit(commit.oid()).map(drop).map_err(|_| SourceError::UnknownCommit { commit: *commit })
+    let Err(error) = git.find_commit(commit.oid()) else { return Ok(()) };
+    // A commit that is pinned was there.
+    let is_unknown = matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec);
+    if is_unknown && git.find_reference(&format!("{OWN_REFS}{commit}")).is_err() {
+        return Err(SourceError::UnknownCommit { commit: *commit });
+    }
+    Err(SourceError::git("read a commit")(error))
 }
 
 /// A ref that keeps a commit.

@@ -15,7 +15,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::git_command::{GitCommands, Priority};
-use super::repository_files::{sync_below, write_settings};
+use super::repository_files::sync_below;
+use super::repository_settings::write_settings;
 use super::{GitProgram, SourceError};
 
 /// Attempts to copy a repository. Each failure takes a garbage collection, and collections are minutes apart.
@@ -33,6 +34,8 @@ const NEW_PACK: &str = "new.pack";
 const PACK: [&str; 6] = ["pack-objects", "--revs", "--stdout", "--delta-base-offset", "--window=0", "-q"];
 /// Writes the index of a pack, checks its objects, and prints its digest.
 const INDEX: [&str; 3] = ["index-pack", "--object-format=sha1", "--no-rev-index"];
+
+const VERIFY: [&str; 4] = ["fsck", "--full", "--no-dangling", "--no-progress"];
 
 /// Only the owner reads a copy.
 const FILE_MODE: u32 = 0o600;
@@ -81,6 +84,24 @@ impl RepositoryCopier {
         }
     }
 
+    /// Reads all objects of a repository, and checks that it has every object that a ref reaches.
+    ///
+    /// # Errors
+    /// [`SourceError::Damaged`] with git's words.
+    pub async fn verify(&self, name: &str) -> Result<(), SourceError> {
+        let repository = self.root.join(name);
+        let mut command = self.commands.command(&repository, Priority::Low);
+        let output = command.arg("--git-dir").arg(&repository).args(VERIFY).output().await;
+        let output = output.map_err(SourceError::io("run git"))?;
+        let words = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => Ok(()),
+            Some(_) => Err(SourceError::Damaged { detail: words.lines().next().unwrap_or_default().to_owned() }),
+            // Beyond the limit of processor time.
+            None => Err(SourceError::Copy { detail: "it is too large to be checked".to_owned() }),
+        }
+    }
+
     async fn try_copy(&self, repository: &Path, to: &Path) -> Result<(), SourceError> {
         let refs = refs_of(repository).map_err(SourceError::git("read the refs of a repository"))?;
         let lines =
@@ -115,8 +136,8 @@ impl RepositoryCopier {
 pub fn complete_repository(path: &Path) -> Result<(), SourceError> {
     let mut options = RepositoryInitOptions::new();
     options.bare(true).no_reinit(true).external_template(false).initial_head("main");
-    let repository = git2::Repository::init_opts(path, &options).map_err(SourceError::git("complete a repository"))?;
-    write_settings(&repository).map_err(SourceError::git("write the repository's settings"))?;
+    git2::Repository::init_opts(path, &options).map_err(SourceError::git("complete a repository"))?;
+    write_settings(path).map_err(SourceError::io("write the repository's settings"))?;
     sync_below(path).map_err(SourceError::io("make the repository durable"))
 }
 

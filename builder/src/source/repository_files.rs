@@ -1,7 +1,4 @@
-//! The files of repositories: settings, the first commit, and the hook that all repositories share.
-//!
-//! [`super::GitServer`] passes the same settings to git with every request. They are also in the files, so that they
-//! protect an operator who runs git by hand.
+//! The files of repositories: the first commit, and the hook that all repositories share.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -16,6 +13,7 @@ use registry::Timestamp;
 use super::SourceError;
 use super::leftovers::{UNFINISHED_PREFIX, remove_unfinished};
 use super::pre_receive::MAIN_REF;
+use super::repository_settings::{HOOKS_DIRECTORY, write_settings};
 
 /// The prefix of refs that only the service reads and writes. Clients do not see them.
 pub(super) const OWN_REFS: &str = "refs/lathe/";
@@ -23,40 +21,6 @@ pub(super) const OWN_REFS: &str = "refs/lathe/";
 /// The prefix of refs for commits that builds hold during a garbage collection. Pins are named after commits, so that no pin
 /// has this prefix.
 pub(super) const HELD_REFS: &str = "refs/lathe/held/";
-
-/// The directory of the hook, beside the repositories, whose names end with `.git`.
-pub(super) const HOOKS_DIRECTORY: &str = "hooks";
-
-/// The settings of every repository. Forced pushes are allowed (`denyNonFastForwards` is off): teams rewrite their
-/// branches, and pins keep published commits. The hook refuses the deletion of `main`.
-pub(super) const SETTINGS: [(&str, &str); 22] = [
-    ("receive.fsckObjects", "true"),
-    ("transfer.fsckObjects", "true"),
-    ("receive.denyNonFastForwards", "false"),
-    // Bytes of one push's pack. The hook bounds the inflated size.
-    ("receive.maxInputSize", "100m"),
-    // Packs are not unpacked: thousands of small files are slow, and use up the disk's inodes.
-    ("receive.unpackLimit", "1"),
-    ("receive.autogc", "false"),
-    ("receive.advertisePushOptions", "false"),
-    ("transfer.hideRefs", "refs/lathe"),
-    ("uploadpack.allowFilter", "false"),
-    ("uploadpack.allowAnySHA1InWant", "false"),
-    ("uploadpack.allowRefInWant", "false"),
-    ("uploadarchive.allowUnreachable", "false"),
-    ("protocol.allow", "never"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("pack.threads", "1"),
-    // Larger files are streamed instead of loaded.
-    ("core.bigFileThreshold", "1m"),
-    ("core.packedGitWindowSize", "32m"),
-    ("core.packedGitLimit", "256m"),
-    // Caches far below the memory limit of a process.
-    ("core.deltaBaseCacheLimit", "64m"),
-    ("pack.deltaCacheSize", "64m"),
-    ("core.logAllRefUpdates", "false"),
-];
 
 /// git runs as the owner of the data directory; no other user needs to read or start the hook.
 const HOOK_MODE: u32 = 0o700;
@@ -96,17 +60,8 @@ pub(super) fn write_repository(path: &Path, files: &[(String, Vec<u8>)], now: Ti
     let mut options = RepositoryInitOptions::new();
     options.bare(true).no_reinit(true).external_template(false).initial_head("main");
     let repository = git2::Repository::init_opts(path, &options).map_err(SourceError::git("create a repository"))?;
-    write_settings(&repository).map_err(SourceError::git("write the repository's settings"))?;
+    write_settings(path).map_err(SourceError::io("write the repository's settings"))?;
     write_first_commit(&repository, files, now).map_err(SourceError::git("write the first commit"))
-}
-
-pub(super) fn write_settings(repository: &git2::Repository) -> Result<(), git2::Error> {
-    let mut config = repository.config()?;
-    for (name, value) in SETTINGS {
-        config.set_str(name, value)?;
-    }
-    // git starts hooks in the repository's directory. The relative path stays valid when the data directory is moved.
-    config.set_str("core.hooksPath", &format!("../{HOOKS_DIRECTORY}"))
 }
 
 fn write_first_commit(

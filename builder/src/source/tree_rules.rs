@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use registry::visible;
+
 /// Bytes of a name: the limit of the file systems that authors use.
 pub(super) const NAME_BYTES_MAX: usize = 255;
 
@@ -151,16 +153,9 @@ fn is_skipped_by_hfs(character: char) -> bool {
     matches!(character, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
+/// A name in messages, which people read in a terminal.
 fn display_name(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).chars().flat_map(escape).collect()
-}
-
-/// Escapes characters that could control a terminal or reorder the line.
-fn escape(character: char) -> impl Iterator<Item = char> {
-    let steers = character.is_control() || is_skipped_by_hfs(character) || matches!(character, '\u{2066}'..='\u{2069}');
-    let escaped = steers.then(|| character.escape_unicode());
-    let plain = (!steers).then_some(character);
-    escaped.into_iter().flatten().chain(plain)
+    visible(&String::from_utf8_lossy(name))
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! The manifest of a backup: what is in it, and the digest of every file.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use anyhow::Context;
 use registry::{Digest, KeyRing};
 use serde::{Deserialize, Serialize};
 
+use super::damage::damaged;
+use super::known_files::is_written_by_backups;
 use super::measured_file::FileEntry;
 use crate::failure::Failure;
 use crate::private_file;
@@ -36,6 +39,9 @@ pub struct Manifest {
     #[serde(default)]
     pub database: DatabaseCopy,
     pub counts: Counts,
+    /// Packs of shared repositories that the bucket itself lacked, by their paths in a backup.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub lost_packs: BTreeSet<String>,
     pub files: Vec<FileEntry>,
 }
 
@@ -71,6 +77,12 @@ pub struct Counts {
     /// Large bodies that the data directory itself lacked.
     #[serde(default)]
     pub bodies_lost: u64,
+    /// Packs of shared repositories. Other repositories are copied as a whole.
+    #[serde(default)]
+    pub packs: u64,
+    /// Packs that the bucket itself lacked.
+    #[serde(default)]
+    pub packs_lost: u64,
     pub bytes: u64,
 }
 
@@ -84,8 +96,8 @@ impl Manifest {
     pub fn new(created_at: String, master_key: MasterKey, database: DatabaseCopy) -> Self {
         let release = env!("CARGO_PKG_VERSION").to_owned();
         let format = if database.is_included { WITH_DATABASE } else { WITHOUT_DATABASE };
-        let (counts, files) = (Counts::default(), Vec::new());
-        Self { format, release, created_at, master_key, database, counts, files }
+        let (counts, lost_packs, files) = (Counts::default(), BTreeSet::new(), Vec::new());
+        Self { format, release, created_at, master_key, database, counts, lost_packs, files }
     }
 
     /// Writes the manifest, which completes the backup.
@@ -108,18 +120,14 @@ impl Manifest {
             return Err(newer(format));
         }
         let manifest: Self = serde_json::from_str(&text).map_err(damaged)?;
-        manifest.require_inner_paths()?;
+        manifest.require_known_paths()?;
         Ok(manifest)
     }
 
-    /// Refuses a path that leads out of the backup.
-    fn require_inner_paths(&self) -> anyhow::Result<()> {
-        let is_inner = |entry: &&FileEntry| {
-            let mut components = Path::new(&entry.path).components();
-            !entry.path.is_empty() && components.all(|part| matches!(part, Component::Normal(_)))
-        };
-        match self.files.iter().find(|entry| !is_inner(entry)) {
-            Some(entry) => Err(damaged(&format!("the manifest names the file `{}`", entry.path))),
+    /// Refuses a path that no backup has, such as one that leads out of it, or a file of a repository that git would run programs for.
+    fn require_known_paths(&self) -> anyhow::Result<()> {
+        match self.files.iter().find(|entry| !is_written_by_backups(entry)) {
+            Some(entry) => Err(damaged(&format!("the manifest names the file `{}`", entry.path.escape_debug()))),
             None => Ok(()),
         }
     }
@@ -154,12 +162,6 @@ fn newer(format: u32) -> anyhow::Error {
     Failure::coded("backup_newer", message, "restore it with the release that wrote it, or a later one")
 }
 
-/// A backup whose files are not what its manifest says.
-pub fn damaged(what: &str) -> anyhow::Error {
-    let hint = "restore another backup; nothing was changed";
-    Failure::coded("backup_damaged", format!("the backup is damaged: {what}"), hint)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_path_that_leads_out_of_the_backup_is_refused() {
-        for path in ["../outside", "/etc/passwd", "git/../../x", "", "."] {
+        for path in ["../outside", "/etc/passwd", "git/../../x", "", ".", "git/acme.git/config"] {
             let digest = Digest::of(b"");
             let master_key = MasterKey { is_included: false, fingerprint: digest };
             let manifest = Manifest {

@@ -2,9 +2,11 @@
 //!
 //! The order makes the copy consistent. The database comes first. What its rows refer to was stored before them and is never
 //! deleted before them: the artifacts of versions, the large bodies of recordings, and the pins of commits. So it is all there when
-//! it is copied afterwards.
+//! it is copied afterwards. Packs of shared repositories stay for a day after a garbage collection replaced them, and a backup has
+//! these too.
 
 mod directory;
+mod packs;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,16 +14,14 @@ use std::path::{Path, PathBuf};
 use builder::source::{GitProgram, RepositoryCopier};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use registry::{Artifacts, Clock, DataDir, KeyRing, Store};
+use registry::{Artifacts, Clock, DataDir, KeyRing, SharedRepositories, Store};
 use serde_json::{Value, json};
 
 use self::directory::BackupDirectory;
-use crate::backup::{self, BackupPlace, DatabaseCopy, Manifest, MasterKey};
+use crate::backup::{self, BackupPlace, DATABASE, DatabaseCopy, KEY, Manifest, MasterKey};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 use crate::server::{self, DataArguments, Location};
-
-const DATABASE: &str = "lathe.db";
 
 /// Files with records that an earlier release had not entered into the database.
 const JOURNALS: [&str; 2] = ["journal-a", "journal-b"];
@@ -50,6 +50,8 @@ struct Source {
     store: Store,
     artifacts: Artifacts,
     repositories: RepositoryCopier,
+    /// The repositories whose packs are in the bucket.
+    shared: Option<SharedRepositories>,
 }
 
 pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -79,7 +81,8 @@ async fn back_up(location: &Location, directory: &Path, arguments: &BackupArgume
     let keys = KeyRing::load(&data)?;
     let repositories = RepositoryCopier::new(git()?, &data.git());
     let artifacts = server::open_artifacts(&data).await?;
-    let source = Source { data, store, artifacts, repositories };
+    let shared = server::shared_repositories(&store, &artifacts).await?;
+    let source = Source { data, store, artifacts, repositories, shared };
     let database = DatabaseCopy { is_included: !source.store.is_shared() };
     let master_key = MasterKey::of(&keys, arguments.with_keys);
     let manifest = Manifest::new(Clock::system().now().to_string(), master_key, database);
@@ -100,9 +103,10 @@ impl Source {
         backup.manifest.counts.organizations = self.store.list_organizations().await?.len() as u64;
         self.copy_artifacts(&mut backup, &progress).await?;
         self.copy_bodies(&mut backup, &progress).await?;
+        self.copy_packs(&mut backup, &progress).await?;
         self.copy_repositories(&mut backup, &progress).await?;
         if backup.manifest.master_key.is_included {
-            backup.copy(&self.data.keys().join("master.key"), "keys/master.key")?;
+            backup.copy(&self.data.keys().join("master.key"), KEY)?;
         }
         progress.show("flushing");
         backup.finish()
@@ -151,14 +155,17 @@ impl Source {
         Ok(())
     }
 
+    /// Copies the repositories of the data directory. Those that servers share now are not copied from there.
     async fn copy_repositories(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
-        let names = self.repositories.names()?;
+        let shared = self.shared_directories().await?;
+        let mut names = self.repositories.names()?;
+        names.retain(|name| !shared.contains(name));
         for (count, name) in (1..).zip(&names) {
             progress.show(format!("repository {count} of {}: {name}", names.len()));
             let path = format!("git/{name}");
             self.repositories.copy(name, &backup.path(&path)).await?;
             backup.add_all(&path)?;
-            backup.manifest.counts.repositories = count;
+            backup.manifest.counts.repositories += 1;
         }
         Ok(())
     }
@@ -191,6 +198,13 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
         screen.note(format!(
             "warning: {lost} large bodies of recordings are missing or damaged and are not in the backup; \
             their runs cannot be replayed"
+        ));
+    }
+    let lost = manifest.counts.packs_lost;
+    if lost > 0 {
+        screen.note(format!(
+            "warning: {lost} packs of git repositories are missing or damaged in the bucket and are not in the backup; \
+            a server that has a copy stores them again, so start the servers and make another backup"
         ));
     }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod checks;
 mod install;
+mod repositories;
 
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ pub async fn run(arguments: DataArguments, home: &Home, screen: Screen) -> anyho
         checks::data_directory(&data),
     ];
     checks.extend(checks::storage(&data, arguments.storage()?.storage).await);
+    checks.extend(repositories::check(&arguments.location_to_read()?).await);
     checks.extend(arguments.ignores_file().then(checks::ignored_settings));
     checks.push(checks::trusted_proxies(&arguments.trusted_proxies()?));
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);

@@ -1,6 +1,7 @@
 //! `lathe restore`: makes a data directory from a backup.
 
-use std::collections::HashSet;
+mod losses;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -8,17 +9,15 @@ use anyhow::Context;
 use builder::source::complete_repository;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use registry::{Artifacts, DataDir, DatabaseLocation, KeyRing, Timestamp};
+use registry::{DataDir, DatabaseLocation, KeyRing};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::backup::{self, BackupPlace, FileEntry, Manifest, copy, damaged, sync_folders};
+use self::losses::Losses;
+use crate::backup::{self, BackupPlace, FileEntry, KEY, Manifest, copy, damaged, require_plain_file, sync_folders};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 use crate::server::{self, DataArguments, Location};
-
-/// The path of the master key in a data directory and in a backup.
-const KEY: &str = "keys/master.key";
 
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
@@ -28,6 +27,9 @@ pub struct RestoreArguments {
     /// File with the master key, for a backup that was made without it
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// Restore although the database names packs of git repositories that the backup lacks, because the bucket still has them
+    #[arg(long)]
+    without_packs: bool,
     #[command(flatten)]
     data: DataArguments,
 }
@@ -64,15 +66,21 @@ async fn restore(
     restore.copy_key(arguments.key.as_deref())?;
     restore.copy_files()?;
     restore.complete_repositories()?;
-    restore.check_database(database.clone(), screen).await?;
+    let losses = restore.check_database(database.clone(), arguments).await?;
+    losses.warn(screen);
     let manifest = restore.put_in_place(target)?;
     let Manifest { created_at, counts, .. } = &manifest;
     let path = target.display();
-    let document = json!({"data": path.to_string(), "created_at": created_at, "counts": counts});
+    let document =
+        json!({"data": path.to_string(), "created_at": created_at, "counts": counts, "lost": losses.document()});
     screen.answer(&document, || {
+        let what =
+            if losses.is_empty() { "has everything" } else { "has, except for what the warnings name, everything" };
+        let database = if *database == DatabaseLocation::DataDirectory { "" } else { " --database URL" };
+        let bucket = if counts.packs > 0 { " --storage URL" } else { "" };
         format!(
-            "{path} has everything that was answered before {created_at}\nstart the server: lathe serve --data {path}{}",
-            if *database == DatabaseLocation::DataDirectory { "" } else { " --database URL" }
+            "{path} {what} that was answered before {created_at}\n\
+            start the server: lathe serve --data {path}{database}{bucket}"
         )
     })
 }
@@ -88,6 +96,9 @@ impl Restore {
 
     /// Comes first: without the key, nothing else is worth copying.
     fn copy_key(&self, named: Option<&Path>) -> anyhow::Result<()> {
+        if named.is_none() && self.manifest.master_key.is_included {
+            require_plain_file(&self.backup, KEY)?;
+        }
         let included = self.manifest.master_key.is_included.then(|| self.backup.join(KEY));
         let Some(key) = named.map(Path::to_owned).or(included) else { return Err(key_needed()) };
         copy(&key, &self.made.path().join(KEY)).with_context(|| format!("copying the key {}", key.display()))?;
@@ -116,10 +127,8 @@ impl Restore {
     }
 
     fn copy_file(&self, FileEntry { path, bytes, digest }: &FileEntry) -> anyhow::Result<()> {
+        require_plain_file(&self.backup, path)?;
         let from = self.backup.join(path);
-        if !from.is_file() {
-            return Err(damaged(&format!("{path} is missing")));
-        }
         let copied = copy(&from, &self.made.path().join(path)).with_context(|| format!("copying {path}"))?;
         match copied == (*bytes, *digest) {
             true => Ok(()),
@@ -135,34 +144,20 @@ impl Restore {
         Ok(())
     }
 
-    /// Opens the database with the key, and applies the migrations of later releases. Warns of artifacts and bodies that the
-    /// database names and the backup lacks.
-    async fn check_database(&self, database: DatabaseLocation, screen: Screen) -> anyhow::Result<()> {
+    /// Opens the database with the key, applies the migrations of later releases, and compares what the database names with the files.
+    async fn check_database(&self, database: DatabaseLocation, arguments: &RestoreArguments) -> anyhow::Result<Losses> {
         let store = server::open_existing_store(&Location { directory: self.made.path().to_owned(), database }).await?;
         if self.manifest.counts.organizations > 0 && store.list_organizations().await?.is_empty() {
             let hint = "restore the dump that belongs to the backup first: pg_restore --dbname=URL FILE";
             return Err(Failure::coded("database_needed", "the database has no organisations", hint));
         }
-        let artifacts = Artifacts::open(&DataDir::open(self.made.path())?)?;
-        let mut lost = 0;
-        for digest in store.artifacts_in_use().await? {
-            lost += u64::from(!artifacts.contains(&digest).await?);
-        }
-        let stored = artifacts.bodies().list(Timestamp::from_milliseconds(i64::MAX)).await?;
-        let stored: HashSet<_> = stored.into_iter().map(|body| body.digest).collect();
-        let bodies_lost = store.bodies_in_use().await?.difference(&stored).count();
+        let losses = Losses::find(&store, &DataDir::open(self.made.path())?, &self.manifest).await;
         store.close().await;
-        if lost > 0 {
-            screen.note(format!(
-                "warning: {lost} artifacts of versions are not in the backup; publish these versions again"
-            ));
+        let losses = losses?;
+        if !arguments.without_packs {
+            losses.refuse_unknown_packs(&self.manifest)?;
         }
-        if bodies_lost > 0 {
-            screen.note(format!(
-                "warning: {bodies_lost} large bodies of recordings are not in the backup; their runs cannot be replayed"
-            ));
-        }
-        Ok(())
+        Ok(losses)
     }
 
     /// Gives the directory its name. An empty directory of that name is replaced.

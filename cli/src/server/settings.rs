@@ -61,6 +61,12 @@ impl DataArguments {
         self.clone().location_or(file.data, file.database)
     }
 
+    /// The data directory and the database, for a command that only reads them. A settings file that is not named is ignored.
+    pub fn location_to_read(&self) -> anyhow::Result<Location> {
+        let file = SettingsFile::load(self.config.as_deref())?;
+        self.clone().location_or(file.data, file.database)
+    }
+
     fn location_or(self, data: Option<PathBuf>, database: Option<String>) -> anyhow::Result<Location> {
         let from_file = database.as_deref().map(database_url).transpose()?;
         let database = self.database.clone().or(from_file).unwrap_or_default();

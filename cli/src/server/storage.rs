@@ -10,7 +10,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::{Args, Command, FromArgMatches};
-use registry::{Artifacts, BucketOptions, Clock, DataDir, Digest, KeyRing, Objects, StorageUrl};
+use registry::{
+    Artifacts, BucketOptions, Clock, DataDir, Digest, KeyRing, Objects, SharedRepositories, StorageUrl, Store,
+};
 
 pub use self::contents_copy::{ContentsCopy, ContentsKind, VerifiedContents};
 use crate::failure::Failure;
@@ -84,6 +86,22 @@ impl StorageSettings {
 pub async fn open_artifacts(data: &DataDir) -> anyhow::Result<Artifacts> {
     let settings = StorageSettings { storage: None, storage_cache_megabytes: Some(0) };
     settings.open(data, &KeyRing::load(data)?).await
+}
+
+/// The repositories that servers share; `None` for those of one server, which are in its data directory.
+///
+/// # Errors
+/// When the database has shared repositories and their bucket is not known. A server would begin empty repositories, and a backup
+/// would have none.
+pub async fn shared_repositories(store: &Store, artifacts: &Artifacts) -> anyhow::Result<Option<SharedRepositories>> {
+    let shared = SharedRepositories::of(store, artifacts);
+    if shared.is_some() || !store.has_shared_repositories().await? {
+        return Ok(shared);
+    }
+    let message = "the git repositories of this database are in a bucket, which is not known here";
+    let hint = "start `lathe serve` with --storage URL, after a restore also with a new bucket; \
+        run `lathe backup` on the data directory of a server that has one";
+    Err(Failure::coded("storage_needed", message, hint))
 }
 
 /// The bucket that has the artifacts of a data directory.

@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use builder::source::GitServer;
 use registry::{Artifacts, Recordings, Result, Store, Timestamp};
+use tokio::time::MissedTickBehavior;
 
 /// Retention is set in hours and days.
 const PERIOD: Duration = Duration::from_hours(1);
+
+/// Each look is one query of a table that is empty as a rule.
+const REPAIR_PERIOD: Duration = Duration::from_secs(5);
 
 /// Deletes expired recordings, runs, recorded responses and temporary files of artifacts now and every hour.
 pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
@@ -43,6 +47,16 @@ pub async fn collect_hourly(git: GitServer) {
     loop {
         hours.tick().await;
         git.collect_garbage().await;
+    }
+}
+
+/// Stores damaged packs of shared repositories again, if this server has them. A clone at another server waits for it.
+pub async fn repair_packs(git: GitServer) {
+    let mut looks = tokio::time::interval(REPAIR_PERIOD);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        git.repair_packs().await;
     }
 }
 

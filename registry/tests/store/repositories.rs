@@ -106,5 +106,59 @@ async fn packs_are_deleted_a_day_after_they_were_replaced() {
     shared.download(&acme, &pack, &to).await.unwrap();
     assert_eq!(std::fs::read(&to).unwrap(), b"one for all");
     let gone = shared.download(&acme, &first.packs[0], &world.data.root().join("gone")).await;
-    assert!(matches!(gone, Err(Error::Corrupt { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(Error::PackDamaged { .. })), "{gone:?}");
+}
+
+#[tokio::test]
+async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
+    let world = World::new().await;
+    if !world.store.is_shared() {
+        return;
+    }
+    let Some(bucket) = Bucket::create() else { return };
+    let acme = world.organization("acme").await.organization;
+    let artifacts = in_bucket(&world, &bucket, world.clock.clone());
+    let shared = SharedRepositories::of(&world.store, &artifacts).expect("shared repositories");
+    assert!(!world.store.has_shared_repositories().await.unwrap());
+    let lease = shared.acquire(&acme).await.unwrap().expect("a lease");
+    let [present, other] = ["present", "other"].map(|name| world.data.root().join(name));
+    std::fs::write(&present, "objects").unwrap();
+    std::fs::write(&other, "other objects").unwrap();
+    let pack = shared.upload(&lease, PackFile { path: &present, name: "objects" }).await.unwrap();
+    let found = RepositoryContents { packs: vec![pack.clone()], ..contents("a") };
+    shared.record(&lease, 0, found.clone()).await.unwrap();
+    assert!(world.store.has_shared_repositories().await.unwrap());
+    assert_eq!(shared.missing(&acme, &found).await.unwrap(), []);
+    let key = bucket.keys_with(&pack.path_of(&acme)).pop().expect("a pack");
+    for spoil in [Bucket::damage, Bucket::remove] {
+        spoil(&bucket, &key);
+        let to = world.data.root().join("downloaded");
+        let lost = shared.download(&acme, &pack, &to).await.unwrap_err();
+        assert_eq!((lost.code(), matches!(lost, Error::PackDamaged { .. })), ("repository_damaged", true));
+        let _ = std::fs::remove_file(&to);
+        for _ in 0..2 {
+            shared.note_damage(&acme, &pack).await.unwrap();
+        }
+        let damaged = shared.damaged().await.unwrap();
+        assert_eq!(damaged.iter().map(|damaged| damaged.object.as_str()).collect::<Vec<_>>(), [pack.object_name()]);
+        assert!(!shared.store_again(&acme, &pack, &other).await.unwrap(), "another file");
+        assert!(!shared.store_again(&acme, &pack, &world.data.root().join("absent")).await.unwrap());
+        assert!(shared.store_again(&acme, &pack, &present).await.unwrap());
+        shared.clear_damage(&damaged[0]).await.unwrap();
+        assert_eq!(shared.damaged().await.unwrap(), []);
+        shared.download(&acme, &pack, &to).await.unwrap();
+        std::fs::remove_file(&to).unwrap();
+    }
+    bucket.remove(&key);
+    assert_eq!(shared.missing(&acme, &found).await.unwrap(), [pack.clone()]);
+
+    // A restored directory has the packs as files.
+    let packs = world.data.restored_packs();
+    let file = packs.join(pack.path_of(&acme));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::copy(&present, &file).unwrap();
+    assert_eq!(shared.take_restored(&packs).await.unwrap(), 1);
+    assert!(!packs.exists());
+    assert_eq!(shared.take_restored(&packs).await.unwrap(), 0);
+    assert_eq!(shared.missing(&acme, &found).await.unwrap(), []);
 }

@@ -25,6 +25,7 @@ impl Sharing {
         if !repository.path().is_dir() || !self.refresh(repository).await? {
             return Ok(());
         }
+        self.replace_missing(repository).await?;
         let Some(lease) = HeldLease::take(&self.records, repository).await? else { return Ok(()) };
         let change = self.begin(repository, lease).await?;
         let deleted = self.records.delete_unused(change.lease.lease(), &change.present.contents).await?;

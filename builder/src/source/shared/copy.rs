@@ -44,6 +44,12 @@ impl Sharing {
         self.bring_to(&found, repository).await.map(|()| found)
     }
 
+    /// Brings the copy up to date even if it has the recorded generation, because packs of it are missing.
+    pub(super) async fn renew(&self, repository: &Repository) -> Result<(), SourceError> {
+        repository.tracked().state.copy.generation.store(0, Ordering::SeqCst);
+        self.update(repository).await.map(drop)
+    }
+
     /// Sets the copy to a generation that this server has just recorded.
     pub(super) async fn follow(
         &self,
@@ -95,7 +101,12 @@ impl Sharing {
     async fn fetch(&self, pack: &StoredPack, repository: &Repository) -> Result<(), SourceError> {
         let scratch = scratch(&self.root)?;
         let file = scratch.path().join("new.pack");
-        self.records.download(repository.organization(), pack, &file).await?;
+        if let Err(error) = self.records.download(repository.organization(), pack, &file).await {
+            if matches!(error, registry::Error::PackDamaged { .. }) {
+                self.ask_for_repair(repository, pack).await;
+            }
+            return Err(error.into());
+        }
         packs::add(&self.commands, repository.path(), (pack, &file)).await
     }
 }

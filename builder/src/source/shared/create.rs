@@ -12,6 +12,7 @@ use crate::source::error::SourceError;
 use crate::source::git_command::Priority;
 use crate::source::repository::Repository;
 use crate::source::repository_files::write_repository;
+use crate::source::repository_settings::write_settings;
 
 /// Files of the first commit, and its time.
 pub(in crate::source) struct FirstCommit {
@@ -60,7 +61,11 @@ impl Sharing {
 
     async fn record_first(&self, lease: &HeldLease, source: &Path) -> Result<(), SourceError> {
         let of = source.to_owned();
-        let refs = blocking(move || refs::read(&of).map_err(SourceError::git("read the refs of a repository"))).await?;
+        let refs = blocking(move || {
+            write_settings(&of).map_err(SourceError::io("write the repository's settings"))?;
+            refs::read(&of).map_err(SourceError::git("read the refs of a repository"))
+        })
+        .await?;
         let scratch = scratch(&self.root)?;
         let packer = Packer { commands: &self.commands, repository: source, directory: scratch.path().to_owned() };
         let commits = refs.values().map(String::as_str).collect();

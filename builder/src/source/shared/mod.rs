@@ -6,6 +6,8 @@
 //!   branch before it is recorded. The new objects are stored as a pack, then one transaction records the pack and the refs, if
 //!   the lease and the generation are still the same ([`change`]). Only then git's answer is sent.
 //!
+//! A pack that is missing or damaged in the bucket is stored again by a server whose copy has it ([`repair`]).
+//!
 //! A server that ends in between leaves nothing but a pack that nobody refers to, and a lease that expires.
 
 mod change;
@@ -17,6 +19,7 @@ mod lease;
 mod packs;
 mod read_back;
 mod refs;
+mod repair;
 mod staging;
 
 use std::path::PathBuf;

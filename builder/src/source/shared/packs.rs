@@ -102,6 +102,19 @@ pub(super) fn remove_others(repository: &Path, contents: &RepositoryContents) ->
     others.iter().try_for_each(fs::remove_file)
 }
 
-fn path_of(repository: &Path, pack: &StoredPack) -> PathBuf {
+/// Removes a pack and its index, if they are there.
+pub(super) fn remove(pack: &Path) -> io::Result<()> {
+    // The index comes first: git finds packs by it.
+    for path in [pack.with_extension("idx"), pack.to_owned()] {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The path of a pack in a repository.
+pub(super) fn path_of(repository: &Path, pack: &StoredPack) -> PathBuf {
     repository.join(PACKS).join(format!("pack-{}.pack", pack.name))
 }

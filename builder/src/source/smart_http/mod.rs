@@ -20,6 +20,7 @@ use std::sync::Arc;
 use nix::unistd::{AccessFlags, access};
 use runner::Admission;
 use tokio::io::AsyncRead;
+use tokio::task::spawn_blocking;
 
 use super::collection::{Collector, drop_held_refs};
 use super::error::SourceError;
@@ -28,6 +29,8 @@ use super::git_program::GitProgram;
 use super::leftovers::{remove_locks, remove_quarantines, remove_stopped_packs};
 use super::limits::GitLimits;
 use super::repositories::Repositories;
+use super::repository::Repository;
+use super::repository_settings::write_settings;
 use super::shared::Sharing;
 use access::{HeldResources, OperationPermit, Push};
 use process::{Backend, Call};
@@ -53,7 +56,10 @@ impl GitServer {
             remove_quarantines(&path);
             remove_stopped_packs(&path);
             remove_locks(&path);
-            // One damaged repository must not prevent the start.
+            // Failures of one repository must not prevent the start.
+            if let Err(error) = write_settings(&path) {
+                tracing::error!(repository = %path.display(), %error, "the settings of a repository cannot be written");
+            }
             if let Err(error) = drop_held_refs(&path) {
                 tracing::error!(repository = %path.display(), %error, "refs of a stopped garbage collection cannot be removed");
             }
@@ -79,6 +85,7 @@ impl GitServer {
         self.check(&request, service)?;
         let permit = OperationPermit::wait(&self.operations, &request.organization).await?;
         let permit = Arc::new(permit);
+        self.require_tips(&repository).await?;
         let bytes_max = self.collector.bytes_max();
         if let (Some(sharing), Service::Push) = (self.repositories.sharing(), service) {
             let call = Call { request: &request, service, form, repository_bytes_max: bytes_max };
@@ -111,6 +118,21 @@ impl GitServer {
         }
     }
 
+    /// Stores packs again that the bucket lacks, or has damaged, and this server's copies have.
+    pub async fn repair_packs(&self) {
+        let Some(sharing) = self.repositories.sharing() else { return };
+        let damaged = match sharing.records().damaged().await {
+            Ok(damaged) => damaged,
+            Err(error) => return tracing::debug!(%error, "cannot look for damaged packs"),
+        };
+        for damaged in damaged {
+            let repository = self.repositories.repository(&damaged.organization);
+            if let Err(error) = sharing.repair(&repository, &damaged).await {
+                tracing::warn!(organization = %damaged.organization, %error, "a damaged pack cannot be stored again");
+            }
+        }
+    }
+
     async fn collect_shared(&self, sharing: &Sharing) {
         let organizations = match sharing.records().organizations().await {
             Ok(organizations) => organizations,
@@ -123,6 +145,24 @@ impl GitServer {
             if let Err(error) = sharing.collect(&self.repositories.repository(&organization)).await {
                 tracing::error!(%organization, %error, "garbage could not be collected");
             }
+        }
+    }
+
+    /// Checks that the branches can be read. Repairs this server's copy of a shared repository once.
+    async fn require_tips(&self, repository: &Repository) -> Result<(), SourceError> {
+        let read = || {
+            let of = repository.clone();
+            async move {
+                let read = spawn_blocking(move || of.require_tips()).await;
+                read.map_err(|error| SourceError::Io { action: "read the branches", source: error.into() })?
+            }
+        };
+        match (read().await, self.repositories.sharing()) {
+            (Err(SourceError::Damaged { .. }), Some(sharing)) => {
+                sharing.heal(repository).await?;
+                read().await
+            }
+            (ended, _) => ended,
         }
     }
 

@@ -73,6 +73,15 @@ impl BackupDirectory {
         Ok(())
     }
 
+    /// Creates the folder of a file, accessible only to its owner, and returns the path of the file.
+    pub fn create_folder_of(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.path(name);
+        let folder = path.parent().unwrap_or(&self.root);
+        let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        created.with_context(|| format!("creating {}", folder.display()))?;
+        Ok(path)
+    }
+
     /// Adds a file that is in its place already.
     pub fn add(&mut self, name: &str) -> anyhow::Result<()> {
         let measured = measure(&self.path(name));
@@ -99,7 +108,8 @@ impl BackupDirectory {
         Ok(self.manifest.clone())
     }
 
-    fn enter(&mut self, name: &str, (bytes, digest): (u64, Digest)) {
+    /// Adds a file that was measured.
+    pub fn enter(&mut self, name: &str, (bytes, digest): (u64, Digest)) {
         self.manifest.counts.bytes += bytes;
         self.manifest.files.push(FileEntry { path: name.to_owned(), bytes, digest });
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::row::{get, json, to_json};
+use super::row::{get, json, parsed, to_json};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
-use crate::repository_contents::{RepositoryContents, RepositoryGeneration, RepositoryLease};
+use crate::repository_contents::{DamagedPack, RepositoryContents, RepositoryGeneration, RepositoryLease};
 use crate::store::database::Query;
 use crate::store::handle::Store;
 
@@ -28,7 +28,43 @@ const RELEASE: &str = "UPDATE repositories SET holder = NULL WHERE organization 
 const RECORD: &str = "UPDATE repositories SET generation = generation + 1, contents = $4
     WHERE organization = $1 AND fence = $2 AND generation = $3 AND holder IS NOT NULL";
 
+/// Whether any repository has contents.
+const ANY: &str = "SELECT 1 AS found FROM repositories WHERE generation > 0 LIMIT 1";
+
+const NOTE_DAMAGE: &str = "INSERT INTO damaged_packs (organization, pack) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+const DAMAGED: &str = "SELECT organization, pack FROM damaged_packs ORDER BY organization, pack LIMIT $1";
+
+const CLEAR_DAMAGE: &str = "DELETE FROM damaged_packs WHERE organization = $1 AND pack = $2";
+
 impl Store {
+    /// Whether the database has repositories that servers share, whose packs are in a bucket.
+    pub async fn has_shared_repositories(&self) -> Result<bool> {
+        Ok(self.is_shared() && Query::new(ANY).fetch_optional(self.readers()).await?.is_some())
+    }
+
+    /// Notes that the bucket lacks a pack, or has another object in its place.
+    pub(crate) async fn note_damaged_pack(&self, damaged: &DamagedPack) -> Result<()> {
+        self.write_damage(NOTE_DAMAGE, damaged).await
+    }
+
+    /// Returns up to `limit` packs that were noted.
+    pub(crate) async fn damaged_packs(&self, limit: i64) -> Result<Vec<DamagedPack>> {
+        let rows = Query::new(DAMAGED).bind(limit).fetch_all(self.readers()).await?;
+        let read = |row| Ok(DamagedPack { organization: parsed(row, "organization")?, object: get(row, "pack")? });
+        rows.iter().map(read).collect()
+    }
+
+    /// Removes the note.
+    pub(crate) async fn clear_damaged_pack(&self, damaged: &DamagedPack) -> Result<()> {
+        self.write_damage(CLEAR_DAMAGE, damaged).await
+    }
+
+    async fn write_damage(&self, statement: &'static str, damaged: &DamagedPack) -> Result<()> {
+        let query = Query::new(statement).bind(damaged.organization.as_str()).bind(damaged.object.as_str());
+        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await.map(drop)
+    }
+
     /// Returns the number of the present generation of a repository, and 0 for one without contents.
     pub async fn repository_generation(&self, organization: &OrganizationId) -> Result<i64> {
         let query = Query::new(GENERATION).bind(organization.as_str());
