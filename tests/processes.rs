@@ -1,5 +1,6 @@
 //! Runner processes.
 
+mod compiling;
 mod confinement;
 mod deaths;
 mod leftovers;

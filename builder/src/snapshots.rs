@@ -13,6 +13,7 @@ use registry::{CacheBound, Digest};
 use runner::{COMPONENT_BYTES_MAX, CodeCache, Compiler, Maker, NativeCode, SourceFile};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::blocking::blocking;
 use crate::component::{Image, Snapshot};
@@ -21,7 +22,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::bundle;
 use crate::steps::bundle::packages::{Loaded, Packages, Unloaded};
-use failures::{FAILURES, Failures};
+use failures::{FAILURES, Failed, Failures, Persistence};
 
 /// The caches of builds in the server's memory.
 pub const CACHES: &[CacheBound] = &[FAILURES];
@@ -94,13 +95,27 @@ impl Snapshots {
         if let Some(cached) = self.cached(key).await? {
             return Ok(cached);
         }
-        if let Some(reason) = failures.reason(&key) {
+        if let Some(reason) = failures.reason(&key, Instant::now()) {
             return Ok(Cached::none(&reason));
         }
-        match self.make(of).await? {
-            Ok(made) => self.store(key, made).await,
+        match self.make_again(of).await? {
+            Ok(made) => {
+                failures.forget(&key);
+                self.store(key, made).await
+            }
             // A later attempt may succeed.
-            Err(failed) => Ok(Cached::none(&failures.add(key, failed.to_string()))),
+            Err(failed) => Ok(Cached::none(&failures.add(key, &failed, Instant::now()))),
+        }
+    }
+
+    /// Makes a snapshot, again if the child was killed. Without it, the packages would be imported in each run of the version.
+    async fn make_again(&self, of: &SnapshotInputs<'_>) -> Result<Result<Cached, Failed>, Error> {
+        match self.make(of).await? {
+            Err(Failed { persistence: Persistence::Passing, reason }) => {
+                tracing::warn!(reason, "a snapshot is made again");
+                self.make(of).await
+            }
+            ended => Ok(ended),
         }
     }
 
@@ -110,15 +125,16 @@ impl Snapshots {
     }
 
     /// A snapshot, or the reason why there can be none. The inner error is a failure of the child process.
-    async fn make(&self, of: &SnapshotInputs<'_>) -> Result<Result<Cached, Error>, Error> {
+    async fn make(&self, of: &SnapshotInputs<'_>) -> Result<Result<Cached, Failed>, Error> {
         let loading = bundle::load_packages(of.code, &self.bundler, of.packages.clone());
         let (left_out, memory) = match loading.await {
             // A result that depends on a deadline is not a function of the key, and is not cached.
-            Ok(Ok((Loaded { has_timed_out: true, .. }, _))) => return Ok(Err(too_slow())),
-            Ok(Err(Unloaded { has_timed_out: true, .. })) => return Ok(Err(too_slow())),
+            Ok(Ok((Loaded { has_timed_out: true, .. }, _)) | Err(Unloaded { has_timed_out: true, .. })) => {
+                return Ok(Err(Failed::too_slow()));
+            }
             Ok(Ok((Loaded { left_out, .. }, memory))) => (left_out, memory),
             Ok(Err(Unloaded { reason, .. })) => return Ok(Ok(Cached::none(&reason))),
-            Err(failed) => return Ok(Err(failed)),
+            Err(failed) => return Ok(Err(Failed::of(&failed))),
         };
         if memory.len() > MEMORY_BYTES_MAX {
             return Ok(Ok(Cached::none(&format!(
@@ -159,10 +175,6 @@ impl Snapshots {
         };
         blocking(store).await
     }
-}
-
-fn too_slow() -> Error {
-    Error::internal("importing them took too long")
 }
 
 /// An entry of the cache: log lines, then the component. The component is empty when there can be no snapshot.

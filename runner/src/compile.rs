@@ -1,64 +1,42 @@
 //! Compiles components ahead of time, in a child process that can be killed.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+mod attempts;
+mod child;
+mod maker;
+
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nix::sys::resource::{Resource, setrlimit};
-use registry::{ByteCache, CacheBound, Digest, HeapBytes};
+use registry::Digest;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
+use self::attempts::Attempts;
+pub(crate) use self::attempts::REFUSALS;
+pub(crate) use self::child::limit_self;
+use self::child::{COMPILED, REFUSED};
+pub use self::child::{COMPONENT_BYTES_MAX, child_check_main, child_compile_main, precompile};
+pub use self::maker::Maker;
+use crate::child_end::ChildEnd;
 use crate::code_cache::CodeCache;
 use crate::code_store::{CodeStore, NativeCode};
-use crate::component_memory::{AUTHOR_MEMORY_BYTES_MAX, PLATFORM_MEMORY_BYTES_MAX};
-use crate::memory_reuse::{self, SharedCode};
-use crate::{Config, Error, structure};
+use crate::memory_reuse::SharedCode;
+use crate::{Config, Error};
 
-/// CPU time for an image. The Python image takes about 12 s on a slow core, and 60 s in a debug build.
-const IMAGE_CPU_SECONDS_MAX: u64 = 240;
-/// Memory for an image. The Python image takes about 450 MB.
-const IMAGE_MEMORY_BYTES_MAX: u64 = 2 << 30;
-/// CPU time for an author's component. A tool of a megabyte takes less than two seconds.
-const TOOL_CPU_SECONDS_MAX: u64 = 30;
-/// Memory for an author's component.
-const TOOL_MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Time limit of a child process.
 const WALL_MAX: Duration = Duration::from_secs(300);
-/// Time for which a refused component is not compiled again. Each attempt may take all of its time, and there is one at a time.
-const REFUSAL_TTL: Duration = Duration::from_secs(600);
-/// Refusals of some 2,000 components, with their reasons.
-pub(crate) const REFUSALS: CacheBound = CacheBound { name: "refused components", bytes_max: 1 << 20 };
-/// Size of a component; images are smaller, and can grow.
-pub const COMPONENT_BYTES_MAX: usize = 64 << 20;
-
-/// Maker of a component, which determines what compiling it may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Maker {
-    /// The platform, for a language's image.
-    Platform,
-    /// The author of a tool.
-    Author,
-}
-
-impl HeapBytes for Maker {
-    fn heap_bytes(&self) -> usize {
-        0
-    }
-}
+/// Attempts of one call. A child that was killed for lack of memory mostly succeeds at once again.
+const ATTEMPTS_MAX: u32 = 2;
 
 /// Compiles components that the cache lacks, one at a time. Clones share the state.
 #[derive(Clone)]
 pub struct Compiler {
     command: Arc<[String]>,
     codes: CodeStore,
-    /// Refused components, with the reason of the refusal.
-    refused: Arc<ByteCache<(Digest, Maker), String>>,
+    attempts: Arc<Attempts>,
     read_lock: Arc<Mutex<()>>,
     compile_lock: Arc<Mutex<()>>,
 }
@@ -66,8 +44,7 @@ pub struct Compiler {
 impl Compiler {
     pub(crate) fn new(command: &[String], codes: CodeStore) -> Self {
         let (read_lock, compile_lock) = <(Arc<Mutex<()>>, Arc<Mutex<()>>)>::default();
-        let refused = Arc::new(ByteCache::new(REFUSALS).with_ttl(REFUSAL_TTL));
-        Self { command: command.into(), codes, refused, read_lock, compile_lock }
+        Self { command: command.into(), codes, attempts: Arc::default(), read_lock, compile_lock }
     }
 
     /// Makes a compiler for a process that runs no components.
@@ -88,7 +65,8 @@ impl Compiler {
     /// machine. Only then `component` is awaited.
     ///
     /// # Errors
-    /// `Rejected` when the bytes are not a component or cost too much to compile; and the error of `component`.
+    /// `Rejected` when the bytes are not a component or cost too much to compile; `ProcessLost` when the child was killed or could
+    /// not be started, and the next attempt may succeed; and the error of `component`.
     pub async fn ready<E: From<Error>>(
         &self,
         digest: &Digest,
@@ -101,12 +79,19 @@ impl Compiler {
         if let Some(code) = self.cached(digest).await {
             return Ok(code);
         }
+        let key = (*digest, maker);
+        if let Some(pause) = self.attempts.pause(&key, Instant::now()) {
+            tokio::time::sleep(pause).await;
+        }
         let _locked = self.compile_lock.lock().await;
         if let Some(code) = self.codes.held(digest) {
             return Ok(code); // compiled while this call waited
         }
-        if let Some(reason) = self.refusal((*digest, maker)) {
+        if let Some(reason) = self.attempts.refusal(&key, Instant::now()) {
             return Err(Error::rejected(reason).into()); // refused while this call waited
+        }
+        if self.attempts.pause(&key, Instant::now()).is_some() {
+            return Err(Error::process_lost(COMPILING, "an attempt has just failed").into());
         }
         let component = component.await?;
         let shared = shared_code(&component, maker).await;
@@ -114,9 +99,12 @@ impl Compiler {
             Some(code) => code,
             None => {
                 tracing::info!(%digest, "a component is compiled");
-                self.compile(&component, maker).await.inspect_err(|error| self.remember((*digest, maker), error))?
+                self.compile(&component, maker)
+                    .await
+                    .inspect_err(|error| self.attempts.add(key, error, Instant::now()))?
             }
         };
+        self.attempts.forget(&key);
         let native = self.codes.keep(digest, &code)?;
         if let Some(shared) = shared {
             shared.remember(&self.codes, digest);
@@ -182,17 +170,18 @@ impl Compiler {
         if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, stderr_text(&output))) }
     }
 
-    fn refusal(&self, component: (Digest, Maker)) -> Option<String> {
-        self.refused.get(&component)
-    }
-
-    fn remember(&self, component: (Digest, Maker), error: &Error) {
-        if let Error::Rejected { reason } = error {
-            self.refused.insert(component, reason.clone());
-        }
-    }
-
+    /// Compiles a component, again if the child was killed.
     async fn compile(&self, component: &[u8], maker: Maker) -> Result<Vec<u8>, Error> {
+        for _ in 1..ATTEMPTS_MAX {
+            match self.compile_once(component, maker).await {
+                Err(error @ Error::ProcessLost { .. }) => tracing::warn!(%error, "compiling is tried again"),
+                ended => return ended,
+            }
+        }
+        self.compile_once(component, maker).await
+    }
+
+    async fn compile_once(&self, component: &[u8], maker: Maker) -> Result<Vec<u8>, Error> {
         let [program, arguments @ ..] = &*self.command else {
             return Err(Error::internal("no compiler is configured"));
         };
@@ -205,28 +194,43 @@ impl Compiler {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| Error::internal(format!("cannot start {program}: {error}")))?;
+            .map_err(|error| lost(format!("cannot start {program}: {error}")))?;
         let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
         let feed = async move { input.write_all(component).await };
         let both = async { tokio::join!(feed, child.wait_with_output()).1 };
         let output = tokio::time::timeout(WALL_MAX, both)
             .await
-            .map_err(|_| Error::rejected("compiling took too long"))?
-            .map_err(|error| Error::internal(format!("the compiling child failed: {error}")))?;
-        if !output.status.success() {
-            return Err(Error::rejected(reason(&output)));
-        }
-        Ok(output.stdout)
+            .map_err(|_| lost(format!("it took longer than {} s", WALL_MAX.as_secs())))?
+            .map_err(|error| lost(error.to_string()))?;
+        code_of(output)
     }
 }
 
-/// The child's error message, or the reason for which it was killed.
-fn reason(output: &Output) -> String {
-    if output.status.code().is_none() {
-        tracing::warn!(status = %output.status, "a compiling child was killed");
-        return "compiling the component takes more time or memory than the limit".to_owned();
+/// The work of the child, in messages.
+const COMPILING: &str = "compiling code";
+
+fn lost(reason: impl Into<String>) -> Error {
+    Error::process_lost(COMPILING, reason)
+}
+
+/// The compiled code in the child's output, or the reason why there is none.
+fn code_of(mut output: Output) -> Result<Vec<u8>, Error> {
+    match (ChildEnd::of(output.status), output.stdout.pop()) {
+        (ChildEnd::Succeeded, Some(COMPILED)) => Ok(output.stdout),
+        (ChildEnd::Succeeded, Some(REFUSED)) => Err(Error::rejected(String::from_utf8_lossy(&output.stdout))),
+        (ChildEnd::LimitReached, _) => {
+            tracing::warn!(status = %output.status, "a compiling child reached its limits");
+            Err(Error::rejected("compiling the component takes more time or memory than the limit"))
+        }
+        _ => Err(lost(describe(output.status, &output))),
     }
-    stderr_text(output)
+}
+
+fn describe(status: ExitStatus, output: &Output) -> String {
+    match stderr_text(output) {
+        text if text.is_empty() => status.to_string(),
+        text => format!("{status}: {text}"),
+    }
 }
 
 fn stderr_text(output: &Output) -> String {
@@ -242,58 +246,6 @@ async fn shared_code(component: &[u8], maker: Maker) -> Option<SharedCode> {
     }
     let component = component.to_vec();
     tokio::task::spawn_blocking(move || SharedCode::of(&component)).await.ok()?
-}
-
-/// Main of the child that checks compiled code, whose open file is its standard input.
-///
-/// # Errors
-/// When this release cannot load the code on this machine.
-pub fn child_check_main() -> io::Result<()> {
-    limit_self(IMAGE_CPU_SECONDS_MAX, IMAGE_MEMORY_BYTES_MAX)?;
-    let code = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // SAFETY: the parent has verified the file, and its code is not executed.
-    unsafe { memory_reuse::check(&code) }.map_err(io::Error::other)
-}
-
-/// Main of the child that compiles: reads a component from standard input, writes its code to standard output.
-///
-/// # Errors
-/// When the component does not compile within the child's limits.
-pub fn child_compile_main(maker: Maker) -> io::Result<()> {
-    match maker {
-        Maker::Platform => limit_self(IMAGE_CPU_SECONDS_MAX, IMAGE_MEMORY_BYTES_MAX)?,
-        Maker::Author => limit_self(TOOL_CPU_SECONDS_MAX, TOOL_MEMORY_BYTES_MAX)?,
-    }
-    let mut component = Vec::new();
-    io::stdin().lock().take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut component)?;
-    if component.len() > COMPONENT_BYTES_MAX {
-        return Err(io::Error::other(format!(
-            "the component has more than {COMPONENT_BYTES_MAX} bytes, which is the limit"
-        )));
-    }
-    structure::check(&component).map_err(io::Error::other)?;
-    let code = precompile(&component, maker).map_err(io::Error::other)?;
-    io::stdout().lock().write_all(&code)
-}
-
-/// Compiles a trusted component in this process.
-///
-/// # Errors
-/// When the component is invalid or uses a disabled feature.
-pub fn precompile(component: &[u8], maker: Maker) -> Result<Vec<u8>, Error> {
-    let memory_bytes_max = match maker {
-        Maker::Platform => PLATFORM_MEMORY_BYTES_MAX,
-        Maker::Author => AUTHOR_MEMORY_BYTES_MAX,
-    };
-    memory_reuse::compile(component, memory_bytes_max)
-}
-
-/// Limits CPU time and memory of this process and its children.
-pub(crate) fn limit_self(cpu_seconds: u64, memory_bytes: u64) -> io::Result<()> {
-    setrlimit(Resource::RLIMIT_CPU, cpu_seconds, cpu_seconds)?;
-    setrlimit(Resource::RLIMIT_DATA, memory_bytes, memory_bytes)?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -312,7 +264,7 @@ mod tests {
     #[tokio::test]
     async fn a_child_beyond_its_limits_is_killed() {
         let directory = tempfile::tempdir().unwrap();
-        let compiler = compiler(directory.path(), "ulimit -t 1; while :; do :; done");
+        let compiler = compiler(directory.path(), "ulimit -S -t 1; while :; do :; done");
         let error = ready(&compiler, b"bomb", Maker::Author).await.unwrap_err();
         assert!(error.to_string().ends_with("takes more time or memory than the limit"), "{error}");
     }
@@ -321,7 +273,7 @@ mod tests {
     async fn a_refused_component_is_not_compiled_again() {
         let directory = tempfile::tempdir().unwrap();
         let tries = directory.path().join("tries");
-        let script = format!("echo \"$0 $1\" >> {}; echo too odd >&2; exit 1", tries.display());
+        let script = format!("echo \"$0 $1\" >> {}; printf 'too oddr'", tries.display());
         let compiler = compiler(directory.path(), &script);
         for component in [b"one", b"one", b"two"] {
             let error = ready(&compiler, component, Maker::Author).await.unwrap_err();
@@ -331,9 +283,49 @@ mod tests {
         // The limits of the platform's components are others.
         assert!(ready(&compiler, b"one", Maker::Platform).await.is_err());
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n");
-        compiler.refused.remove(&(Digest::of(b"one"), Maker::Author));
+        compiler.attempts.forget(&(Digest::of(b"one"), Maker::Author));
         assert!(ready(&compiler, b"one", Maker::Author).await.is_err());
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n--author \n");
+    }
+
+    /// A script that fails as often as a file has lines, and then compiles.
+    fn failing(directory: &Path, failure: &str, times: usize) -> String {
+        let left = directory.join("left");
+        std::fs::write(&left, "x\n".repeat(times)).unwrap();
+        let left = left.display();
+        format!("cat >/dev/null; if [ -s {left} ]; then sed -i 1d {left}; {failure}; fi; printf codec")
+    }
+
+    #[tokio::test]
+    async fn a_child_that_was_killed_once_is_started_again() {
+        for failure in ["kill -KILL $$", "kill -TERM $$", "echo no space >&2; exit 1", "printf half; exit 0"] {
+            let directory = tempfile::tempdir().unwrap();
+            let compiler = compiler(directory.path(), &failing(directory.path(), failure, 1));
+            ready(&compiler, b"one", Maker::Platform).await.unwrap_or_else(|error| panic!("{failure}: {error}"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_passing_failure_is_no_property_of_the_component() {
+        let directory = tempfile::tempdir().unwrap();
+        let compiler = compiler(directory.path(), &failing(directory.path(), "kill -KILL $$", 2));
+        let error = ready(&compiler, b"one", Maker::Platform).await.unwrap_err();
+        assert!(matches!(error, Error::ProcessLost { .. }), "{error}");
+        assert_eq!(error.kind(), crate::ErrorKind::Unavailable);
+        // The next call waits for the pause, and compiles.
+        ready(&compiler, b"one", Maker::Platform).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_program_that_does_not_start_is_tried_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("compiler");
+        let command = [program.to_str().unwrap().to_owned()];
+        let compiler = Compiler::new(&command, CodeStore::new(CodeCache::open(directory.path(), [7; 32]).unwrap()));
+        let error = ready(&compiler, b"one", Maker::Platform).await.unwrap_err();
+        assert!(matches!(error, Error::ProcessLost { .. }), "{error}");
+        std::os::unix::fs::symlink("/bin/sh", &program).unwrap();
+        assert!(ready(&compiler, b"cat >/dev/null; printf codec", Maker::Platform).await.is_ok());
     }
 
     /// Later processes find code that the first one compiled.
@@ -342,7 +334,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let tries = directory.path().join("tries");
         for (loads, expected) in [("true", "compiled\n"), ("true", ""), ("false", "compiled\n")] {
-            let compile = format!("cat >/dev/null; echo compiled >> {}", tries.display());
+            let compile = format!("cat >/dev/null; echo compiled >> {}; printf codec", tries.display());
             let script = format!("if [ \"$0\" = --check ]; then {loads}; else {compile}; fi");
             std::fs::write(&tries, "").unwrap();
             let compiler = compiler(directory.path(), &script);

@@ -156,6 +156,12 @@ pub enum Error {
     ModelMissing,
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
+    /// A failure that passes, unlike a refusal: a child process was killed, could not be started or took too long.
+    #[error(
+        "{what} did not end ({reason}): the machine may be short of memory or overloaded; try again in {} s",
+        RETRY_AFTER.as_secs()
+    )]
+    ProcessLost { what: &'static str, reason: String },
     #[error(transparent)]
     Native(#[from] NativeToolRefused),
     #[error(transparent)]
@@ -213,6 +219,11 @@ impl Error {
         Self::Rejected { reason: reason.into() }
     }
 
+    /// The failure of a child process that the next attempt may not have. `what` is its work.
+    pub fn process_lost(what: &'static str, reason: impl Into<String>) -> Self {
+        Self::ProcessLost { what, reason: reason.into() }
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
     pub(crate) fn engine(error: wasmtime::Error) -> Self {
         Self::internal(format!("{error:#}"))
@@ -250,7 +261,8 @@ impl Error {
             Self::Overloaded { .. }
             | Self::InputsFull { bound: QueueFull::Process, .. }
             | Self::ModelMissing
-            | Self::Damaged(_) => ErrorKind::Unavailable,
+            | Self::Damaged(_)
+            | Self::ProcessLost { .. } => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } | Self::InputsFull { bound: QueueFull::Organization, .. } => ErrorKind::TooMany,
             Self::Native(_) | Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
@@ -288,6 +300,7 @@ impl Error {
             Self::ModelMissing => "model_missing",
             Self::Damaged(_) => "artifact_damaged",
             Self::Rejected { .. } => "component_rejected",
+            Self::ProcessLost { .. } => "process_lost",
             Self::Native(_) => "native_tool",
             Self::Store(_) => "store",
             Self::Internal { .. } => "internal",

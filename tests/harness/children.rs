@@ -32,6 +32,15 @@ pub fn parsing_processes(server: &Server) -> Vec<Child> {
     children(server, "lathe").into_iter().filter(is_parser).collect()
 }
 
+/// Returns the processes that compile images of languages.
+pub fn compiling_processes(server: &Server) -> Vec<Child> {
+    let is_compiler = |child: &Child| {
+        let command = fs::read(child.file("cmdline")).unwrap_or_default();
+        command.ends_with(b"\0internal\0compile\0")
+    };
+    children(server, "lathe").into_iter().filter(is_compiler).collect()
+}
+
 fn children(server: &Server, name: &str) -> Vec<Child> {
     let (name, parent) = (format!("Name:\t{name}\n"), format!("PPid:\t{}\n", server.process_id()));
     let is_child = |status: &str| status.starts_with(&name) && status.contains(&parent);

@@ -8,7 +8,8 @@ pub(crate) const STORE_CODES: &[&str] =
     &["shutting_down", "storage_failing", "database_busy", "database_unavailable", "store_closed"];
 
 /// Codes with which a build is refused for now.
-pub(crate) const BUILD_CODES: &[&str] = &["overloaded", "no_build_worker", "build_worker_lost"];
+pub(crate) const BUILD_CODES: &[&str] =
+    &["overloaded", "no_build_worker", "build_worker_lost", "process_lost", "repository_damaged"];
 
 /// Codes of a branch, a commit or a directory that the organisation's repository does not have.
 pub(crate) const MISSING_SOURCE_CODES: &[&str] = &["unknown_branch", "unknown_commit", "missing_project_directory"];

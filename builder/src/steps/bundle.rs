@@ -4,7 +4,7 @@
 mod interpreter;
 pub mod packages;
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ use interpreter::{LIMITS, with_loaded};
 use packages::{Loaded, Packages, Unloaded};
 
 const STAGE: &str = "compile";
+/// The work of the child, in messages.
+const BUNDLING: &str = "importing the tool or its packages";
 
 /// Time for the child, a little more than the guest's own deadlines: 90 seconds to compile, which only a busy machine takes, and
 /// 30 to import.
@@ -136,12 +138,16 @@ async fn answer_of(
     let request = blocking(move || postcard::to_allocvec(&request)).await?.map_err(Error::internal)?;
     tokio::time::timeout(CHILD_WALL_MAX, exchange(child, request, answer_bytes_max))
         .await
-        .map_err(|_| Error::failed(STAGE, "import", "importing the tool took too long"))?
+        .map_err(|_| child::lost(BUNDLING, format!("it took longer than {} s", CHILD_WALL_MAX.as_secs())))?
 }
 
 async fn exchange(child: Command, request: Vec<u8>, answer_bytes_max: u64) -> Result<Vec<u8>, Error> {
-    let failed = |error| Error::internal(format!("a bundling child failed: {error}"));
+    let failed = |error: io::Error| match error.kind() {
+        ErrorKind::FileTooLarge => Error::internal(format!("a bundling child failed: {error}")),
+        _ => child::lost(BUNDLING, error.to_string()),
+    };
     let ended = child::exchange(child, request, answer_bytes_max).await.map_err(failed)?;
+    ended.require_own_end(BUNDLING)?;
     if !ended.status.success() {
         tracing::warn!(status = %ended.status, reason = ended.errors, "a bundling child died");
         let message = format!("importing the tool ended the interpreter ({})", ended.status);

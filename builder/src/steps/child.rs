@@ -7,6 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
+use runner::{CPU_SECONDS_GRACE, ChildEnd};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
@@ -34,6 +35,24 @@ pub struct Ended {
     pub status: ExitStatus,
     pub answer: Vec<u8>,
     pub errors: String,
+}
+
+impl Ended {
+    /// Refuses the end of a child that a signal from outside ended: it says nothing about the request.
+    ///
+    /// # Errors
+    /// When the child was killed. `what` is its work.
+    pub fn require_own_end(&self, what: &'static str) -> Result<(), Error> {
+        match ChildEnd::of(self.status) {
+            ChildEnd::Killed => Err(lost(what, self.status.to_string())),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error of a child that was killed, did not start, or took too long on a busy machine. Nothing remembers it.
+pub fn lost(what: &'static str, reason: impl Into<String>) -> Error {
+    Error::Runner(runner::Error::process_lost(what, reason))
 }
 
 /// Runs a child with `request` as its standard input, and reads at most `answer_bytes_max` bytes of its standard output.
@@ -83,7 +102,7 @@ impl ChildLimits {
     /// When a limit cannot be set.
     pub fn apply(&self) -> io::Result<()> {
         set_pdeathsig(Signal::SIGKILL)?;
-        setrlimit(Resource::RLIMIT_CPU, self.cpu_seconds_max, self.cpu_seconds_max)?;
+        setrlimit(Resource::RLIMIT_CPU, self.cpu_seconds_max, self.cpu_seconds_max + CPU_SECONDS_GRACE)?;
         setrlimit(Resource::RLIMIT_DATA, self.memory_bytes_max, self.memory_bytes_max)?;
         setrlimit(Resource::RLIMIT_FSIZE, self.file_bytes_max, self.file_bytes_max)?;
         setrlimit(Resource::RLIMIT_CORE, 0, 0)?;

@@ -32,6 +32,8 @@ const OUTPUT: &str = ".lathe-bundle.js";
 const OUTPUT_MAP: &str = ".lathe-bundle.js.map";
 const PACKAGES: &str = "node_modules/";
 
+/// The work of the child, in messages.
+const BUNDLING: &str = "bundling with esbuild";
 /// Time for esbuild: a hundred times what large tools need.
 const WALL_MAX: Duration = Duration::from_secs(30);
 /// Bytes of esbuild's standard output, to which it writes nothing when it bundles into a file.
@@ -139,7 +141,8 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
         .map_err(|_| {
             refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Location::default())
         })?
-        .map_err(|error| Error::internal(format!("esbuild does not start: {error}")))?;
+        .map_err(|error| child::lost(BUNDLING, error.to_string()))?;
+    ended.require_own_end(BUNDLING)?;
     if !ended.status.success() {
         return Err(complaint(&ended.errors));
     }

@@ -18,11 +18,10 @@ use tokio::task::JoinHandle;
 use super::builds::BuildWorkers;
 use super::caches::drop_expired_entries;
 use super::heartbeat::fire_tasks;
-use super::node;
-use super::sweep::{collect_hourly, sweep_hourly};
+use super::sweep::{collect_hourly, repair_packs, sweep_hourly};
 use super::telemetry::{Metrics, StallWatch};
 use super::vectors::make_vectors;
-use super::{Location, Settings};
+use super::{Location, Settings, node, storage};
 use crate::failure::Failure;
 
 /// Label from which the key of the compiled code cache is derived.
@@ -31,6 +30,11 @@ pub const CACHE_KEY_LABEL: &str = "compiled code cache";
 /// The running program's own file. Runners started after the file was replaced by an upgrade still speak this server's
 /// protocol.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// Pause after a failure to prepare the images; each further one is twice as long.
+const PREPARE_PAUSE_MIN: Duration = Duration::from_secs(1);
+/// Longest pause: the time that a server stays unready after the machine works again.
+const PREPARE_PAUSE_MAX: Duration = Duration::from_secs(10);
 
 // Parts of the server that are ready some time after the start.
 const IMAGES: &str = "language images";
@@ -70,6 +74,7 @@ impl Assembled {
         let embedding = tokio::spawn(make_vectors(self.store.clone()));
         let firing = tokio::spawn(fire_tasks(self.invoker.clone()));
         let dropping = tokio::spawn(drop_expired_entries(self.invoker.clone()));
+        let repairing = tokio::spawn(repair_packs(self.git.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
@@ -84,6 +89,7 @@ impl Assembled {
         embedding.abort();
         firing.abort();
         dropping.abort();
+        repairing.abort();
         collecting.abort();
         taking_over.abort();
         carrying_on.abort();
@@ -105,18 +111,24 @@ async fn leave(store: &Store, keeping: Option<JoinHandle<()>>) {
 }
 
 /// Compiles and loads the language images before the first tool needs them. Until then the server answers requests and
-/// is not ready.
+/// is not ready. A failure is tried again: the machine may have been short of memory.
 async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
-    match builder.prepare().await {
-        Ok(image) => {
-            invoker.load_early(&image);
-            readiness.has(IMAGES);
-            tracing::debug!("the language images are ready");
+    let mut pause = PREPARE_PAUSE_MIN;
+    loop {
+        match builder.prepare().await {
+            Ok(image) => {
+                invoker.load_early(&image);
+                readiness.has(IMAGES);
+                tracing::debug!("the language images are ready");
+                return;
+            }
+            Err(error) => {
+                readiness.lacks(IMAGES, "an image does not compile; the log has the reason");
+                tracing::error!(%error, "a language image does not compile; tools in this language cannot be built");
+            }
         }
-        Err(error) => {
-            readiness.lacks(IMAGES, "an image does not compile; the log has the reason");
-            tracing::error!(%error, "a language image does not compile; tools in this language cannot be built");
-        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PREPARE_PAUSE_MAX);
     }
 }
 
@@ -239,7 +251,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
     let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
-    let records = SharedRepositories::of(&store, &artifacts);
+    let records = take_restored_packs(storage::shared_repositories(&store, &artifacts).await?, &data).await?;
     let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });
     let repositories = Repositories::open(git_config, clock.clone(), sharing).await?;
     let services = BuilderServices {
@@ -279,6 +291,19 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         has_workers,
         _lock: lock,
     })
+}
+
+/// Moves the packs of a restored data directory to the bucket, if servers share the repositories.
+async fn take_restored_packs(
+    records: Option<SharedRepositories>,
+    data: &DataDir,
+) -> anyhow::Result<Option<SharedRepositories>> {
+    let Some(records) = records else { return Ok(None) };
+    let taken = records.take_restored(&data.restored_packs()).await?;
+    if taken > 0 {
+        tracing::info!(taken, "the packs of the restored repositories are in the bucket");
+    }
+    Ok(Some(records))
 }
 
 /// The URL that clients reach the server by, for links to it.

@@ -69,12 +69,15 @@ impl MappedCode {
     /// Returns the component. With an image, the engine's memories must begin with that image.
     ///
     /// # Errors
-    /// `Rejected` when the component does not fit into the engine's pool.
+    /// `Rejected` when the component does not fit into the engine's pool. `Internal` when the system refuses memory, which passes.
     pub fn component(&self, engine: &Engine) -> Result<Component, Error> {
         // SAFETY: the caller of `map` promised code of this release, and the mapping is never removed.
         let loaded = unsafe { Component::deserialize_raw(engine, NonNull::from(&self.bytes[self.parts.code.clone()])) };
-        // This node made the code with this release, so the component is at fault.
-        loaded.map_err(|error| Error::rejected(error.root_cause().to_string()))
+        loaded.map_err(|error| match error.chain().any(|cause| cause.is::<io::Error>() || cause.is::<nix::Error>()) {
+            true => Error::internal(format!("{error:#}")),
+            // This node made the code with this release, so the component is at fault.
+            false => Error::rejected(error.root_cause().to_string()),
+        })
     }
 }
 

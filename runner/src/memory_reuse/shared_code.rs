@@ -99,7 +99,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (tries, code) = (directory.path().join("tries"), directory.path().join("code"));
         fs::write(&code, code_file::pack(b"native".to_vec(), &[7; WASM_PAGE_BYTES])).unwrap();
-        let compile = format!("cat >/dev/null; echo >> {}; cat {}", tries.display(), code.display());
+        let compile = format!("cat >/dev/null; echo >> {}; cat {}; printf c", tries.display(), code.display());
         let script = format!("[ \"$0\" = --check ] || {{ {compile}; }}");
         let command = ["/bin/sh", "-c", &script].map(str::to_owned);
         let image = wat::parse_str("(component (core module (memory 2) (data (i32.const 8) \"image\")))").unwrap();

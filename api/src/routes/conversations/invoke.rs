@@ -49,7 +49,7 @@ pub(crate) fn operation() -> OperationDoc {
         .errors(404, &["tool_not_presented", "version_deprecated"])
         .errors(409, &["conversation_ended", "digest_differs", "invocation_already_finished"])
         .errors(429, &["too_many_runs"])
-        .errors(503, &["overloaded"])
+        .errors(503, &["overloaded", "process_lost"])
         .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
     with_operation_responses(operation)
 }

@@ -58,7 +58,7 @@ fn described(operation: OperationDoc) -> OperationDoc {
         .errors(404, &["version_deprecated"])
         .errors(409, &["digest_differs", "invocation_already_finished"])
         .errors(429, &["too_many_runs"])
-        .errors(503, &["overloaded"])
+        .errors(503, &["overloaded", "process_lost"])
         .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
     with_operation_responses(operation)
 }

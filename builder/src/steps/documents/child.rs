@@ -17,6 +17,8 @@ use crate::text::cut;
 use crate::toolchain::rust::unpack::{Problem, Vendoring};
 
 const STAGE: &str = "manifest";
+/// The work of the child, in messages.
+const PARSING: &str = "reading the project or a package";
 const LIMITS: ChildLimits = ChildLimits {
     // A hundred times what the largest lock files need, and ten times what the largest packages need.
     cpu_seconds_max: 5,
@@ -145,7 +147,8 @@ impl Parser<'_> {
         if request.len() as u64 > REQUEST_BYTES_MAX {
             return Ok(None);
         }
-        let Ok(answer) = tokio::time::timeout(WALL_MAX, self.answer(request)).await else { return Ok(None) };
+        let too_slow = |_| child::lost(PARSING, format!("it took longer than {} s", WALL_MAX.as_secs()));
+        let answer = tokio::time::timeout(WALL_MAX, self.answer(request)).await.map_err(too_slow)?;
         let Some(answer) = answer? else { return Ok(None) };
         let read = move || {
             let (head, rest) = postcard::take_from_bytes(&answer)?;
@@ -159,8 +162,9 @@ impl Parser<'_> {
         let ended = match child::exchange(child::command(self.command)?, request, ANSWER_BYTES_MAX).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(None),
-            Err(error) => return Err(Error::internal(format!("a parsing child failed: {error}"))),
+            Err(error) => return Err(child::lost(PARSING, error.to_string())),
         };
+        ended.require_own_end(PARSING)?;
         if !ended.status.success() {
             tracing::warn!(status = %ended.status, reason = ended.errors, "a parsing child ended before it answered");
             return Ok(None);
@@ -254,10 +258,17 @@ mod tests {
     async fn a_child_that_does_not_end_is_ended_at_the_deadline() {
         let command = ["/bin/sh", "-c", "exec sleep 1000"].map(str::to_owned);
         let parser = Parser { command: &command };
-        let refused = parser.documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err().to_string();
-        assert!(refused.contains("(cost): pyproject.toml: parsing it takes more time"), "{refused}");
-        let refused = parser.unpack(Format::Npm, vec![0; 9]).await.unwrap().unwrap_err();
-        assert!(refused.contains("more time or memory"), "{refused}");
+        let late = parser.documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err();
+        assert_eq!(late.code(), "process_lost", "{late}");
+        assert_eq!(parser.unpack(Format::Npm, vec![0; 9]).await.unwrap_err().code(), "process_lost");
+    }
+
+    #[tokio::test]
+    async fn a_child_that_is_killed_says_nothing_about_the_files() {
+        let command = ["/bin/sh", "-c", "kill -KILL $$"].map(str::to_owned);
+        let parser = Parser { command: &command };
+        let lost = parser.documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err();
+        assert_eq!(lost.code(), "process_lost", "{lost}");
     }
 
     #[test]

@@ -16,8 +16,11 @@ use tokio::sync::OnceCell;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::error::Error;
+use crate::steps::child;
 
 const NAME: &str = "esbuild";
+/// The work of the program, in messages.
+const ASKING: &str = "asking esbuild for its release";
 /// The first bytes of an executable.
 const ELF: [u8; 4] = *b"\x7fELF";
 /// The path of this platform's executable in an npm installation.
@@ -88,8 +91,12 @@ impl Esbuild {
         let mut esbuild = Command::new(&self.path);
         esbuild.arg("--version").env_clear().current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
         let asked = tokio::time::timeout(ANSWER_TIMEOUT, esbuild.kill_on_drop(true).output()).await;
-        let answer = asked.map_err(Error::internal)?;
-        let answer = answer.map_err(|error| Error::internal(format!("esbuild does not start: {error}")))?;
+        let answer = asked.map_err(|late| child::lost(ASKING, late.to_string()))?;
+        let answer = answer.map_err(|error| child::lost(ASKING, error.to_string()))?;
+        // Only what esbuild has said is remembered.
+        if !answer.status.success() {
+            return Err(child::lost(ASKING, answer.status.to_string()));
+        }
         let path = self.path.clone();
         let digest = blocking(move || std::fs::read(path).map(|program| Digest::of(&program))).await?;
         let digest = digest.map_err(Error::internal)?;
