@@ -54,7 +54,7 @@ use tokio::time::Instant;
 
 pub use attested::Attested;
 pub use bucket::Bucket;
-pub use children::{parsing_processes, runners, schema_processes};
+pub use children::{compiling_processes, parsing_processes, runners, schema_processes};
 pub use cluster::{Cluster, free_port};
 pub use database::{
     Locked, change_database, check_integrity, commits_of_versions, count_record_events, count_rows, failed_builds,

@@ -32,6 +32,7 @@
 //! | `cli` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and the access that they give |
 //! | `turns` | states of agents, turns of conversations, and calls by turns |
+//! | `visible` | texts that hide a part of themselves |
 //! | `tidy` | rules for the source code |
 
 mod agent_runs;
@@ -63,6 +64,7 @@ mod replay;
 mod rust;
 mod tidy;
 mod turns;
+mod visible;
 mod walk;
 mod work;
 mod workers;

@@ -7,6 +7,7 @@ use crate::ids::{AgentId, TurnId};
 use crate::invocation_source::Origin;
 use crate::named_values::named_values;
 use crate::text_type::{made_of, text_type};
+use crate::visible_text::visible;
 
 /// The agent through which a tool was called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +51,13 @@ impl ClientName {
     /// Length of a client's name: a line on a screen.
     pub const BYTES_MAX: usize = 128;
 
-    /// Makes a name from what a client says of itself. White space and control characters become single spaces, and the end of
-    /// a longer text is cut off. `None` without any other characters.
+    /// Makes a name from what a client says of itself. White space and control characters become single spaces, other hidden
+    /// characters are shown as escapes, and the end of a longer text is cut off. `None` without any other characters.
     pub fn of(name: &str, version: &str) -> Option<Self> {
-        let is_gap = |c: char| c.is_whitespace() || c.is_control();
         let mut text = String::new();
+        let is_gap = |c: char| c.is_whitespace() || c.is_control();
         for word in name.split(is_gap).chain(version.split(is_gap)).filter(|word| !word.is_empty()) {
+            let word = visible(word);
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -84,6 +86,7 @@ mod tests {
             ("  two\twords\n", "\u{0}1.0\u{7f}", Some("two words 1.0")),
             ("a\u{85}b\u{a0}c", "", Some("a b c")),
             ("客户端", "一", Some("客户端 一")),
+            ("cl\u{202e}ient", "\u{e0041}", Some("cl\\u{202e}ient \\u{e0041}")),
             ("", "", None),
             (" \n", "\u{0}", None),
             (&long, "1", Some(&long[..128])),

@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::random;
 use crate::text_type::{made_of, text_type};
 use crate::variables::SecretValue;
+use crate::visible_text::is_hidden;
 
 const PREFIX: &str = "lk";
 const ID_CHARACTERS: usize = 12;
@@ -26,7 +27,7 @@ text_type! {
 text_type! {
     /// A note on the purpose of a key. Surrounding white space is trimmed.
     ApiKeyName = "key name", "must have 1 to 100 bytes without control characters", |text| {
-        made_of(text.trim(), ApiKeyName::BYTES_MAX, |c| !c.is_control())
+        made_of(text.trim(), ApiKeyName::BYTES_MAX, |c| !is_hidden(c))
     };
 }
 

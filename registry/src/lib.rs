@@ -95,6 +95,7 @@ mod user;
 mod user_variable;
 mod variables;
 mod version;
+mod visible_text;
 mod words;
 
 pub use account::{AccountId, OrganizationId, UserId};
@@ -190,11 +191,13 @@ pub use record::{
     RunStart,
 };
 pub use recordings::Recordings;
-pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
+pub use repository_contents::{
+    DamagedPack, ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack,
+};
 pub use role::{Role, RoleName};
 pub use schema_text::SchemaText;
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
-pub use shared_repositories::{PackFile, SharedRepositories};
+pub use shared_repositories::{NamedPack, PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
@@ -217,3 +220,4 @@ pub use user::{NewUser, User};
 pub use user_variable::{NewUserVariable, ShownUserVariable, UserVariableName, UserVariables};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};
+pub use visible_text::{is_hidden, visible, visible_document, visible_json, visible_lines};

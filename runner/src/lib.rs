@@ -8,6 +8,7 @@ mod admission;
 mod bindings;
 mod caches;
 mod call;
+mod child_end;
 mod code_cache;
 mod code_store;
 mod compile;
@@ -63,6 +64,7 @@ pub use call::{
     Call, CallOrigin, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,
     ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
 };
+pub use child_end::{CPU_SECONDS_GRACE, ChildEnd};
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};
 pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};

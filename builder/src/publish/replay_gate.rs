@@ -1,6 +1,6 @@
 //! The replay gate: a candidate must answer recorded runs of the live version as that version did.
 
-use registry::{Constraint, Principal, ToolId, ToolVersion};
+use registry::{Constraint, Principal, ToolId, ToolVersion, visible};
 use runner::{Candidate, Difference, DifferenceKind, DifferingRun, LastRuns, ReplayReport};
 use serde::Serialize;
 
@@ -128,7 +128,6 @@ fn difference(found: &Difference) -> String {
 
 /// A text on one line, truncated.
 fn cut(text: &str) -> String {
-    let line: String =
-        text.chars().take(TEXT_CHARACTERS_MAX).map(|each| if each.is_control() { ' ' } else { each }).collect();
+    let line = visible(&text.chars().take(TEXT_CHARACTERS_MAX).collect::<String>());
     if text.chars().nth(TEXT_CHARACTERS_MAX).is_some() { format!("{line}…") } else { line }
 }

@@ -6,6 +6,7 @@ use anyhow::Context;
 use nix::sys::termios::{self, LocalFlags, SetArg, Termios};
 
 use crate::failure::Failure;
+use crate::output::printable;
 
 /// Asks for a line without echo.
 pub fn hidden(question: &str) -> anyhow::Result<String> {
@@ -22,7 +23,7 @@ pub fn confirm(question: &str, hint: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage("this needs a confirmation, and stdin is not a terminal", hint));
     }
-    eprint_now(&format!("{question} [y/N] "));
+    eprint_now(&format!("{} [y/N] ", printable(question)));
     Ok(matches!(read_line()?.trim(), "y" | "Y" | "yes"))
 }
 

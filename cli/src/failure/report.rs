@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use registry::visible_document;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome, hints};
-use crate::output::{DIM, RED, RESET};
+use crate::output::{DIM, RED, RESET, printable};
 
 /// The code of errors on this machine that have no code of their own, such as a file that cannot be read.
 const LOCAL_FAILURE: &str = "local_failure";
@@ -36,16 +37,16 @@ impl Report {
     /// A closed stream is ignored.
     fn show(self, error: &anyhow::Error) {
         if self.is_json {
-            let _ = writeln!(anstream::stdout().lock(), "{:#}", document(error));
+            let _ = writeln!(anstream::stdout().lock(), "{}", visible_document(&format!("{:#}", document(error))));
         }
         let mut stderr = anstream::stderr().lock();
-        let _ = writeln!(stderr, "{RED}error:{RESET} {}", message(error));
+        let _ = writeln!(stderr, "{RED}error:{RESET} {}", printable(&message(error)));
         if let Some(hint) = hint(error) {
-            let _ = writeln!(stderr, "{DIM}hint:{RESET} {hint}");
+            let _ = writeln!(stderr, "{DIM}hint:{RESET} {}", printable(&hint));
         }
         if self.is_verbose {
             let status = failure_in(error).and_then(Failure::status).map(|status| format!(", HTTP status {status}"));
-            let _ = writeln!(stderr, "{DIM}code:{RESET} {}{}", code(error), status.unwrap_or_default());
+            let _ = writeln!(stderr, "{DIM}code:{RESET} {}{}", printable(code(error)), status.unwrap_or_default());
         }
     }
 
@@ -53,7 +54,8 @@ impl Report {
     pub fn show_invalid_command_line(self, message: &str) {
         if self.is_json {
             let error = json!({"code": super::INVALID_COMMAND_LINE, "message": message, "hint": null, "status": null});
-            let _ = writeln!(anstream::stdout().lock(), "{:#}", json!({ "error": error }));
+            let text = visible_document(&format!("{:#}", json!({ "error": error })));
+            let _ = writeln!(anstream::stdout().lock(), "{text}");
         }
     }
 }

@@ -8,7 +8,7 @@ use api::wire::{BuildLog, BuildStep, BuildStepState};
 use indicatif::ProgressBar;
 
 use super::progress::spinner;
-use super::text::{clipped, duration, printable};
+use super::text::{clipped, duration, printable, printable_with_colours};
 use crate::client::Event;
 
 /// Maximum length of a log line beside the spinner, so that it does not wrap on a common terminal.
@@ -81,5 +81,5 @@ impl Drop for BuildDisplay {
 
 fn eprint_line(line: &str) {
     use std::io::Write;
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", printable_with_colours(line));
 }

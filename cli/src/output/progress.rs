@@ -5,6 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use registry::visible;
+
+use super::text::printable;
 
 /// Refresh interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
@@ -21,16 +24,16 @@ impl Progress {
 
     pub fn show(&self, message: impl Display) {
         if let Some(spinner) = &self.spinner {
-            spinner.set_message(message.to_string());
+            spinner.set_message(visible(&message.to_string()));
         }
     }
 
     /// Shows that a step is finished: on a terminal until the next message, elsewhere as a line.
     pub fn finish_step(&self, line: impl Display) {
         match &self.spinner {
-            Some(spinner) => spinner.set_message(line.to_string()),
+            Some(spinner) => spinner.set_message(visible(&line.to_string())),
             // A closed stderr is ignored.
-            None => drop(writeln!(anstream::stderr().lock(), "{line}")),
+            None => drop(writeln!(anstream::stderr().lock(), "{}", printable(&line.to_string()))),
         }
     }
 }

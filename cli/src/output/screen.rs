@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use registry::visible_document;
 use serde::Serialize;
 
+use super::text::printable_with_colours;
 use crate::failure::Outcome;
 
 /// The output of a command: its answer on stdout, messages on stderr.
@@ -21,17 +23,14 @@ impl Screen {
         self.is_json
     }
 
-    /// Prints one line of the answer.
+    /// Prints one line of the answer. Hidden characters are shown as escapes, whoever wrote the text.
     pub fn line(self, line: impl std::fmt::Display) -> anyhow::Result<()> {
-        let mut stdout = anstream::stdout().lock();
-        writeln!(stdout, "{line}")?;
-        stdout.flush()?;
-        Ok(())
+        print(&printable_with_colours(&line.to_string()))
     }
 
-    /// Prints the whole answer of a successful command as one JSON document.
+    /// Prints the whole answer of a successful command as one JSON document. Hidden characters are JSON's escapes.
     pub fn document(self, document: &impl Serialize) -> anyhow::Result<Outcome> {
-        self.line(serde_json::to_string_pretty(document)?).map(|()| Outcome::Done)
+        print(&visible_document(&serde_json::to_string_pretty(document)?)).map(|()| Outcome::Done)
     }
 
     /// Prints the whole answer of a successful command as JSON or as text.
@@ -41,8 +40,15 @@ impl Screen {
 
     /// Prints a message on stderr. A closed stderr is ignored.
     pub fn note(self, line: impl std::fmt::Display) {
-        let _ = writeln!(anstream::stderr().lock(), "{line}");
+        let _ = writeln!(anstream::stderr().lock(), "{}", printable_with_colours(&line.to_string()));
     }
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    writeln!(stdout, "{text}")?;
+    stdout.flush()?;
+    Ok(())
 }
 
 /// Prints text byte for byte, for other programs.

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_table_keeps_its_columns() {
         let shown = table(["name", "state"], [["a".to_owned(), "live\u{1b}[2J".to_owned()]]);
-        assert_eq!(shown, " name  state\n a     live\u{fffd}[2J");
+        assert_eq!(shown, " name  state\n a     live\\u{1b}[2J");
     }
 
     #[test]

@@ -2,19 +2,37 @@
 
 use std::time::Duration;
 
+use registry::visible_lines;
+
 pub const RED: &str = "\u{1b}[31m";
 pub const GREEN: &str = "\u{1b}[32m";
 pub const DIM: &str = "\u{1b}[2m";
 pub const RESET: &str = "\u{1b}[0m";
 
-/// Replaces control characters, since texts of tools and servers must not control the terminal.
+/// The colours of this program.
+const COLOURS: [&str; 4] = [RED, GREEN, DIM, RESET];
+
+/// Shows hidden characters as escapes, since texts of tools and servers must not control the terminal or hide a part of themselves.
 pub fn printable(text: &str) -> String {
-    let visible = |character: char| match character {
-        '\n' | '\t' => character,
-        _ if character.is_control() => char::REPLACEMENT_CHARACTER,
-        _ => character,
-    };
-    text.chars().map(visible).collect()
+    visible_lines(text)
+}
+
+/// Shows hidden characters of a text that has the colours of this program.
+pub fn printable_with_colours(text: &str) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, sequence) = rest.split_at(at);
+        shown.push_str(&printable(before));
+        let colour = COLOURS.iter().find(|colour| sequence.starts_with(**colour));
+        let end = colour.map_or(1, |colour| colour.len());
+        match colour {
+            Some(colour) => shown.push_str(colour),
+            None => shown.push_str(&printable(&sequence[..end])),
+        }
+        rest = &sequence[end..];
+    }
+    shown.push_str(&printable(rest));
+    shown
 }
 
 /// Shortens a text to `characters_max` characters, with an ellipsis at the end.
@@ -47,8 +65,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_of_tools_are_replaced() {
-        assert_eq!(printable("a\u{1b}[2Jb\r\n\u{9b}c"), "a\u{fffd}[2Jb\u{fffd}\n\u{fffd}c");
+    fn hidden_characters_of_tools_are_shown() {
+        assert_eq!(printable("a\u{1b}[2Jb\r\n\u{9b}c\u{202e}"), "a\\u{1b}[2Jb\\u{d}\n\\u{9b}c\\u{202e}");
+        let text = format!("{RED}error:{RESET} a\u{1b}[2Jb\u{1b}");
+        assert_eq!(printable_with_colours(&text), format!("{RED}error:{RESET} a\\u{{1b}}[2Jb\\u{{1b}}"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Telemetry of a server: the log, traces and metrics.
 
 mod human;
+mod json;
 mod log_writer;
 mod logging;
 mod metrics;

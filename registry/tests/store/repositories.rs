@@ -150,7 +150,7 @@ async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
         std::fs::remove_file(&to).unwrap();
     }
     bucket.remove(&key);
-    assert_eq!(shared.missing(&acme, &found).await.unwrap(), [pack.clone()]);
+    assert_eq!(shared.missing(&acme, &found).await.unwrap(), std::slice::from_ref(&pack));
 
     // A restored directory has the packs as files.
     let packs = world.data.restored_packs();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use registry::Digest;
+use registry::{Digest, visible_lines};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,6 +16,11 @@ pub const QUESTIONS_MAX: usize = 8;
 const QUESTION_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a key: a name that an author writes.
 const KEY_BYTES_MAX: usize = 64;
+
+/// The fields of a question and its form that clients show to a person.
+const TEXTS: [&str; 3] = ["message", "title", "description"];
+/// The field with the names of choices.
+const ENUM_NAMES: &str = "enumNames";
 
 /// The kind of a question, for which the client needs a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -99,7 +104,10 @@ impl Question {
             return Err(format!("the question {key} nests more than {LEVELS_MAX} levels"));
         }
         let kind = QuestionKind::of(&request).map_err(|reason| format!("the question {key}: {reason}"))?;
-        Ok(Self { kind, digest: Digest::of(body.as_bytes()), key, body, confirms: None })
+        let digest = Digest::of(body.as_bytes());
+        let is_for_people = matches!(kind, QuestionKind::Form | QuestionKind::Visit);
+        let body = if is_for_people { show_texts(request).unwrap_or(body) } else { body };
+        Ok(Self { kind, digest, key, body, confirms: None })
     }
 
     /// The question whether a call is made. Its answer is not that of another call, although a person reads the same text.
@@ -110,6 +118,35 @@ impl Question {
     pub(crate) fn about(self, call: ConfirmedCall) -> Result<Self, String> {
         let written = serde_json::to_string(&(&self.body, &call)).map_err(|error| error.to_string())?;
         Ok(Self { digest: Digest::of(written.as_bytes()), confirms: Some(call), ..self })
+    }
+}
+
+/// Shows hidden characters in the texts that a person reads, if there are any. Names and values of fields stay as they are.
+fn show_texts(mut request: Value) -> Option<String> {
+    let before = request.clone();
+    show_texts_in(&mut request["params"]);
+    (request != before).then(|| request.to_string())
+}
+
+fn show_texts_in(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text) if TEXTS.contains(&name.as_str()) => *text = visible_lines(text),
+                    Value::Array(texts) if name == ENUM_NAMES => {
+                        for text in texts {
+                            if let Value::String(text) = text {
+                                *text = visible_lines(text);
+                            }
+                        }
+                    }
+                    field => show_texts_in(field),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(show_texts_in),
+        _ => {}
     }
 }
 
@@ -172,6 +209,23 @@ mod tests {
         ] {
             assert_eq!(Question::parse("k".into(), body.into()).map(|question| question.kind), Ok(kind), "{body}");
         }
+    }
+
+    #[test]
+    fn people_see_every_character_of_a_question() {
+        let form = |message: &str, title: &str| {
+            let field =
+                serde_json::json!({"type": "string", "title": title, "enum": ["a\u{200b}"], "enumNames": [title]});
+            let schema = serde_json::json!({"type": "object", "properties": {"x": field}});
+            let params = serde_json::json!({"mode": "form", "message": message, "requestedSchema": schema});
+            serde_json::json!({"method": "elicitation/create", "params": params}).to_string()
+        };
+        let plain = form("Pay\n5 €?", "Zoë");
+        assert_eq!(Question::parse("k".into(), plain.clone()).map(|question| question.body), Ok(plain));
+        let hidden = form("Pay \u{202e}5", "a\u{e0041}b");
+        let asked = Question::parse("k".into(), hidden.clone()).expect("a question");
+        assert_eq!(asked.body, form("Pay \\u{202e}5", "a\\u{e0041}b"));
+        assert_eq!(asked.digest, Digest::of(hidden.as_bytes()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Step 7 of a call: a person confirms it, when the tool or the agent asks for that.
 
-use registry::{Digest, Intervention, RawJson, do_heavy_work};
+use registry::{Digest, Intervention, RawJson, do_heavy_work, visible, visible_json};
 use serde_json::{Map, Value, json};
 
 use super::compiled_rules::CompiledRules;
@@ -91,25 +91,12 @@ fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) ->
 }
 
 fn question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
-    let message = format!("Run {} with {}?", call.tool, visible(arguments));
+    let message = format!("Run {} with {}?", visible(&call.tool), visible_json(arguments));
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
     let body = json!({"method": "elicitation/create", "params": params}).to_string();
     Question::parse(CONFIRMATION.to_owned(), body)?.about(call)
-}
-
-/// JSON in which every character is seen as it is: those that hide or reorder others are escaped.
-fn visible(json: &str) -> String {
-    let hides = |letter: char| {
-        matches!(letter, '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}')
-    };
-    let shown = json.chars().map(|letter| match hides(letter) {
-        true => format!("\\u{:04x}", u32::from(letter)),
-        false => letter.to_string(),
-    });
-    shown.collect()
 }
 
 /// The answer of a person who confirms the call.
@@ -196,7 +183,10 @@ mod tests {
 
     #[test]
     fn arguments_are_seen_as_they_are() {
-        assert_eq!(visible("{\"to\":\"Zoë \u{202e}dab\u{200b}\"}"), "{\"to\":\"Zoë \\u202edab\\u200b\"}");
+        let arguments = json!({"to": "Zoë \u{202e}dab\u{200b}\u{e0041}\u{3164}"}).to_string();
+        let asked = question(&arguments, call(5)).unwrap();
+        let message = serde_json::from_str::<Value>(&asked.body).unwrap()["params"]["message"].clone();
+        assert_eq!(message, r#"Run pay with {"to":"Zoë \u202edab\u200b\udb40\udc41\u3164"}?"#);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use registry::{DownloadToken, LibraryItem, Store};
+use registry::{DownloadToken, LibraryItem, Store, is_hidden};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -46,8 +46,7 @@ pub(crate) async fn handle(
 /// The title as the name of a file.
 fn attachment(artifact: &LibraryItem) -> Result<HeaderValue, Error> {
     let title = artifact.body.get("title").and_then(Value::as_str).unwrap_or("artifact");
-    let title: String =
-        title.chars().map(|c| if matches!(c, '/' | '\\') || c.is_control() { '_' } else { c }).collect();
+    let title: String = title.chars().map(|c| if matches!(c, '/' | '\\') || is_hidden(c) { '_' } else { c }).collect();
     let value = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&title, NON_ALPHANUMERIC));
     HeaderValue::from_str(&value).map_err(|error| Error::Internal { detail: error.to_string() })
 }

@@ -114,9 +114,9 @@ impl Visit for Line {
     }
 }
 
-/// Control characters, Unicode line separators and bidirectional controls.
+/// Controls, line separators, and everything else that is not seen as itself.
 fn is_escaped(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    registry::is_hidden(character)
 }
 
 #[cfg(test)]
@@ -156,7 +156,9 @@ mod tests {
     fn hostile() -> String {
         let controls = (0..=0x9f).filter_map(char::from_u32).filter(|character| character.is_control());
         let controls: String = controls.collect();
-        format!("no such file\n2026-01-01T00:00:00Z  INFO api::access: \x1b[2J{controls}\u{2028}\u{202e}")
+        format!(
+            "no such file\n2026-01-01T00:00:00Z  INFO api::access: \x1b[2J{controls}\u{2028}\u{202e}\u{e0041}\u{3164}"
+        )
     }
 
     fn log_hostile() {
@@ -174,7 +176,7 @@ mod tests {
         let log = logged(false, log_hostile);
         assert_eq!(log.lines().count(), 2, "{log:?}");
         assert!(log.ends_with('\n'));
-        let is_bad = |character: char| character.is_control() || ('\u{2028}'..='\u{202e}').contains(&character);
+        let is_bad = registry::is_hidden;
         assert_eq!(log.lines().flat_map(str::chars).find(|character| is_bad(*character)), None, "{log:?}");
         assert!(log.contains(r"no such file\n2026-01-01T00:00:00Z  INFO api::access: "), "{log}");
     }

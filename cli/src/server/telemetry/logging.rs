@@ -14,10 +14,10 @@ use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, Registry, fmt};
+use tracing_subscriber::{Layer, Registry};
 
 use super::log_writer::{self, LogWriter};
-use super::{human, otlp};
+use super::{human, json, otlp};
 use crate::failure::Failure;
 
 /// Time for the export of the last spans when the server ends. A reachable collector needs milliseconds.
@@ -111,10 +111,7 @@ fn filter(directives: &str) -> anyhow::Result<Targets> {
 fn log(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {
     match format {
         LogFormat::Human => human::layer(writer, is_colour_wanted()).boxed(),
-        LogFormat::Json => {
-            let layer = fmt::layer().with_writer(writer).json();
-            layer.flatten_event(true).with_span_list(false).boxed()
-        }
+        LogFormat::Json => json::layer(writer).boxed(),
     }
 }
 

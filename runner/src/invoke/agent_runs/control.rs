@@ -1,6 +1,6 @@
 //! Control tools. They exist in runs only. All but `__run_workflow__` change the run itself only.
 
-use registry::{Clock, Timestamp, Urgency};
+use registry::{Clock, Timestamp, Urgency, visible, visible_lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -219,6 +219,9 @@ fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Co
     if progress.asks_nobody() {
         return ControlEffect::InvalidArguments("nobody answers the questions of this run".to_owned());
     }
+    // A person reads them.
+    let options = options.iter().map(|option| visible(option)).collect();
+    let context_summary = context_summary.as_deref().map(visible_lines);
     let asked = HumanQuestion::of_server(&question);
     progress.question = Some(HumanQuestion { is_of_call: true, options, context_summary, urgency, ..asked });
     ControlEffect::Paused

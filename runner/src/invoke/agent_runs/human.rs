@@ -1,6 +1,6 @@
 //! Questions of a run to a person, and the answers.
 
-use registry::{HumanRequestKind, NewStep, Urgency};
+use registry::{HumanRequestKind, NewStep, Urgency, visible_lines};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -73,7 +73,7 @@ impl HumanQuestion {
         Self {
             kind: HumanRequestKind::Question,
             is_of_call: false,
-            question: question.to_owned(),
+            question: visible_lines(question),
             options: Vec::new(),
             context_summary: None,
             urgency: None,

@@ -2,6 +2,7 @@
 
 use std::io::{BufWriter, IntoInnerError, Write};
 
+use registry::visible_document;
 use serde_json::value::RawValue;
 
 use super::destination::Destination;
@@ -43,9 +44,10 @@ impl RecordWriter {
     }
 }
 
-/// Line breaks in JSON are white space between its values, since texts have them escaped.
+/// Line breaks in JSON are white space between its values, since texts have them escaped. Hidden characters of texts are JSON's
+/// escapes: stdout may be a terminal.
 fn one_line(json: &str) -> String {
-    json.replace(['\n', '\r'], " ")
+    visible_document(&json.replace(['\n', '\r', '\t'], " "))
 }
 
 #[cfg(test)]
@@ -55,5 +57,6 @@ mod tests {
     #[test]
     fn a_record_is_one_line() {
         assert_eq!(one_line("{\n  \"a\": \"\\n\"\r\n}"), "{   \"a\": \"\\n\"  }");
+        assert_eq!(one_line("{\"a\":\"\u{9b}2J\u{202e}\"}"), r#"{"a":"\u009b2J\u202e"}"#);
     }
 }
