@@ -7,9 +7,7 @@ use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
-use registry::{
-    Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, SharedRepositories, Store, StoreOptions,
-};
+use registry::{Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, Store, StoreOptions};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -251,7 +249,8 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
     let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
-    let records = take_restored_packs(storage::shared_repositories(&store, &artifacts).await?, &data).await?;
+    let records = storage::shared_repositories(&store, &artifacts).await?;
+    let records = storage::take_restored_packs(records, &data).await?;
     let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });
     let repositories = Repositories::open(git_config, clock.clone(), sharing).await?;
     let services = BuilderServices {
@@ -291,19 +290,6 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         has_workers,
         _lock: lock,
     })
-}
-
-/// Moves the packs of a restored data directory to the bucket, if servers share the repositories.
-async fn take_restored_packs(
-    records: Option<SharedRepositories>,
-    data: &DataDir,
-) -> anyhow::Result<Option<SharedRepositories>> {
-    let Some(records) = records else { return Ok(None) };
-    let taken = records.take_restored(&data.restored_packs()).await?;
-    if taken > 0 {
-        tracing::info!(taken, "the packs of the restored repositories are in the bucket");
-    }
-    Ok(Some(records))
 }
 
 /// The URL that clients reach the server by, for links to it.

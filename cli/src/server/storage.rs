@@ -104,6 +104,19 @@ pub async fn shared_repositories(store: &Store, artifacts: &Artifacts) -> anyhow
     Err(Failure::coded("storage_needed", message, hint))
 }
 
+/// Moves the packs of a restored data directory to the bucket, if servers share the repositories.
+pub async fn take_restored_packs(
+    records: Option<SharedRepositories>,
+    data: &DataDir,
+) -> anyhow::Result<Option<SharedRepositories>> {
+    let Some(records) = records else { return Ok(None) };
+    let taken = records.take_restored(&data.restored_packs()).await?;
+    if taken > 0 {
+        tracing::info!(taken, "the packs of the restored repositories are in the bucket");
+    }
+    Ok(Some(records))
+}
+
 /// The bucket that has the artifacts of a data directory.
 ///
 /// # Errors
