@@ -91,7 +91,10 @@ fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) ->
 }
 
 fn question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
-    let message = format!("Run {} with {}?", visible(&call.tool), visible_json(arguments));
+    // Written anew: a client may escape letters that need no escape, and put white space between the values.
+    let written =
+        serde_json::from_str::<Value>(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string());
+    let message = format!("Run {} with {}?", visible(&call.tool), visible_json(&written));
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
@@ -179,6 +182,13 @@ mod tests {
         ] {
             assert_eq!(code_of(&answered, 5, changed.clone()), "input_required", "{changed:?}");
         }
+    }
+
+    #[test]
+    fn letters_that_need_no_escape_are_shown() {
+        let asked = question("{ \n\"to\" :\t\"\\u0061da\\u202e\" }", call(5)).unwrap();
+        let message = serde_json::from_str::<Value>(&asked.body).unwrap()["params"]["message"].clone();
+        assert_eq!(message, r#"Run pay with {"to":"ada\u202e"}?"#);
     }
 
     #[test]
