@@ -13,6 +13,7 @@ use registry::Digest;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use self::attempts::Attempts;
 pub(crate) use self::attempts::REFUSALS;
