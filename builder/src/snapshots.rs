@@ -5,6 +5,7 @@
 //! packages share a snapshot, and no project can choose another project's packages.
 
 mod failures;
+mod keyed_locks;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use std::sync::Arc;
 use registry::{CacheBound, Digest};
 use runner::{COMPONENT_BYTES_MAX, CodeCache, Compiler, Maker, NativeCode, SourceFile};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::blocking::blocking;
@@ -23,6 +23,7 @@ use crate::progress::Progress;
 use crate::steps::bundle;
 use crate::steps::bundle::packages::{Loaded, Packages, Unloaded};
 use failures::{FAILURES, Failed, Failures, Persistence};
+use keyed_locks::KeyedLocks;
 
 /// The caches of builds in the server's memory.
 pub const CACHES: &[CacheBound] = &[FAILURES];
@@ -40,8 +41,10 @@ pub struct Snapshots {
     compiler: Compiler,
     bundler: Arc<[String]>,
     cache: CodeCache,
-    /// Locked while a snapshot is made, so that two builds with the same packages make it once, or wait for one failure.
-    making: Arc<Mutex<Failures>>,
+    failures: Arc<Failures>,
+    /// Locks of the snapshots that are being made: builds with the same packages make a snapshot once, or wait for one failure. Builds with
+    /// other packages, also those of other organisations, do not wait.
+    locks: Arc<KeyedLocks>,
 }
 
 /// The parts of a snapshot.
@@ -61,7 +64,7 @@ impl Snapshots {
         let directory: PathBuf = config.cache_dir.join("snapshots");
         let cache = compiler.cache_at(&directory)?;
         let bundler = config.bundler.clone().into();
-        Ok(Self { compiler: compiler.clone(), bundler, cache, making: Arc::default() })
+        Ok(Self { compiler: compiler.clone(), bundler, cache, failures: Arc::default(), locks: Arc::default() })
     }
 
     /// The snapshot of these packages, from the cache or made now. `None` when it cannot be made; the log has the reason.
@@ -91,20 +94,21 @@ impl Snapshots {
 
     /// Makes a snapshot, unless another build has just made it, or just failed to make it.
     async fn make_once(&self, key: Digest, of: &SnapshotInputs<'_>) -> Result<Cached, Error> {
-        let failures = self.making.lock().await;
+        let lock = self.locks.lock_of(key);
+        let _locked = lock.lock().await;
         if let Some(cached) = self.cached(key).await? {
             return Ok(cached);
         }
-        if let Some(reason) = failures.reason(&key, Instant::now()) {
+        if let Some(reason) = self.failures.reason(&key, Instant::now()) {
             return Ok(Cached::none(&reason));
         }
         match self.make_again(of).await? {
             Ok(made) => {
-                failures.forget(&key);
+                self.failures.forget(&key);
                 self.store(key, made).await
             }
             // A later attempt may succeed.
-            Err(failed) => Ok(Cached::none(&failures.add(key, &failed, Instant::now()))),
+            Err(failed) => Ok(Cached::none(&self.failures.add(key, &failed, Instant::now()))),
         }
     }
 
