@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::InvocationMode;
+use registry::{InvocationMode, UserVariableName};
 use runner::Input;
 use serde_json::{Value, json};
 
@@ -20,7 +20,10 @@ const VALUE_CHARACTERS_MAX: usize = 32 << 10;
 const USER_VARIABLE_PATTERN: &str = "^[a-z_][a-z0-9_]+$";
 
 const USER_VARIABLE_NAME: Text<String> = Text::new(
-    || json!({"type": "string", "minLength": 1, "pattern": USER_VARIABLE_PATTERN, "x-stripped": true}),
+    || {
+        let bytes_max = UserVariableName::BYTES_MAX;
+        json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": USER_VARIABLE_PATTERN, "x-stripped": true})
+    },
     user_variable_name,
 );
 
@@ -89,20 +92,21 @@ fn user_variable_name(text: &str) -> Result<String, String> {
     let name = text.trim();
     let starts_right = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     let continues_right = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
-    let is_right = starts_right && continues_right && name.len() > 1;
+    let is_right = starts_right && continues_right && (2..=UserVariableName::BYTES_MAX).contains(&name.len());
     is_right.then(|| name.to_owned()).ok_or_else(|| format!("user variable name must match {USER_VARIABLE_PATTERN}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::user_variable_name;
+    use super::*;
 
     #[test]
     fn names_follow_the_pattern() {
         for name in ["ab", "_1", " first_name ", "a_"] {
             assert_eq!(user_variable_name(name).as_deref(), Ok(name.trim()));
         }
-        for name in ["", "a", "1a", "aB", "a-b", "é1", "a b"] {
+        let long = "a".repeat(UserVariableName::BYTES_MAX + 1);
+        for name in ["", "a", "1a", "aB", "a-b", "é1", "a b", &long] {
             assert!(user_variable_name(name).is_err(), "{name}");
         }
     }

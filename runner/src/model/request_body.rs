@@ -68,7 +68,7 @@ mod tests {
         let tool = |name: &'static str| [name, "{}", "}"].map(|piece| Bytes::from_static(piece.as_bytes()));
         let body = RequestBody::of(&json!({"model": "m"}), [tool("{\"a\":"), tool("{\"b\":")].into_iter());
         assert_eq!(body.value(), json!({"model": "m", "tools": [{"a": {}}, {"b": {}}]}));
-        assert_eq!(body.size_hint().exact(), Some(42));
+        assert_eq!(body.size_hint().exact(), Some(41));
         assert_eq!(RequestBody::of(&json!({"model": "m"}), [].into_iter()).value(), json!({"model": "m"}));
     }
 }

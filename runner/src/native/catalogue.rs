@@ -53,9 +53,9 @@ impl NativeToolSpec {
             return Err(NativeToolRefused::Invalid { name, problem });
         }
         self.check_routes(&input_schema)?;
-        require_bounds(&name, &input_schema)?;
         let input = compiled(&name, &input_schema)?;
         let output = compiled(&name, &output_schema)?;
+        require_bounds(&name, &input_schema)?;
         let family = self.family;
         Ok(NativeTool {
             name,
