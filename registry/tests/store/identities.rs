@@ -21,7 +21,7 @@ enum Names {
 use Names::{Account, UserId as Id};
 
 /// A new column belongs here with a thought: does anything belong to the user whom it names, or act for that user?
-const COLUMNS: [(&str, Names); 36] = [
+const COLUMNS: [(&str, Names); 37] = [
     ("agent_revisions.deployed_by", Id),
     ("agent_runs.account", Account),
     ("agents.author", Account),
@@ -44,6 +44,7 @@ const COLUMNS: [(&str, Names); 36] = [
     ("library_changes.reader", Account),
     ("library_index.owner", Account),
     ("library_items.owner", Account),
+    ("library_revisions.owner", Account),
     ("library_scopes.owner", Account),
     ("library_shares.account", Account),
     ("library_usage.owner", Account),
