@@ -105,7 +105,7 @@ fn the_bytes_of_json_with_many_small_maps_and_lists_are_estimated() {
 
 #[test]
 fn the_bytes_of_constraints_are_estimated() {
-    let many = ">0.0.0.0.0.0.0.0,".repeat(15) + ">0";
+    let many = ">0.0.0.0.0.0.0,".repeat(15) + ">0";
     for text in ["1.2.3", ">=0,!=1.2.3", "===1.2.0", &many, ">1!2.0rc1.post3.dev4+local.1"] {
         check(text, || Constraint::parse(text).unwrap());
     }
@@ -146,5 +146,6 @@ fn the_bytes_of_versions_are_estimated() {
 fn the_bytes_of_grants_are_estimated() {
     let condition = json!({"key": "tool_name", "operator": "startsWith", "value": "search_in_the_knowledge_base"});
     let grant = json!({"permission": "Tool:InvokeTool", "conditions": vec![condition; 10]});
-    check("grants", || read::<Grants>(&json!(vec![grant; 8])));
+    let grants = json!(vec![grant; 8]);
+    check("grants", || read::<Grants>(&grants));
 }

@@ -197,7 +197,7 @@ impl TestApp {
     /// Publishes the next major version of a tool with an input schema of so many bytes.
     pub async fn version_with_schema(&self, tool: &str, bytes: usize) {
         let lease = self.lease(tool).await;
-        let input_schema = json!({"type": "object", "description": "x".repeat(bytes - 35)});
+        let input_schema = json!({"type": "object", "description": "x".repeat(bytes - 34)});
         assert_eq!(input_schema.to_string().len(), bytes);
         let new = NewVersion { input_schema, bump: BumpKind::Major, ..new_version(&[]) };
         self.store.publish_version(&lease, new).await.unwrap();

@@ -74,6 +74,7 @@ async fn calls_share_a_callable_until_a_change() {
     }
     let eve = world.organization("eve").await;
     assert!(callable(&world, &eve, &tool, "").await.is_none(), "another organisation's");
+    world.publish(&acme, &tool, BumpKind::Minor).await;
     assert!(!Arc::ptr_eq(&first, &callable(&world, &acme, &tool, "").await.unwrap()));
 }
 
