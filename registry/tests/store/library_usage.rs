@@ -1,5 +1,7 @@
 //! The bytes that items of the Library take, and lists that read no more than they show.
 
+use std::time::Duration;
+
 use registry::{Error, LibraryContent, LibraryFamily, LibraryFilter, LibraryRange};
 use serde_json::json;
 
@@ -113,6 +115,7 @@ async fn pages_follow_each_other_over_own_and_shared_items() {
     let mut all = Vec::new();
     for number in 0..7 {
         let owner = if number % 2 == 0 { &ada } else { &of_bob };
+        world.clock.advance(Duration::from_millis(2));
         let item = owner.create(PROMPTS, content(&number.to_string())).await.unwrap();
         if number % 2 == 1 {
             of_bob.share(PROMPTS, &item.id, &acme.user()).await.unwrap();

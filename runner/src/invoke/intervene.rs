@@ -33,13 +33,22 @@ pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Cal
     match call.inputs.as_slice() {
         [input] => {
             let arguments = input.input_parameters.as_str();
-            confirmed(&call.interaction, arguments, subject(target, call, arguments))
+            if arguments.len() > SHOWN_BYTES_MAX {
+                return Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() });
+            }
+            let arguments = canonical(arguments);
+            confirmed(&call.interaction, &arguments, subject(target, call, &arguments))
         }
         _ => Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }),
     }
 }
 
-/// The call as the person confirms it. Keys of JSON objects are in their order.
+/// The arguments of a call, written anew: a client may escape letters that need no escape, and put white space between the values.
+fn canonical(arguments: &str) -> String {
+    serde_json::from_str::<Value>(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
+}
+
+/// The call as the person confirms it.
 fn subject(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall {
     ConfirmedCall {
         tool: target.name().to_owned(),
@@ -91,10 +100,7 @@ fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) ->
 }
 
 fn question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
-    // Written anew: a client may escape letters that need no escape, and put white space between the values.
-    let written =
-        serde_json::from_str::<Value>(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string());
-    let message = format!("Run {} with {}?", visible(&call.tool), visible_json(&written));
+    let message = format!("Run {} with {}?", visible(&call.tool), visible_json(arguments));
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
     let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
@@ -186,7 +192,7 @@ mod tests {
 
     #[test]
     fn letters_that_need_no_escape_are_shown() {
-        let asked = question("{ \n\"to\" :\t\"\\u0061da\\u202e\" }", call(5)).unwrap();
+        let asked = question(&canonical("{ \n\"to\" :\t\"\\u0061da\\u202e\" }"), call(5)).unwrap();
         let message = serde_json::from_str::<Value>(&asked.body).unwrap()["params"]["message"].clone();
         assert_eq!(message, r#"Run pay with {"to":"ada\u202e"}?"#);
     }

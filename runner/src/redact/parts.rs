@@ -14,16 +14,21 @@ pub(super) enum Part {
     Credential(String),
     /// Anything else.
     Text(String),
+    /// A text whose parts are found otherwise.
+    Whole(String),
 }
 
 /// Finds the parts of a value. Each is at most as long as the value.
 pub(super) fn parts_of(value: &str) -> Vec<Part> {
-    let mut parts: Vec<Part> = decoded::variants(value).into_iter().map(Part::Text).collect();
-    parts.extend(lists::lines(value).into_iter().map(Part::Text));
+    let mut parts: Vec<Part> = lists::joined(value).into_iter().map(Part::Whole).collect();
     if let Some(members) = json::members(value) {
+        // The lines and the words of a document are no values that a program uses.
+        parts.extend(lists::lines(value).into_iter().map(Part::Whole));
         parts.extend(members.into_iter().map(Part::Text));
         return parts;
     }
+    parts.extend(lists::lines(value).into_iter().map(Part::Text));
+    parts.extend(decoded::variants(value).into_iter().map(Part::Text));
     parts.extend(pairs::credential(value).into_iter().map(Part::Credential));
     parts.extend(pairs::value(value).into_iter().map(Part::Text));
     if let Some(url) = Url::parse(value) {

@@ -23,6 +23,8 @@ pub(super) struct Values {
     /// The secrets, without the blanks around them.
     pub wholes: BTreeSet<String>,
     pub parts: BTreeSet<String>,
+    /// The parts whose parts were looked for.
+    expanded: BTreeSet<String>,
     bytes: usize,
 }
 
@@ -55,11 +57,12 @@ impl Values {
         Some(values)
     }
 
-    /// Adds a part, and returns it when it is new.
+    /// Adds a part, and returns it when it is new and may have parts.
     fn add(&mut self, part: Part) -> Option<String> {
+        let has_parts = !matches!(part, Part::Whole(_));
         let (text, is_searched) = match part {
             Part::Credential(text) => (text, true),
-            Part::Text(text) => {
+            Part::Text(text) | Part::Whole(text) => {
                 let is_searched = !is_common(trim(&text));
                 (text, is_searched)
             }
@@ -69,8 +72,10 @@ impl Values {
             return None;
         }
         let value = value.to_owned();
-        self.bytes += value.len();
-        self.parts.insert(value.clone()).then_some(value)
+        if self.parts.insert(value.clone()) {
+            self.bytes += value.len();
+        }
+        (has_parts && self.expanded.insert(value.clone())).then_some(value)
     }
 
     pub fn all(&self) -> impl Iterator<Item = &str> {
@@ -80,7 +85,7 @@ impl Values {
     /// The same values for texts in lower case.
     pub fn into_lowercase(self) -> Self {
         let lower = |values: BTreeSet<String>| values.iter().map(|value| value.to_lowercase()).collect();
-        Self { wholes: lower(self.wholes), parts: lower(self.parts), bytes: self.bytes }
+        Self { wholes: lower(self.wholes), parts: lower(self.parts), ..Self::default() }
     }
 
     pub fn wholes_bytes(&self) -> usize {

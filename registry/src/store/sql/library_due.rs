@@ -28,8 +28,7 @@ const TIME: &str = "SELECT {now} AS now";
 pub const ADVANCE: &str =
     "UPDATE library_items SET label = made.label, body = made.body, content_bytes = made.content_bytes, content = made.content,
         due_at = made.due_at, updated_at = $1, revision = library_items.revision + 1
-    FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, content_bytes INTEGER, content TEXT,
-        due_at INTEGER} made
+    FROM {records $2 organization TEXT, item TEXT, seen INTEGER, label TEXT, body TEXT, content_bytes INTEGER, content TEXT, due_at INTEGER} made
     WHERE library_items.organization = made.organization AND library_items.item = made.item
         AND library_items.revision = made.seen AND library_items.deleted_at IS NULL
     RETURNING library_items.organization, library_items.item";

@@ -56,8 +56,10 @@ const IDS: &str = page!("i.item");
 /// Greater than every id.
 const AFTER_ALL: &str = "~";
 
+/// The changes of items of others count while there are any.
 const CHANGES: &str = "SELECT app, changes FROM library_changes
-    WHERE organization = $1 AND family = $2 AND reader = $3 AND app IN ($4, '*') ORDER BY app";
+    WHERE organization = $1 AND family = $2 AND reader = $3 AND (app = $4 OR app = '*' AND EXISTS
+        (SELECT 1 FROM library_shares s WHERE s.organization = $1 AND s.account = $3 AND s.family = $2)) ORDER BY app";
 
 impl Library {
     /// Lists the items of a family that the user owns or that others share with the user.

@@ -6,24 +6,32 @@ use crate::redact::forms::SECRET_BYTES_MIN;
 /// Letters of a word among words. A longer one is no word of a sentence.
 const WORD_BYTES_MAX: usize = 15;
 
-/// The lines of a value, and its lines without line ends between them. A text has the lines of a key file with other line ends or
-/// none; the search leaves out line ends.
+/// The lines of a value that has several.
 pub(super) fn lines(value: &str) -> Vec<String> {
-    let lines: Vec<&str> = value.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']).map(str::trim).collect();
-    let mut parts: Vec<String> = Vec::new();
+    let lines = split(value);
+    if lines.len() > 1 { lines.into_iter().map(str::to_owned).collect() } else { Vec::new() }
+}
+
+/// The lines of a value without line ends between them, and a key file without its marks. A text has the lines of a key file with other
+/// line ends or none; the search leaves out line ends.
+pub(super) fn joined(value: &str) -> Vec<String> {
+    let lines = split(value);
+    let is_border = |line: &&str| line.is_empty() || line.contains(": ") || is_armour(line);
+    let mut parts: Vec<String> = lines.split(is_border).map(<[&str]>::concat).collect();
+    parts.extend(armoured(value));
     if lines.len() > 1 {
-        parts.extend(lines.iter().map(|line| (*line).to_owned()));
         parts.push(lines.concat());
         // Lines that are searched are found between other line ends, too, also in base64.
         if lines.iter().any(|line| (1..SECRET_BYTES_MIN).contains(&line.len())) {
             parts.extend(["\n", "\r\n"].map(|line_end| lines.join(line_end)));
         }
     }
-    let is_border = |line: &&str| line.is_empty() || line.contains(": ") || is_armour(line);
-    parts.extend(lines.split(is_border).map(<[&str]>::concat));
-    parts.extend(armoured(value));
     parts.retain(|part| part != value);
     parts
+}
+
+fn split(value: &str) -> Vec<&str> {
+    value.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']).map(str::trim).collect()
 }
 
 /// The bytes between the marks of a key file, without blanks. Some configurations replace its line ends by spaces.
