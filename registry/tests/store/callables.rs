@@ -62,7 +62,7 @@ async fn calls_share_a_callable_until_a_change() {
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
     world.publish(&acme, &tool, BumpKind::Major).await;
-    // A database server also announces the writes of this store, a moment later.
+    // A database server tells once that everything may have changed, when this store begins to listen.
     let (mut first, mut attempts) = (callable(&world, &acme, &tool, "").await.unwrap(), 0);
     loop {
         let second = callable(&world, &acme, &tool, "").await.unwrap();

@@ -110,11 +110,12 @@ async fn notices_arrive_again_over_another_path() {
     let url = cluster.url("postgres");
     let relay = Relay::before(&url);
     let world = world_behind(&relay, &url).await;
+    timeout(PATIENCE, world.store.cancellation_requested()).await.expect("a connection");
     relay.vanish();
     relay.return_on_another_path();
-    // That of the new connection: notices may have been missed.
+    // Those of the loss and of the new connection: notices may have been missed.
     timeout(PATIENCE, async {
-        for _ in 0..3 {
+        for _ in 0..2 {
             world.store.cancellation_requested().await;
         }
     })
