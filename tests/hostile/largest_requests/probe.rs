@@ -10,6 +10,8 @@ use super::wire::Sent;
 
 /// Pause between two probes.
 const PACE: Duration = Duration::from_millis(50);
+/// Probes without any response of success, after which the server counts as gone.
+const TRIES_MAX: usize = 2_000;
 
 /// The slowest probes of a kind, and how many were answered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,7 +21,7 @@ pub struct Probed {
     pub slowest: Duration,
 }
 
-/// Sends probes until the attack is over, and at least one that begins after its beginning.
+/// Sends probes until the attack is over and one of them succeeded.
 pub fn probe(address: SocketAddr, request: &Sent, is_over: &AtomicBool) -> Probed {
     let mut probed = Probed::default();
     loop {
@@ -28,7 +30,8 @@ pub fn probe(address: SocketAddr, request: &Sent, is_over: &AtomicBool) -> Probe
         probed.count += 1;
         probed.refused += usize::from(returned.status != 200);
         probed.slowest = probed.slowest.max(began.elapsed());
-        if is_over.load(Ordering::Relaxed) {
+        let is_answered = probed.refused < probed.count;
+        if is_over.load(Ordering::Relaxed) && (is_answered || probed.count >= TRIES_MAX) {
             return probed;
         }
         std::thread::sleep(PACE);
