@@ -112,15 +112,15 @@ fn neighbours_of_the_largest_requests_are_served() {
     let mut failures = admitted_beyond_bounds(&world);
     let memory = Memory::of(world.server.process_id());
     let idle_bytes = memory.now();
-    let mut all = operations::attacks(&world, scale.shapes, scale.at_once);
-    all.extend(methods::attacks(&world, scale.shapes, scale.at_once));
-    all.extend(attacks::attacks(&world, scale));
     let around = Surroundings { world: &world, ready, call, memory, idle_bytes };
-    for attack in &all {
+    let mut run = |attack: &Attack| {
         let measured = around.measure(attack);
         measured.print();
         failures.extend(measured.failures(scale));
-    }
+    };
+    operations::attack(&world, scale, &mut run);
+    methods::attack(&world, scale, &mut run);
+    attacks::attacks(&world, scale).iter().for_each(&mut run);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(world.server.log_about("panicked"), "");
 }

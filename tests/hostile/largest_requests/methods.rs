@@ -5,10 +5,10 @@ use std::time::Duration;
 use api::MCP_METHODS;
 use serde_json::{Value, json};
 
-use super::Attack;
 use super::shapes::{BODY_BYTES, Shape, filled};
 use super::wire::Sent;
 use super::world::World;
+use super::{Attack, Scale};
 use crate::mcp::client::{LEGACY, MODERN, meta};
 
 /// Time that a stream is read.
@@ -53,11 +53,11 @@ fn is_of_session(method: &str) -> bool {
     ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
 }
 
-/// The attacks of all methods. A method without parameters here fails the test.
-pub fn attacks(world: &World, shapes: &[Shape], at_once: usize) -> Vec<Attack> {
+/// Makes the attacks of all methods, one after the other. A method without parameters here fails the test.
+pub fn attack(world: &World, scale: &Scale, mut run: impl FnMut(&Attack)) {
     let session = begin_session(world);
-    let each = MCP_METHODS.into_iter().flat_map(|method| shapes.iter().map(move |shape| (method.name, *shape)));
-    each.map(|(method, shape)| {
+    let each = MCP_METHODS.into_iter().flat_map(|method| scale.shapes.iter().map(move |shape| (method.name, *shape)));
+    for (method, shape) in each {
         let (params, place) = parameters(method, world).unwrap_or_else(|| panic!("{method} has no case here"));
         let request = |number: usize| {
             let message = Message { method, params: params.clone(), number };
@@ -65,9 +65,8 @@ pub fn attacks(world: &World, shapes: &[Shape], at_once: usize) -> Vec<Attack> {
             let sent = message.filled(world, (place, shape), session);
             if method == "subscriptions/listen" { sent.for_a_while(LISTENS_FOR) } else { sent }
         };
-        Attack { name: format!("{method} {shape:?}"), requests: (0..at_once).map(request).collect() }
-    })
-    .collect()
+        run(&Attack { name: format!("{method} {shape:?}"), requests: (0..scale.at_once).map(request).collect() });
+    }
 }
 
 /// A message of a client.

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use api::RequestBound;
 use serde_json::{Value, json};
 
-use super::Attack;
 use super::shapes::{Shape, filled, largest, query};
 use super::wire::Sent;
 use super::world::World;
+use super::{Attack, Scale};
 use crate::harness::{fetch, input};
 
 /// The form of the largest request of an operation.
@@ -92,11 +92,9 @@ fn case(operation: &str) -> Option<Case> {
     found.map(|(case, _)| *case)
 }
 
-/// The attacks of all operations. An operation without a case fails the test.
-pub fn attacks(world: &World, shapes: &[Shape], at_once: usize) -> Vec<Attack> {
-    let mut attacks = Vec::new();
-    each(world, |operation, case| attacks.extend(operation.attacks(world, case, (shapes, at_once))));
-    attacks
+/// Makes the attacks of all operations, one after the other: together they have gigabytes. An operation without a case fails the test.
+pub fn attack(world: &World, scale: &Scale, mut run: impl FnMut(&Attack)) {
+    each(world, |operation, case| operation.attacks(world, case, scale).iter().for_each(&mut run));
 }
 
 /// For each operation that reads a body, a body that has one byte too many.
@@ -147,15 +145,16 @@ impl Operation<'_> {
         *BODY_BYTES.get(self.id()).unwrap_or_else(|| panic!("{} reads no body", self.id()))
     }
 
-    fn attacks(&self, world: &World, case: Case, (shapes, at_once): (&[Shape], usize)) -> Vec<Attack> {
+    fn attacks(&self, world: &World, case: Case, scale: &Scale) -> Vec<Attack> {
         let of_requests = |name: String, request: &dyn Fn(usize) -> Sent| Attack {
             name,
-            requests: (0..at_once).map(request).collect(),
+            requests: (0..scale.at_once).map(request).collect(),
         };
         let id = self.id().to_owned();
         match case {
             Case::Message => Vec::new(),
-            Case::Body => shapes
+            Case::Body => scale
+                .shapes
                 .iter()
                 .map(|shape| {
                     of_requests(format!("{id} {shape:?}"), &|number| {
