@@ -5,7 +5,11 @@ ALTER TABLE inv_started ADD COLUMN caller_address TEXT;
 
 -- The account of a user: an id that is never given again, made of the user id and the position of the user. Rows that belong to a user have
 -- it. The id that people use is free again when the user is removed: rows that only tell people who did something have that one.
-CREATE TABLE new_members (
+ALTER TABLE tokens RENAME TO old_tokens;
+ALTER TABLE api_keys RENAME TO old_api_keys;
+ALTER TABLE members RENAME TO old_members;
+
+CREATE TABLE members (
     organization TEXT NOT NULL REFERENCES organizations,
     account      TEXT NOT NULL,
     user_id      TEXT NOT NULL,
@@ -15,10 +19,10 @@ CREATE TABLE new_members (
     PRIMARY KEY (organization, account),
     UNIQUE (organization, user_id)
 ) STRICT;
-INSERT INTO new_members (organization, account, user_id, created_at, role, sequence)
-    SELECT organization, user_id || '#' || sequence, user_id, created_at, role, sequence FROM members;
+INSERT INTO members (organization, account, user_id, created_at, role, sequence)
+    SELECT organization, user_id || '#' || sequence, user_id, created_at, role, sequence FROM old_members;
 
-CREATE TABLE new_api_keys (
+CREATE TABLE api_keys (
     api_key_id   TEXT PRIMARY KEY,
     organization TEXT NOT NULL,
     account      TEXT NOT NULL,
@@ -29,31 +33,28 @@ CREATE TABLE new_api_keys (
     expires_at   INTEGER,
     last_used_at INTEGER,
     sequence     INTEGER NOT NULL DEFAULT 0,
-    FOREIGN KEY (organization, account) REFERENCES new_members
+    FOREIGN KEY (organization, account) REFERENCES members
 ) STRICT;
-INSERT INTO new_api_keys (api_key_id, organization, account, key_hash, created_at, revoked_at, name, expires_at, last_used_at, sequence)
+INSERT INTO api_keys (api_key_id, organization, account, key_hash, created_at, revoked_at, name, expires_at, last_used_at, sequence)
     SELECT k.api_key_id, k.organization, m.account, k.key_hash, k.created_at, k.revoked_at, k.name, k.expires_at, k.last_used_at, k.sequence
-    FROM api_keys k JOIN new_members m ON m.organization = k.organization AND m.user_id = k.user_id;
+    FROM old_api_keys k JOIN members m ON m.organization = k.organization AND m.user_id = k.user_id;
 
-CREATE TABLE new_tokens (
+CREATE TABLE tokens (
     token_hash   BLOB PRIMARY KEY,
     organization TEXT NOT NULL,
     account      TEXT NOT NULL,
-    api_key_id   TEXT NOT NULL REFERENCES new_api_keys,
+    api_key_id   TEXT NOT NULL REFERENCES api_keys,
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER NOT NULL,
-    FOREIGN KEY (organization, account) REFERENCES new_members
+    FOREIGN KEY (organization, account) REFERENCES members
 ) STRICT;
-INSERT INTO new_tokens (token_hash, organization, account, api_key_id, created_at, expires_at)
+INSERT INTO tokens (token_hash, organization, account, api_key_id, created_at, expires_at)
     SELECT t.token_hash, t.organization, m.account, t.api_key_id, t.created_at, t.expires_at
-    FROM tokens t JOIN new_members m ON m.organization = t.organization AND m.user_id = t.user_id;
+    FROM old_tokens t JOIN members m ON m.organization = t.organization AND m.user_id = t.user_id;
 
-DROP TABLE tokens;
-DROP TABLE api_keys;
-DROP TABLE members;
-ALTER TABLE new_members RENAME TO members;
-ALTER TABLE new_api_keys RENAME TO api_keys;
-ALTER TABLE new_tokens RENAME TO tokens;
+DROP TABLE old_tokens;
+DROP TABLE old_api_keys;
+DROP TABLE old_members;
 
 CREATE INDEX members_by_role ON members (organization, role);
 CREATE UNIQUE INDEX members_by_sequence ON members (organization, sequence);
