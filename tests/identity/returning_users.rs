@@ -64,7 +64,10 @@ impl Filled {
             request(bob, "GET", &path, &Value::Null).expect(200);
             self.lists.push(format!("/api/v1/{family}"));
             self.objects.push(("GET", path.clone(), Value::Null));
-            self.objects.push(("DELETE", path, Value::Null));
+            // Prompts have no route that deletes.
+            if family != "prompts" {
+                self.objects.push(("DELETE", path, Value::Null));
+            }
         }
         request(bob, "PUT", "/api/v1/preferences/tone", &json!({"value": "secret"})).expect(200);
         self.lists.push("/api/v1/preferences".to_owned());
