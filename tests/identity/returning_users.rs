@@ -90,7 +90,7 @@ impl Filled {
         }
         let path = format!("/v1/{}/human_request", bob.organization);
         self.objects.push(("GET", format!("{path}/{asked}"), Value::Null));
-        self.objects.push(("POST", format!("{path}/{asked}/answer"), json!({"answer": "yes"})));
+        self.objects.push(("POST", format!("{path}/{asked}/answer"), json!({"human_input": "yes"})));
         self.lists.push(path);
         self.lists.push(format!("/v1/{}/agent_run", bob.organization));
     }
