@@ -16,7 +16,7 @@ impl UnfitVariables {
         let plain = variables.envvars.iter().map(|(name, value)| (name.to_string(), value.as_str()));
         let secrets = variables.secrets.iter().map(|(name, value)| (name.to_string(), value.expose()));
         let unfit = plain.chain(secrets).filter_map(|(name, value)| {
-            defect(value)?;
+            find_defect(value)?;
             Some((name, SecretValue::new(value.to_owned())))
         });
         Self(unfit.collect())
@@ -25,7 +25,7 @@ impl UnfitVariables {
     /// Says which variables with a defect a text contains, and what to do; empty when it contains none.
     pub fn explain(&self, text: &str) -> String {
         let in_text = self.0.iter().filter(|(_, value)| text.contains(value.expose()));
-        let named = in_text.filter_map(|(name, value)| Some(format!("{name}, which {}", defect(value.expose())?)));
+        let named = in_text.filter_map(|(name, value)| Some(format!("{name}, which {}", find_defect(value.expose())?)));
         let named: Vec<_> = named.take(NAMED_MAX).collect();
         if named.is_empty() {
             return String::new();
@@ -35,7 +35,7 @@ impl UnfitVariables {
 }
 
 /// The property of a value that a header or a URL may not have.
-fn defect(value: &str) -> Option<&'static str> {
+fn find_defect(value: &str) -> Option<&'static str> {
     let is_line_end = |character| matches!(character, '\n' | '\r');
     let outer = |text: &str| text.chars().any(is_line_end);
     let trimmed = trim(value);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_names_the_variable_and_its_defect() {
+    fn an_error_names_the_variable_and_its_find_defect() {
         let name = |text: &str| EnvvarName::parse(text).unwrap();
         let secrets = [("KEY", "sk-1234\n"), ("BOM", "\u{feff}sk-5678"), ("FINE", "sk-9012"), ("PEM", "a\nb")];
         let secrets = secrets.map(|(text, value)| (name(text), SecretValue::new(value.into())));

@@ -36,20 +36,20 @@ pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Cal
             if arguments.len() > SHOWN_BYTES_MAX {
                 return Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() });
             }
-            let arguments = canonical(arguments);
-            confirmed(&call.interaction, &arguments, subject(target, call, &arguments))
+            let arguments = write_anew(arguments);
+            confirmed(&call.interaction, &arguments, describe_call(target, call, &arguments))
         }
         _ => Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }),
     }
 }
 
 /// The arguments of a call, written anew: a client may escape letters that need no escape, and put white space between the values.
-fn canonical(arguments: &str) -> String {
+fn write_anew(arguments: &str) -> String {
     serde_json::from_str::<Value>(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
 }
 
 /// The call as the person confirms it.
-fn subject(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall {
+fn describe_call(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall {
     ConfirmedCall {
         tool: target.name().to_owned(),
         tool_id: target.tool_id().cloned(),
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn letters_that_need_no_escape_are_shown() {
-        let asked = question(&canonical("{ \n\"to\" :\t\"\\u0061da\\u202e\" }"), call(5)).unwrap();
+        let asked = question(&write_anew("{ \n\"to\" :\t\"\\u0061da\\u202e\" }"), call(5)).unwrap();
         let message = serde_json::from_str::<Value>(&asked.body).unwrap()["params"]["message"].clone();
         assert_eq!(message, r#"Run pay with {"to":"ada\u202e"}?"#);
     }

@@ -19,22 +19,22 @@ pub(super) enum Part {
 }
 
 /// Finds the parts of a value. Each is at most as long as the value.
-pub(super) fn parts_of(value: &str) -> Vec<Part> {
-    let mut parts: Vec<Part> = lists::joined(value).into_iter().map(Part::Whole).collect();
-    if let Some(members) = json::members(value) {
+pub(super) fn find_parts(value: &str) -> Vec<Part> {
+    let mut parts: Vec<Part> = lists::join_lines(value).into_iter().map(Part::Whole).collect();
+    if let Some(members) = json::find_members(value) {
         // The lines and the words of a document are no values that a program uses.
-        parts.extend(lists::lines(value).into_iter().map(Part::Whole));
+        parts.extend(lists::find_lines(value).into_iter().map(Part::Whole));
         parts.extend(members.into_iter().map(Part::Text));
         return parts;
     }
-    parts.extend(lists::lines(value).into_iter().map(Part::Text));
-    parts.extend(decoded::variants(value).into_iter().map(Part::Text));
-    parts.extend(pairs::credential(value).into_iter().map(Part::Credential));
-    parts.extend(pairs::value(value).into_iter().map(Part::Text));
+    parts.extend(lists::find_lines(value).into_iter().map(Part::Text));
+    parts.extend(decoded::find_variants(value).into_iter().map(Part::Text));
+    parts.extend(pairs::find_credential(value).into_iter().map(Part::Credential));
+    parts.extend(pairs::find_value(value).into_iter().map(Part::Text));
     if let Some(url) = Url::parse(value) {
         parts.extend(url.credentials().into_iter().map(Part::Credential));
         parts.extend(url.tokens().into_iter().map(Part::Text));
     }
-    parts.extend(lists::items(value).into_iter().map(Part::Text));
+    parts.extend(lists::find_items(value).into_iter().map(Part::Text));
     parts
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::common::is_common;
 use super::forms::SECRET_BYTES_MIN;
-use super::parts::{Part, parts_of};
+use super::parts::{Part, find_parts};
 
 /// Parts within parts, such as a line of the key within JSON within quotes.
 const DEPTH_MAX: usize = 6;
@@ -43,7 +43,7 @@ impl Values {
             }
         }
         while let Some((text, depth)) = queue.pop_front() {
-            for part in parts_of(&text) {
+            for part in find_parts(&text) {
                 if let Some(value) = values.add(part)
                     && depth < DEPTH_MAX
                 {

@@ -51,7 +51,7 @@ impl Invoker {
         let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
         let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
         let catalogue = self.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
-        let component = progress.calls.first().and_then(|call| component(catalogue.find(&call.name)?));
+        let component = progress.calls.first().and_then(|call| find_component(catalogue.find(&call.name)?));
         let (names, depth, interaction) = (names.clone(), *depth, progress.interaction(component));
         let single_call = progress.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
@@ -76,7 +76,7 @@ impl Invoker {
             }
             Err(Refusal { error: Error::ConfirmationAsked(question), records, .. }) => {
                 let (questions, invocation) = (vec![*question], records.into_iter().next());
-                Ok(Called::Asks { questions, component: component(listed), invocation })
+                Ok(Called::Asks { questions, component: find_component(listed), invocation })
             }
             Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
             Err(refusal) => Ok(Called::Ended(ToolObservation::of_refusal(refusal, listed))),
@@ -88,13 +88,15 @@ impl Called {
     fn of(mut result: RunResult, listed: &ListedTool) -> Self {
         match std::mem::take(&mut result.asked.questions) {
             none if none.is_empty() => Self::Ended(ToolObservation::of_run(result, listed)),
-            questions => Self::Asks { questions, component: component(listed), invocation: Some(result.invocation_id) },
+            questions => {
+                Self::Asks { questions, component: find_component(listed), invocation: Some(result.invocation_id) }
+            }
         }
     }
 }
 
 /// The code of a tool of the agent; `None` for a tool of the server.
-pub(super) fn component(listed: &ListedTool) -> Option<Digest> {
+pub(super) fn find_component(listed: &ListedTool) -> Option<Digest> {
     match &listed.source {
         ListedSource::Native(_) => None,
         ListedSource::Published { callable, .. } => Some(callable.version.component_digest),

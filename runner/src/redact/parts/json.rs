@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The members of a JSON object or array, or the text of a JSON string. Names of members are no secrets.
-pub(super) fn members(value: &str) -> Option<Vec<String>> {
+pub(super) fn find_members(value: &str) -> Option<Vec<String>> {
     // The parser refuses documents of more than 128 levels.
     let parsed: Value = value.starts_with(['{', '[', '"']).then(|| serde_json::from_str(value).ok())??;
     let mut members = Vec::new();

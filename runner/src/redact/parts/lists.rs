@@ -7,18 +7,18 @@ use crate::redact::forms::SECRET_BYTES_MIN;
 const WORD_BYTES_MAX: usize = 15;
 
 /// The lines of a value that has several.
-pub(super) fn lines(value: &str) -> Vec<String> {
-    let lines = split(value);
+pub(super) fn find_lines(value: &str) -> Vec<String> {
+    let lines = split_lines(value);
     if lines.len() > 1 { lines.into_iter().map(str::to_owned).collect() } else { Vec::new() }
 }
 
 /// The lines of a value without line ends between them, and a key file without its marks. A text has the lines of a key file with other
 /// line ends or none; the search leaves out line ends.
-pub(super) fn joined(value: &str) -> Vec<String> {
-    let lines = split(value);
+pub(super) fn join_lines(value: &str) -> Vec<String> {
+    let lines = split_lines(value);
     let is_border = |line: &&str| line.is_empty() || line.contains(": ") || is_armour(line);
     let mut parts: Vec<String> = lines.split(is_border).map(<[&str]>::concat).collect();
-    parts.extend(armoured(value));
+    parts.extend(find_armoured(value));
     if lines.len() > 1 {
         parts.push(lines.concat());
         // Lines that are searched are found between other line ends, too, also in base64.
@@ -30,12 +30,12 @@ pub(super) fn joined(value: &str) -> Vec<String> {
     parts
 }
 
-fn split(value: &str) -> Vec<&str> {
+fn split_lines(value: &str) -> Vec<&str> {
     value.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']).map(str::trim).collect()
 }
 
 /// The bytes between the marks of a key file, without blanks. Some configurations replace its line ends by spaces.
-fn armoured(value: &str) -> Option<String> {
+fn find_armoured(value: &str) -> Option<String> {
     let (_, rest) = value.split_once("-----BEGIN ")?;
     let (_, rest) = rest.split_once("-----")?;
     let body = rest.split_once("-----END ").map_or(rest, |(body, _)| body);
@@ -43,7 +43,7 @@ fn armoured(value: &str) -> Option<String> {
 }
 
 /// The items of a list whose separators are commas, semicolons, bars or blanks.
-pub(super) fn items(value: &str) -> Vec<String> {
+pub(super) fn find_items(value: &str) -> Vec<String> {
     let is_url = value.contains("://") && !value.contains(char::is_whitespace);
     // Parts of a URL are found otherwise, and its hosts are no secrets.
     let separators: &[char] = if is_url { &[';'] } else { &[',', ';', '|'] };

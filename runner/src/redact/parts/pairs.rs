@@ -27,7 +27,7 @@ const SCHEMES: [&str; 22] = [
 ];
 
 /// The credential after the name of a scheme: of `Bearer abc` and of `token: abc`, `abc`.
-pub(super) fn credential(value: &str) -> Option<String> {
+pub(super) fn find_credential(value: &str) -> Option<String> {
     let end = value.find(|character: char| character.is_whitespace() || matches!(character, ':' | '='))?;
     let (scheme, rest) = value.split_at_checked(end)?;
     let is_scheme = SCHEMES.iter().any(|one| one.eq_ignore_ascii_case(scheme));
@@ -36,7 +36,7 @@ pub(super) fn credential(value: &str) -> Option<String> {
 }
 
 /// The value after a name: of `KEY=value`, `export KEY=value`, `Name: value` and `user:password`.
-pub(super) fn value(value: &str) -> Option<String> {
+pub(super) fn find_value(value: &str) -> Option<String> {
     let (name, rest) = value.split_once(['=', ':'])?;
     let name = name.trim().trim_matches(['"', '\'', '{', '[']);
     let is_name = |character: char| character.is_alphanumeric() || "_-.@+$/ ".contains(character);
