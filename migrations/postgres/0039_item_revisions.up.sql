@@ -51,44 +51,63 @@ CREATE FUNCTION lathe_library_bytes(one library_items) RETURNS BIGINT LANGUAGE s
         + octet_length(coalesce(one.key, '')) + octet_length(coalesce(one.label, '')) ELSE 0 END
 $$;
 
--- The row of the organisation comes last, since all writers of the organisation wait for it.
-CREATE FUNCTION lathe_use_library(of_organization TEXT, of_owner TEXT, added_bytes BIGINT, added_items BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+CREATE FUNCTION lathe_use_library(of_organization TEXT, of_owner TEXT, added_bytes BIGINT, added_items BIGINT) RETURNS VOID
+LANGUAGE plpgsql AS $$
 BEGIN
-    IF added_bytes = 0 AND added_items = 0 THEN
-        RETURN;
+    IF added_bytes <> 0 OR added_items <> 0 THEN
+        INSERT INTO library_usage AS used (organization, owner, bytes, items)
+            VALUES (of_organization, of_owner, added_bytes, added_items)
+            ON CONFLICT (organization, owner)
+            DO UPDATE SET bytes = used.bytes + excluded.bytes, items = used.items + excluded.items;
     END IF;
-    INSERT INTO library_usage AS used (organization, owner, bytes, items) VALUES (of_organization, of_owner, added_bytes, added_items)
-        ON CONFLICT (organization, owner) DO UPDATE SET bytes = used.bytes + excluded.bytes, items = used.items + excluded.items;
-    INSERT INTO library_usage AS used (organization, owner, bytes, items) VALUES (of_organization, '', added_bytes, added_items)
-        ON CONFLICT (organization, owner) DO UPDATE SET bytes = used.bytes + excluded.bytes, items = used.items + excluded.items;
 END
 $$;
 
-CREATE FUNCTION lathe_note_library_change(one library_items) RETURNS VOID LANGUAGE plpgsql AS $$
+CREATE FUNCTION lathe_note_library_change(of_organization TEXT, of_reader TEXT, of_family TEXT, of_app TEXT) RETURNS VOID
+LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
-        VALUES (one.organization, one.owner, one.family, one.app, 1)
-        ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
-    INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
-        SELECT s.organization, s.account, s.family, '*', 1 FROM library_shares s
-        WHERE s.organization = one.organization AND s.item = one.item ORDER BY s.account
+        VALUES (of_organization, of_reader, of_family, of_app, 1)
         ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
 END
 $$;
 
-CREATE FUNCTION lathe_library_item() RETURNS trigger LANGUAGE plpgsql AS $$
+-- All writers of an organisation wait for its row, which therefore comes after that of the owner.
+CREATE FUNCTION lathe_library_usage() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        PERFORM lathe_note_library_change(NEW);
-        PERFORM lathe_use_library(NEW.organization, NEW.owner, lathe_library_bytes(NEW), 1);
-    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM lathe_use_library(NEW.organization, '', NEW.bytes, NEW.items);
+    ELSE
+        PERFORM lathe_use_library(NEW.organization, '', NEW.bytes - OLD.bytes, NEW.items - OLD.items);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION lathe_library_item_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM lathe_note_library_change(NEW.organization, NEW.owner, NEW.family, NEW.app);
+    PERFORM lathe_note_library_change(s.organization, s.account, s.family, '*') FROM
+        (SELECT * FROM library_shares WHERE organization = NEW.organization AND item = NEW.item ORDER BY account) s;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION lathe_library_item_size() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
         PERFORM lathe_use_library(OLD.organization, OLD.owner, -lathe_library_bytes(OLD), -1);
     ELSE
-        IF NEW.revision <> OLD.revision OR NEW.deleted_at IS DISTINCT FROM OLD.deleted_at THEN
-            PERFORM lathe_note_library_change(NEW);
-        END IF;
         PERFORM lathe_use_library(NEW.organization, NEW.owner, lathe_library_bytes(NEW) - lathe_library_bytes(OLD), 0);
     END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION lathe_library_item_creation() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM lathe_note_library_change(NEW.organization, NEW.owner, NEW.family, NEW.app);
+    PERFORM lathe_use_library(NEW.organization, NEW.owner, lathe_library_bytes(NEW), 1);
     RETURN NULL;
 END
 $$;
@@ -105,20 +124,34 @@ END
 $$;
 
 CREATE FUNCTION lathe_library_share() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    share library_shares;
 BEGIN
-    IF TG_OP = 'INSERT' THEN share := NEW; ELSE share := OLD; END IF;
-    INSERT INTO library_changes AS noted (organization, reader, family, app, changes)
-        VALUES (share.organization, share.account, share.family, '*', 1)
-        ON CONFLICT (organization, reader, family, app) DO UPDATE SET changes = noted.changes + 1;
+    IF TG_OP = 'INSERT' THEN
+        PERFORM lathe_note_library_change(NEW.organization, NEW.account, NEW.family, '*');
+    ELSE
+        PERFORM lathe_note_library_change(OLD.organization, OLD.account, OLD.family, '*');
+    END IF;
     RETURN NULL;
 END
 $$;
 
-CREATE TRIGGER library_items_counted AFTER INSERT OR UPDATE OR DELETE ON library_items
-    FOR EACH ROW EXECUTE FUNCTION lathe_library_item();
-CREATE TRIGGER library_revisions_counted AFTER INSERT OR DELETE ON library_revisions
+CREATE TRIGGER library_usage_begun AFTER INSERT ON library_usage
+    FOR EACH ROW WHEN (NEW.owner <> '') EXECUTE FUNCTION lathe_library_usage();
+CREATE TRIGGER library_usage_changed AFTER UPDATE ON library_usage
+    FOR EACH ROW WHEN (NEW.owner <> '') EXECUTE FUNCTION lathe_library_usage();
+CREATE TRIGGER library_items_created AFTER INSERT ON library_items
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_item_creation();
+CREATE TRIGGER library_items_resized AFTER UPDATE ON library_items
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_item_size();
+CREATE TRIGGER library_items_changed AFTER UPDATE ON library_items
+    FOR EACH ROW WHEN (NEW.revision <> OLD.revision OR NEW.deleted_at IS DISTINCT FROM OLD.deleted_at)
+    EXECUTE FUNCTION lathe_library_item_change();
+CREATE TRIGGER library_items_gone AFTER DELETE ON library_items
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_item_size();
+CREATE TRIGGER library_revisions_kept AFTER INSERT ON library_revisions
     FOR EACH ROW EXECUTE FUNCTION lathe_library_revision();
-CREATE TRIGGER library_shares_counted AFTER INSERT OR DELETE ON library_shares
+CREATE TRIGGER library_revisions_gone AFTER DELETE ON library_revisions
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_revision();
+CREATE TRIGGER library_shares_begun AFTER INSERT ON library_shares
+    FOR EACH ROW EXECUTE FUNCTION lathe_library_share();
+CREATE TRIGGER library_shares_ended AFTER DELETE ON library_shares
     FOR EACH ROW EXECUTE FUNCTION lathe_library_share();

@@ -32,7 +32,7 @@ CREATE TABLE library_usage (
     bytes        INTEGER NOT NULL,
     items        INTEGER NOT NULL,
     PRIMARY KEY (organization, owner)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Counts the changes of what a user sees of a family: of own items in an application, and of items of others, whose application is `*`.
 -- Whoever watches a list compares the numbers and reads no items.
@@ -43,7 +43,7 @@ CREATE TABLE library_changes (
     app          TEXT NOT NULL,
     changes      INTEGER NOT NULL,
     PRIMARY KEY (organization, reader, family, app)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER library_usage_begun AFTER INSERT ON library_usage WHEN NEW.owner <> '' BEGIN
     INSERT INTO library_usage (organization, owner, bytes, items) VALUES (NEW.organization, '', NEW.bytes, NEW.items)

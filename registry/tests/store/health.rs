@@ -20,7 +20,7 @@ async fn a_working_database_is_writable() {
 
 #[tokio::test]
 async fn a_refused_write_fails_the_check_until_the_disk_has_space() {
-    let world = World::with(Config { database_bytes_max: Some(768 * 1024), ..Config::for_tests() }).await;
+    let world = World::with(Config { database_bytes_max: Some(896 * 1024), ..Config::for_tests() }).await;
     let acme = world.organization("acme").await;
     world.store.check_writable().await.unwrap();
     let mut number = 0;
