@@ -106,7 +106,7 @@ fn the_bytes_of_json_with_many_small_maps_and_lists_are_estimated() {
 #[test]
 fn the_bytes_of_constraints_are_estimated() {
     let many = ">0.0.0.0.0.0.0,".repeat(15) + ">0";
-    for text in ["1.2.3", ">=0,!=1.2.3", "===1.2.0", &many, ">1!2.0rc1.post3.dev4+local.1"] {
+    for text in ["1.2.3", ">=0,!=1.2.3", "===1.2.0", &many, "==1!2.0rc1.post3.dev4+local.1"] {
         check(text, || Constraint::parse(text).unwrap());
     }
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::sql::NamedAgent;
 use crate::account::{AccountId, OrganizationId};
 use crate::agent::{AgentReference, RunningAgent};
-use crate::byte_cache::{ByteCache, CacheBound};
+use crate::byte_cache::{ByteCache, CacheBound, heap_bytes};
 use crate::callable::Callable;
 use crate::ids::{AgentId, ToolId, VersionId};
 use crate::user_variable::SealedUserVariable;
@@ -24,6 +23,18 @@ pub(super) const AGENT_REFERENCES: CacheBound = CacheBound { name: "references o
 pub(super) const RUNNING_AGENTS: CacheBound = CacheBound { name: "running agents", bytes_max: 64 << 20 };
 /// Most users have no variables.
 pub(super) const USER_VARIABLES: CacheBound = CacheBound { name: "variables of users", bytes_max: 8 << 20 };
+
+/// An agent with a name. Personal agents of different authors can have the same slug.
+#[derive(Clone)]
+pub(super) struct NamedAgent {
+    pub agent: AgentId,
+    /// `None` for an agent of the organisation.
+    pub personal_of: Option<AccountId>,
+}
+
+heap_bytes! {
+    NamedAgent { agent, personal_of }
+}
 
 pub(super) struct CallCaches {
     /// The versions that constraints resolve to, by the text of the constraint. The text is the key because `~=1.0` and `~=1.0.0`

@@ -27,7 +27,6 @@ pub use library::Library;
 pub use library_due::{Advance, AdvancedItem, DueRun};
 pub use library_run_ends::{EndedRun, Report};
 pub use rate_limits::CountedRequest;
-pub(super) use running_agents::NamedAgent;
 
 mod administrators;
 mod agent_assignments;

@@ -7,10 +7,10 @@ use super::agents;
 use super::row::parsed;
 use crate::account::AccountId;
 use crate::agent::{Agent, AgentReference, AgentRevision, AgentScope, RunningAgent};
-use crate::byte_cache::heap_bytes;
 use crate::error::Result;
 use crate::ids::AgentId;
 use crate::principal::Principal;
+use crate::store::call_caches::NamedAgent;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
@@ -20,18 +20,6 @@ const NAMED: &str = "SELECT agent, scope, author FROM agents
 const FIND: &str = "SELECT * FROM agents WHERE organization = $1 AND agent = $2 AND deleted_at IS NULL";
 
 const REVISION: &str = "SELECT * FROM agent_revisions WHERE organization = $1 AND agent = $2 AND revision = $3";
-
-/// An agent with a name. Personal agents of different authors can have the same slug.
-#[derive(Clone)]
-pub(in crate::store) struct NamedAgent {
-    agent: AgentId,
-    /// `None` for an agent of the organisation.
-    personal_of: Option<AccountId>,
-}
-
-heap_bytes! {
-    NamedAgent { agent, personal_of }
-}
 
 impl Store {
     /// Returns an agent that the user sees, with its running revision. `None` also for an agent that was never deployed. Results
