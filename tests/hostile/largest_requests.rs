@@ -86,6 +86,7 @@ struct Measured {
     request_bytes: usize,
     response_bytes: usize,
     statuses: Vec<u16>,
+    is_not_admitted: bool,
     disorderly: Vec<String>,
     ready: Probed,
     call: Probed,
@@ -161,6 +162,7 @@ impl Surroundings<'_> {
             request_bytes: attack.requests.iter().map(Sent::bytes).max().unwrap_or_default(),
             response_bytes: returned.iter().map(|one| one.bytes).max().unwrap_or_default(),
             statuses: returned.iter().map(|one| one.status).collect(),
+            is_not_admitted: returned.iter().any(Returned::is_too_long),
             disorderly: disorderly.map(|one| format!("{} {:.300}", one.status, one.text())).collect(),
             ready,
             call,
@@ -212,7 +214,7 @@ impl Measured {
         let is_slow = |probed: &Probed, time_max| scale.measures && (probed.slowest > time_max || probed.refused > 0);
         [
             (!self.disorderly.is_empty(), format!("a disorderly response: {:?}", self.disorderly.first())),
-            (self.statuses.contains(&413), "the largest body is not admitted".to_owned()),
+            (self.is_not_admitted, "the largest body is not admitted".to_owned()),
             (self.memory > MEMORY_BYTES_MAX, format!("{} MiB above the idle server", self.memory >> 20)),
             (self.ready.refused == self.ready.count, "the server was never ready".to_owned()),
             (self.call.refused == self.call.count, "the neighbour was never answered".to_owned()),

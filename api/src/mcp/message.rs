@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 /// call ([`super::dialogue`], [`super::request_state`]).
 const PAYLOADS: [&str; 3] = ["arguments", "inputResponses", "requestState"];
 /// Bytes of all other parameters of a message: a hundred URIs to watch fit.
-const PARAMETERS_BYTES_MAX: usize = 256 << 10;
+pub(super) const PARAMETERS_BYTES_MAX: usize = 256 << 10;
 /// Bytes of the parameters of `initialize`, which a session keeps.
-const INITIALIZE_BYTES_MAX: usize = 16 << 10;
+pub(super) const INITIALIZE_BYTES_MAX: usize = 16 << 10;
 /// Bytes of a text in them, such as a name, a URI, a cursor, a progress token or a value to complete.
 const TEXT_BYTES_MAX: usize = 4_096;
 /// Bytes of the id of a request and of the name of its method.

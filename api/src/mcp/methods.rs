@@ -1,5 +1,5 @@
 //! The methods that this server answers, each with the bytes of its result and the kind of its work. The bytes are enforced by
-//! [`bounded`]; requests have the bound of the route.
+//! [`bounded`], those of a message by [`super::message`] and the route.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,12 @@ use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult, ReadResourceResponse,
 };
 
+use super::message::{INITIALIZE_BYTES_MAX, PARAMETERS_BYTES_MAX};
+use crate::body_bounds::BodyBound;
 use crate::router::Work;
+
+/// Bytes of a message with inputs of a tool, values of a prompt, or answers.
+const PAYLOAD: usize = BodyBound::Content.bytes_max();
 
 /// A result without content.
 const EMPTY: usize = 0;
@@ -26,6 +31,8 @@ const PROMPTS: usize = 64 << 20;
 #[derive(Clone, Copy, Debug)]
 pub struct McpMethod {
     pub name: &'static str,
+    /// Bytes of the parameters.
+    pub request_bytes_max: usize,
     /// Bytes of a result; `None` for a stream.
     pub result_bytes_max: Option<usize>,
     pub work: Work,
@@ -47,7 +54,12 @@ pub const METHODS: [McpMethod; 20] = [
     method("server/discover", OBJECT, Work::Memory),
     method("skills/get", OBJECT, Work::Reads),
     method("skills/list", PAGE, Work::Lists),
-    McpMethod { name: "subscriptions/listen", result_bytes_max: None, work: Work::Stream },
+    McpMethod {
+        name: "subscriptions/listen",
+        request_bytes_max: PARAMETERS_BYTES_MAX,
+        result_bytes_max: None,
+        work: Work::Stream,
+    },
     method("tasks/cancel", EMPTY, Work::Writes),
     method("tasks/get", RESULT, Work::Reads),
     method("tasks/update", EMPTY, Work::AgentRuns),
@@ -56,7 +68,16 @@ pub const METHODS: [McpMethod; 20] = [
 ];
 
 const fn method(name: &'static str, bytes: usize, work: Work) -> McpMethod {
-    McpMethod { name, result_bytes_max: Some(bytes), work }
+    McpMethod { name, request_bytes_max: parameters_bytes(name), result_bytes_max: Some(bytes), work }
+}
+
+/// Bytes of the parameters of a method.
+const fn parameters_bytes(name: &str) -> usize {
+    match name.as_bytes() {
+        b"initialize" => INITIALIZE_BYTES_MAX,
+        b"prompts/get" | b"tasks/update" | b"tools/call" => PAYLOAD,
+        _ => PARAMETERS_BYTES_MAX,
+    }
 }
 
 /// Refuses a result that is longer than the bound of its method. The SDK keeps a result several times while it sends it.

@@ -51,14 +51,15 @@ fn tables() -> String {
         let (id, method, path, work) = (route.id().unwrap(), route.method, route.path, bounds.work.name());
         writeln!(text, "| `{id}` | `{method} {path}` | {request} | {response} | {work} |").unwrap();
     }
-    text.push_str("\n### Methods of MCP\n\n| method | result | work |\n|---|---|---|\n");
+    text.push_str("\n### Methods of MCP\n\n| method | parameters | result | work |\n|---|---|---|---|\n");
     for method in MCP_METHODS {
         let result = match method.result_bytes_max {
             None => "stream".to_owned(),
             Some(0) => "empty".to_owned(),
             Some(bytes) => size(bytes as u64),
         };
-        writeln!(text, "| `{}` | {result} | {} |", method.name, method.work.name()).unwrap();
+        let parameters = size(method.request_bytes_max as u64);
+        writeln!(text, "| `{}` | {parameters} | {result} | {} |", method.name, method.work.name()).unwrap();
     }
     text
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use api::MCP_METHODS;
+use api::{MCP_METHODS, McpMethod};
 use serde_json::{Value, json};
 
-use super::shapes::{BODY_BYTES, Shape, filled};
+use super::shapes::{Shape, filled};
 use super::wire::Sent;
 use super::world::World;
 use super::{Attack, Scale};
@@ -33,13 +33,13 @@ fn parameters(method: &str, world: &World) -> Option<(Value, &'static str)> {
         "tools/call" => (json!({"name": "small", "arguments": {}}), "/params/arguments"),
         "prompts/get" => (json!({"name": world.prompt_name, "arguments": {"x": "y"}}), "/params/arguments"),
         "completion/complete" => {
-            (json!({"ref": reference, "argument": {"name": "x", "value": "y".repeat(BODY_BYTES / 2)}}), "/params")
+            (json!({"ref": reference, "argument": {"name": "x", "value": "y".repeat(4_000)}}), "/params")
         }
         "logging/setLevel" => (json!({"level": "debug"}), "/params"),
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => (json!({"uri": artifact}), "/params"),
         "skills/get" => (json!({"uri": format!("skill://{}/large/SKILL.md", world.ids["skill_id"])}), "/params"),
         "subscriptions/listen" => {
-            let uris: Vec<_> = (0..20_000).map(|number| format!("artifact://{number:024}")).collect();
+            let uris: Vec<_> = (0..6_000).map(|number| format!("artifact://{number:024}")).collect();
             (json!({"notifications": {"toolsListChanged": true, "resourceSubscriptions": uris}}), "/params")
         }
         "tasks/get" | "tasks/cancel" => (json!({"taskId": "f".repeat(24)}), "/params"),
@@ -56,17 +56,28 @@ fn is_of_session(method: &str) -> bool {
 /// Makes the attacks of all methods, one after the other. A method without parameters here fails the test.
 pub fn attack(world: &World, scale: &Scale, mut run: impl FnMut(&Attack)) {
     let session = begin_session(world);
-    let each = MCP_METHODS.into_iter().flat_map(|method| scale.shapes.iter().map(move |shape| (method.name, *shape)));
-    for (method, shape) in each {
+    let each = MCP_METHODS.into_iter().flat_map(|method| scale.shapes.iter().map(move |shape| (method, *shape)));
+    for (McpMethod { name: method, request_bytes_max: bytes, .. }, shape) in each {
         let (params, place) = parameters(method, world).unwrap_or_else(|| panic!("{method} has no case here"));
+        // Other parameters have short texts.
+        if shape == Shape::Text && !["/params/arguments", "/params/inputResponses"].contains(&place) {
+            continue;
+        }
         let request = |number: usize| {
             let message = Message { method, params: params.clone(), number };
             let session = if is_of_session(method) { Some(session.as_str()) } else { None };
-            let sent = message.filled(world, (place, shape), session);
+            let sent = message.filled(world, Filling { place, shape, bytes }, session);
             if method == "subscriptions/listen" { sent.for_a_while(LISTENS_FOR) } else { sent }
         };
         run(&Attack { name: format!("{method} {shape:?}"), requests: (0..scale.at_once).map(request).collect() });
     }
+}
+
+/// What fills a message up to so many bytes, at a place of any content.
+pub struct Filling<'a> {
+    pub place: &'a str,
+    pub shape: Shape,
+    pub bytes: usize,
 }
 
 /// A message of a client.
@@ -78,9 +89,9 @@ pub struct Message<'a> {
 
 impl Message<'_> {
     /// The message with a member more, which fills the body. Without a session it is one of the present version.
-    pub fn filled(mut self, world: &World, (place, shape): (&str, Shape), session: Option<&str>) -> Sent {
+    pub fn filled(mut self, world: &World, filling: Filling<'_>, session: Option<&str>) -> Sent {
         self.add_meta(session);
-        let body = filled(&self.body(), place, shape, BODY_BYTES);
+        let body = filled(&self.body(), filling.place, filling.shape, filling.bytes);
         self.sent(&world.endpoint(world.agent_slug), &world.authorization(), (body, session))
     }
 

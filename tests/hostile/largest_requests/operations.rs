@@ -165,7 +165,8 @@ impl Operation<'_> {
                 })
                 .collect(),
             Case::Read | Case::Removes => vec![of_requests(id, &|_| {
-                let target = format!("{}?{}", self.target(world, case == Case::Removes), query(&self.known_query()));
+                let target = self.target(world, case == Case::Removes);
+                let target = format!("{target}?{}", query(&self.known_query(), self.accepts_unknown()));
                 let authorization = world.authorization();
                 let mut headers = vec![("authorization", authorization.as_str())];
                 if self.id() == "sign-in-with-api-key" {
@@ -212,6 +213,11 @@ impl Operation<'_> {
             .contains(&self.id())
     }
 
+    /// Whether parameters of a query that the document does not have are ignored.
+    fn accepts_unknown(&self) -> bool {
+        !self.template.starts_with("/api/v1/") && self.id() != "access-git-interface"
+    }
+
     fn target(&self, world: &World, of_nothing: bool) -> String {
         let last = self.template.rsplit_once('{').map_or("", |(_, name)| name.split('}').next().unwrap_or_default());
         let segments = self.template.split('/').map(|segment| {
@@ -222,7 +228,7 @@ impl Operation<'_> {
             match of_nothing && name == last && name != "organization" {
                 true if name == "version" => "9.9.9".to_owned(),
                 true if name.ends_with("_id") && name != "user_id" && name != "api_key_id" => "f".repeat(24),
-                true if name == "gateway" => id,
+                true if ["gateway", "api_key_id"].contains(&name) => id,
                 true => "nobody".to_owned(),
                 false => id,
             }

@@ -55,9 +55,12 @@ pub fn filled(base: &Value, place: &str, shape: Shape, bytes: usize) -> Vec<u8> 
     text.replace(&mark, &shape.text(room)).into_bytes()
 }
 
-/// A query of the longest form: many parameters that are unknown, after those that count.
-pub fn query(known: &[(String, String)]) -> String {
+/// A query of the longest form: many parameters that are unknown, after those that count, if unknown ones are ignored.
+pub fn query(known: &[(String, String)], accepts_unknown: bool) -> String {
     let mut query: String = known.iter().map(|(name, value)| format!("{name}={}&", encoded(value))).collect();
+    if !accepts_unknown {
+        return query;
+    }
     let unknown = 150;
     let value = "%25".repeat((QUERY_BYTES.saturating_sub(query.len()) / unknown).saturating_sub(6) / 3);
     (0..unknown).for_each(|number| query.push_str(&format!("z{number}={value}&")));

@@ -93,6 +93,11 @@ impl Returned {
         text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
     }
 
+    /// Whether the request was refused for its size.
+    pub fn is_too_long(&self) -> bool {
+        self.status == 413 || self.text().contains("parameter_too_long")
+    }
+
     /// Whether the request was answered or refused, and the refusal has a code. The page of a person has none.
     pub fn is_orderly(&self) -> bool {
         let code = || {
