@@ -26,7 +26,7 @@ struct Entry {
 /// What a catalogue depends on, read before it is made.
 #[derive(Clone)]
 pub(super) struct MadeFrom {
-    /// The store reads it anew after every change of anything, and at least once a second: the same one means the same tools.
+    /// The store reads it anew after every change of a tool or an agent, and at least once a second: the same one means the same tools.
     running: Arc<RunningAgent>,
     grants: Grants,
 }
