@@ -24,7 +24,8 @@ impl Runs {
     /// Runs an agent that pays, until it asks.
     fn paying(&self, agent: &str, objective: &str) -> Value {
         let replies = vec![Reply::call("pay", json!({"amount": 5})), Reply::complete("done")];
-        let paused = self.execute_with(json!({"agent": agent, "objective": objective}), replies);
+        let body = json!({"agent": agent, "objective": objective, "tools": ["pay", "__complete__"]});
+        let paused = self.execute_with(body, replies);
         assert_eq!(paused["status"], "paused", "{paused}");
         paused
     }
