@@ -240,10 +240,12 @@ fn a_task_of_the_first_user_does_not_begin_for_the_second_one() {
         let gateway = Gateway { team: owner, slug: AGENT.to_owned(), id: id_of(&found["agents"][0], "id") };
         let due_at = now().after(std::time::Duration::from_secs(seconds)).to_string();
         let task = gateway.call("task_create", json!({"description": text, "due_at": due_at}));
-        task["structuredContent"]["data"].clone()
+        let created = task["structuredContent"]["data"].clone();
+        assert!(created["task_id"].is_string(), "{task}");
+        created
     };
-    let of_first = planted(&first, "planted", 4);
-    let of_ada = planted(&team, "control", 6);
+    let of_first = planted(&first, "planted", 20);
+    let of_ada = planted(&team, "control", 22);
     assert!(time(&of_first["due_at"]) < time(&of_ada["due_at"]));
     team.delete("/user/bob").expect(204);
     let second = team.joined_by("bob", "admin");

@@ -30,7 +30,7 @@ impl Store {
         self.write(move |connection| {
             Box::pin(async move {
                 require_role(connection, &organization, &new.role).await?;
-                insert_member(connection, &organization, &new, now).await?;
+                insert_member(connection, &organization, (&new, now)).await?;
                 require_below_limit(connection, &organization, users_max).await
             })
         })
@@ -103,8 +103,7 @@ impl Store {
 pub(super) async fn insert_member(
     connection: &mut Connection,
     organization: &OrganizationId,
-    new: &NewUser,
-    now: Timestamp,
+    (new, now): (&NewUser, Timestamp),
 ) -> Result<AccountId> {
     let next: i64 = Query::new(NEXT).bind(organization.as_str()).fetch_column("users_made", &mut *connection).await?;
     let account = AccountId::new(&new.id, next.unsigned_abs());
