@@ -9,6 +9,7 @@ use git2::{ObjectType, Oid, Tree};
 use registry::ProjectPath;
 
 use super::quarantine::{DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, Inspector, PATH_BYTES_MAX, TreeLimits};
+use super::repository::require;
 use super::{CommitId, Repository, SourceError, TreeRefusal};
 use crate::toolchain::languages::CONVENTIONS;
 
@@ -66,7 +67,8 @@ pub fn project_directories(repository: &Repository, commit: &CommitId) -> Result
 }
 
 fn root_of(git: &git2::Repository, commit: CommitId) -> Result<Tree<'_>, SourceError> {
-    let found = git.find_commit(commit.oid()).map_err(|_| SourceError::UnknownCommit { commit })?;
+    require(git, &commit)?;
+    let found = git.find_commit(commit.oid()).map_err(SourceError::git("read a commit"))?;
     found.tree().map_err(SourceError::git("read the commit's tree"))
 }
 

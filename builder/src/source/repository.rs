@@ -192,7 +192,8 @@ impl Repository {
     }
 }
 
-fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), SourceError> {
+/// Checks that a repository has a commit. One that is pinned was there, so that its repository is damaged.
+pub(super) fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), SourceError> {
     let Err(error) = git.find_commit(commit.oid()) else { return Ok(()) };
     // A commit that is pinned was there.
     let is_unknown = matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec);
