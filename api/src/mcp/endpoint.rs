@@ -143,11 +143,11 @@ impl McpEndpoint {
         let body = Bytes::from(read(body).await?);
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        if is_json && let Err(refused) = check_body(body.clone()).await? {
-            return Ok(refused.into_response());
-        }
         if may_begin {
             gateway.place = self.sessions.begin(&body, &scope)?;
+        }
+        if is_json && let Err(refused) = check_body(body.clone()).await? {
+            return Ok(refused.into_response());
         }
         let schema = |name: &str| gateway.get_tool(name).map(|tool| tool.input_schema);
         if let Some(call) = self.plain_calls.read(&parts, &body, schema) {
