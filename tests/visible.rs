@@ -101,9 +101,9 @@ fn a_refused_path_shows_every_character() {
     let tool = team.tool("links");
     let name = "a\u{202e}b\u{e0041}";
     std::os::unix::fs::symlink("/etc/passwd", team.repository.directory.join(tool.path()).join(name)).expect("a link");
-    let tool = tool.pushed();
-    let refused = tool.test(&json!({}));
-    assert_eq!((refused.status, refused.code().as_str()), (400, "refused_tree"), "{refused}");
-    shows_all(&refused.detail());
-    assert!(refused.detail().contains(r"a\u{202e}b\u{e0041}"), "{refused}");
+    team.repository.commit();
+    let refused = team.repository.git(&["push", "-q", &team.git_url(), &format!("HEAD:{}", team.branch())]);
+    assert_ne!(refused.code, Some(0), "{refused:?}");
+    shows_all(&refused.stderr);
+    assert!(refused.stderr.contains(r"a\u{202e}b\u{e0041}"), "{refused:?}");
 }

@@ -15,7 +15,7 @@ const CHANGES: [&str; 9] = [
     "DELETE FROM inv_finished WHERE sequence = (SELECT max(sequence) FROM inv_finished)",
     "INSERT INTO inv_started SELECT 'f' || substr(invocation, 2), organization, tool, major, minor, patch, source_kind,
         source, conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot,
-        api_key_id, caller_address, agent, agent_revision, protocol, client, turn, native_tool
+        api_key_id, caller_address, agent, agent_revision, protocol, client, turn, native_tool, account
         FROM inv_started ORDER BY rowid LIMIT 1",
     "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted,
         status_events, logs)

@@ -50,7 +50,7 @@ macro_rules! rank {
 macro_rules! in_order {
     () => {
         concat!(
-            " AND ($8 IS NULL OR (",
+            " AND (CAST($8 AS TEXT) IS NULL OR (",
             rank!("h"),
             ") > (SELECT ",
             rank!("l"),
