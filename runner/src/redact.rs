@@ -8,11 +8,13 @@
 //! | `values` | the values to find: the secret without blanks around it, and its parts |
 //! | `parts` | the parts of a value: without quotes, after `Bearer` or `KEY=`, of a URL, of JSON, of a list, of lines |
 //! | `common` | parts that are no secrets, such as `-----BEGIN PRIVATE KEY-----` |
+//! | `armour` | the marks of key files |
 //! | `forms` | the byte strings to find for a value: itself, base64 at any alignment, hexadecimal, UTF-16 |
 //! | `reading` | the decoded texts to search: plain, without escapes, without percent-encoding, without line breaks |
 //! | `search` | searches all readings with one automaton of all forms, and finds prefixes of secrets before a cut |
 //! | `spans` | found ranges, and the text without them |
 
+mod armour;
 mod common;
 mod forms;
 mod parts;

@@ -1,6 +1,6 @@
 //! The lines of a secret, and the items of a secret that is a list.
 
-use crate::redact::common::is_armour;
+use crate::redact::armour::is_armour;
 use crate::redact::forms::SECRET_BYTES_MIN;
 
 /// Letters of a word among words. A longer one is no word of a sentence.

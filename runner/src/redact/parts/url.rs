@@ -1,6 +1,7 @@
 //! The secret parts of a URL. The parser of the URL standard refuses much of what programs accept, such as a password with `/`.
 
-use crate::redact::common::SEGMENT_BYTES_MIN;
+/// Bytes of a segment of a path that may be a token, as in the URL of a webhook.
+const SEGMENT_BYTES_MIN: usize = 16;
 
 /// A URL in its parts.
 pub(in crate::redact) struct Url<'t> {
