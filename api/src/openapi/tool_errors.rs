@@ -9,7 +9,7 @@ use super::errors::{BODY_ERRORS, COMMON_ERRORS, GUARD_ERRORS, response};
 
 /// Errors of the tools, and of the steps of their calls.
 const TOOL_ERRORS: [StatusAndCodes; 6] = [
-    (400, &["input_schema", "invalid_value", "output_too_large", "too_many"]),
+    (400, &["input_schema", "invalid_value", "output_too_large", "quota_exceeded", "too_many"]),
     (403, &["organization_differs"]),
     (409, &["conflict"]),
     (429, &["too_many_runs"]),
