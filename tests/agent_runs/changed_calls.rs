@@ -79,7 +79,7 @@ fn a_permission_is_for_the_version_that_was_shown() {
     assert_eq!(runs.approve(&second).expect(200)["status"], "completed");
     assert_eq!(runs.paid(), ["paid 5 by 1.1.0"]);
     let of_version = team.history().into_iter().find(|run| run["invocation_status"]["output"].is_string());
-    assert_eq!(of_version.expect("the run")["tool_version"], "1.1.0");
+    assert_eq!(of_version.expect("the run")["tool_version"], json!({"major": 1, "minor": 1, "patch": 0}));
 }
 
 /// The permission for a version that asks does not let one through that asks for none.
