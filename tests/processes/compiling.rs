@@ -15,7 +15,7 @@ fn readiness(server: &Server) -> u16 {
 fn killed_processes_do_not_make_an_image_unusable() {
     let server = Server::private(&Options { has_own_cache: true, ..Options::default() });
     let team = Team::on(&server);
-    let tool = team.tool("greets").body("return 'hello'").pushed();
+    let tool = team.tool("greets").body("return 'hello'").pushed().id().to_owned();
     server.signal(Signal::SIGTERM);
     server.ended();
     for (code, _) in server.compiled() {
@@ -33,7 +33,6 @@ fn killed_processes_do_not_make_an_image_unusable() {
         "{}",
         server.log_about("does not compile")
     );
-    let tool = tool.id().to_owned();
     let team = team.moved_to(server.clone());
     // The call waits until the image is compiled.
     let tool = team.tool("greets").with_id(&tool);

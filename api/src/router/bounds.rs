@@ -15,6 +15,7 @@ use super::route::Route;
 use crate::error::Error;
 use crate::openapi::OperationDoc;
 use table::ROWS;
+pub use table::ResponseBound;
 pub use work::{Work, WorkBounds};
 
 /// Bytes of a response that is no success. The message of a refusal has at most 64 KiB, and the problems of a request are bounded
@@ -35,15 +36,6 @@ pub enum RequestBound {
     GitStream,
 }
 
-/// The body of a successful response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseBound {
-    /// Bytes of the body.
-    Bytes(u64),
-    /// A stream, of which the server keeps no more than its client has not read yet.
-    Stream,
-}
-
 /// The bounds of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -51,9 +43,6 @@ pub struct Bounds {
     pub response: ResponseBound,
     pub work: Work,
 }
-
-/// One row of the table: the id of an operation, the body of its response, and the kind of its work.
-type Row = (&'static str, ResponseBound, Work);
 
 impl Route {
     /// The id of the operation.

@@ -1,25 +1,37 @@
 //! The rows of the table of bounds, without those of native tools, whose outputs and work have one bound.
 
-use super::ResponseBound::{Bytes, Stream};
-use super::Row;
-use super::Work::{
-    AgentRuns, Builds, ClientDocuments, Git, Lists, McpMessage, Memory, Reads, Runs, Stream as Lasting, Writes,
+use ResponseBound::{Bytes, Stream};
+
+use super::work::Work::{
+    self, AgentRuns, Builds, ClientDocuments, Git, Lists, McpMessage, Memory, Reads, Runs, Stream as Lasting, Writes,
 };
 
+/// The body of a successful response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseBound {
+    /// Bytes of the body.
+    Bytes(u64),
+    /// A stream, of which the server keeps no more than its client has not read yet.
+    Stream,
+}
+
+/// One row of the table: the id of an operation, the body of its response, and the kind of its work.
+type Row = (&'static str, ResponseBound, Work);
+
 /// A few fields, or a page with none of a client's texts but short ones.
-const SMALL: super::ResponseBound = Bytes(256 << 10);
+const SMALL: ResponseBound = Bytes(256 << 10);
 /// One object, whose longest text has 64 KiB, or a page of 100 short ones. JSON makes up to six bytes of one.
-const OBJECT: super::ResponseBound = Bytes(2 << 20);
+const OBJECT: ResponseBound = Bytes(2 << 20);
 /// A document that the server or a build made.
-const DOCUMENT: super::ResponseBound = Bytes(4 << 20);
+const DOCUMENT: ResponseBound = Bytes(4 << 20);
 /// A page of objects, or an agent with its assignments and states, which have at most 1 MiB each.
-const PAGE: super::ResponseBound = Bytes(8 << 20);
+const PAGE: ResponseBound = Bytes(8 << 20);
 /// A page of schemas or of steps: 8 MiB as they are stored, with what JSON and the form of a model API add.
-const LARGE_PAGE: super::ResponseBound = Bytes(16 << 20);
+const LARGE_PAGE: ResponseBound = Bytes(16 << 20);
 /// The results of ten inputs, each with 1 MiB of content, an output, a stack trace and printed text; or one record.
-const RESULTS: super::ResponseBound = Bytes(32 << 20);
+const RESULTS: ResponseBound = Bytes(32 << 20);
 /// A page of records: 8 MiB as they are stored, in JSON with escapes, and one record that is larger.
-const RECORDS: super::ResponseBound = Bytes(64 << 20);
+const RECORDS: ResponseBound = Bytes(64 << 20);
 
 /// In the order of the route table.
 pub(super) const ROWS: &[Row] = &[
