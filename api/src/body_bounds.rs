@@ -49,7 +49,7 @@ impl BodyBound {
     }
 }
 
-/// Whose bodies are counted together.
+/// The owner of a body: bodies of one owner are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum BodyOwner {
     Organization(OrganizationId),

@@ -30,7 +30,7 @@ pub(super) struct Watched {
     pub resources: WatchedResources,
 }
 
-/// What a client was told last.
+/// The state that a client was told last.
 pub(super) struct Told {
     looks: watch::Receiver<Look>,
     seen: Seen,

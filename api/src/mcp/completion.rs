@@ -43,7 +43,7 @@ pub(super) async fn of_resource(
     }
     let is_artifact = (template, argument.name.as_str()) == (TEMPLATE, VARIABLE);
     let items = list.items.as_ref().filter(|_| is_artifact).ok_or_else(unknown)?;
-    // One more than is shown tells whether there are others.
+    // A read of one value more than the response has shows whether there are further values.
     let ids = items.ids_with(&argument.value, CompletionInfo::MAX_VALUES + 1).await?;
     proposed(ids.iter().map(ToString::to_string), argument)
 }

@@ -1,4 +1,4 @@
-//! What an agent says of itself to a client: its name, its instructions, and what it has besides tools.
+//! The introduction of an agent to a client: its name, its instructions, and its abilities besides tools.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -12,7 +12,7 @@ use super::tool_forms;
 /// Introductions of different texts that sessions hold, above which those of ended sessions are forgotten.
 const FORGOTTEN_ABOVE: usize = 64;
 
-/// What an agent says of itself. A session keeps it, and nothing else of the agent's revision, which may have megabytes.
+/// The introduction of an agent. A session keeps it, and nothing else of the agent's revision, which may have megabytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Introduction {
     pub name: String,

@@ -45,7 +45,7 @@ struct Viewer {
     lists: Lists,
 }
 
-/// What the clients of a viewer see. `None` for a list that is not looked at.
+/// The lists that the clients of a viewer see. `None` for a list that no client watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub tools: Digest,

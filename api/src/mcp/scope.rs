@@ -33,7 +33,7 @@ pub(super) struct Viewpoint {
 }
 
 impl Scope {
-    /// What stays of the scope in what lives longer than the request.
+    /// The part of the scope that sessions and streams keep after the request.
     pub fn viewpoint(&self) -> Viewpoint {
         let Self { principal, names, .. } = self;
         let (organization, account) = (principal.organization.clone(), principal.account.clone());

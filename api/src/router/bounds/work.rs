@@ -36,7 +36,7 @@ pub enum Work {
     Stream,
 }
 
-/// What bounds the work of a kind, as the reference shows it.
+/// The bounds of one kind of work, as the reference shows them.
 #[derive(Clone, Debug)]
 pub struct WorkBounds {
     pub name: &'static str,
@@ -48,7 +48,7 @@ pub struct WorkBounds {
     pub of_organization: String,
     /// How much of all organisations runs at the same time.
     pub of_server: String,
-    /// What happens to further work.
+    /// The answer to work beyond the bounds.
     pub beyond: &'static str,
 }
 
@@ -84,7 +84,7 @@ impl Work {
         }
     }
 
-    /// What bounds the work, with the settings of a server that sets none.
+    /// The bounds of the work, on a server with default settings.
     pub fn bounds(self) -> WorkBounds {
         let lists = StoreConfig::default();
         let connections_max = ConnectionLimits::default().connections_max;

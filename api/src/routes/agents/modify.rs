@@ -35,7 +35,7 @@ pub(crate) async fn handle(
     Body(Request(changes)): Body<Request>,
 ) -> Result<StatusCode, Error> {
     if changes.scope == Some(AgentScope::Personal) && !principal.may(Permission::Administer) {
-        // It would be taken away from everybody else, and a refused slug would be one of the author's personal agents.
+        // The agent would be lost to all other users, and a refused slug would reveal a personal agent of the author.
         let (found, _) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         if found.author != principal.account {
             return Err(Error::Forbidden { permission: Permission::Administer });
