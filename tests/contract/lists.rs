@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use super::Raised;
-use crate::harness::{Team, eventually, input};
+use crate::harness::{Bump, Team, eventually, input};
+use crate::mcp::client::Gateway;
 
 fn create(team: &Team, name: &str, tags: &Value) -> String {
     let body = json!({"name": name, "description": "A tool of a list.", "tags": tags});
@@ -131,5 +132,86 @@ fn pages_of_the_history_miss_nothing_while_tools_run() {
     for order in ["", "sort_by=%2Bduration_ms&", "sort_by=-invocation_status.succeeded&sort_by=-duration_ms&"] {
         let seen = pages(&team, &format!("/tool/invocation?{order}limit=6"), "tool_invocations", run);
         shown_once(&before, &seen);
+    }
+}
+
+/// Each list with two rows returns a token for its second page, which no other list, filter or order accepts.
+#[test]
+fn a_token_belongs_to_one_list_with_one_filter_and_order() {
+    let team = Team::new();
+    let tool = team.tool("first").body("return 'done'").published();
+    let tool = tool.body("return 'done again'").pushed();
+    tool.publish(Bump::Minor).expect(201);
+    tool.invoke_inputs(&json!({"inputs": vec![input(&json!({})); 3]}));
+    for name in ["b", "c"] {
+        create(&team, name, &json!({"team": "red"}));
+    }
+    let agents = ["one", "two"].map(|slug| Gateway::of_type(&team, slug, "agent").with(&["first"]).id);
+    team.post(&format!("/agent/{}", agents[0]), &json!({"system_prompt": "Be brief."})).expect(204);
+    team.post(&format!("/agent/{}/deploy", agents[0]), &json!({})).expect(200);
+    for _ in 0..2 {
+        team.post(&format!("/agent/{}/conversation", agents[0]), &json!({})).expect(201);
+        team.post("/history_hold", &json!({"reason": "An audit."})).expect(201);
+        team.post("/user/me/api_key", &json!({"name": "second"})).expect(201);
+    }
+    let _bea = team.joined_by("bea", "viewer");
+    let (agent, tool) = (&agents[0], tool.id());
+    let lists = [
+        "/tool/?sort_by=%2Bname".to_owned(),
+        "/tool/?sort_by=-name".to_owned(),
+        "/tool/?tag=team:red&sort_by=%2Bname".to_owned(),
+        "/tool/?deprecated=false".to_owned(),
+        "/tool/?".to_owned(),
+        format!("/tool/{tool}/version?"),
+        format!("/tool/{tool}/version?versions=%3E%3D1"),
+        format!("/tool/{tool}/version?sort_by=%2Bversion.minor"),
+        "/tool/invocation?".to_owned(),
+        "/tool/invocation?succeeded=true".to_owned(),
+        "/tool/invocation?sort_by=%2Bduration_ms".to_owned(),
+        format!("/tool/invocation?tool_id={tool}"),
+        "/tool/invocation/search?query=done&query_against=output".to_owned(),
+        "/tool/invocation/search?query=don*&query_against=output".to_owned(),
+        "/agent?".to_owned(),
+        "/agent?sort_by=-name".to_owned(),
+        "/agent?agent_type=agent".to_owned(),
+        format!("/agent/{agent}/revision?"),
+        format!("/agent/{agent}/conversation?"),
+        format!("/agent/{agent}/tools?format=mcp"),
+        format!("/agent/{agent}/tools?format=openai"),
+        "/user?".to_owned(),
+        "/api_key?".to_owned(),
+        "/user/me/api_key?".to_owned(),
+        "/history_hold?".to_owned(),
+    ];
+    let tokens = lists.each_ref().map(|list| {
+        let page = team.get(&format!("{list}&limit=1"));
+        let token = page["continuation_token"].as_u64().unwrap_or_else(|| panic!("{list} has one page: {page}"));
+        team.get(&format!("{list}&limit=2&continuation_token={token}"));
+        token
+    });
+    for (list, of) in lists.iter().zip(&lists).flat_map(|(list, _)| lists.iter().map(move |of| (list, of))) {
+        let token = tokens[lists.iter().position(|one| one == of).expect("a list")];
+        if list != of {
+            let refused = team.request("GET", &format!("{list}&continuation_token={token}")).send();
+            assert_eq!(refused.status, 422, "{list} took the token of {of}: {refused}");
+            assert!(refused.to_string().contains("continuation_token"), "{refused}");
+        }
+    }
+    let other = Team::on(&team.server);
+    for name in ["b", "c", "d"] {
+        create(&other, name, &json!({}));
+    }
+    other.request("GET", &format!("/tool/?continuation_token={}", tokens[4])).send().expect(422);
+}
+
+#[test]
+fn a_page_after_a_row_of_another_list_is_refused() {
+    let team = Team::new();
+    let unknown = "6b087fb88c8b71fedaf8732b";
+    for (path, place) in
+        [(format!("/agent_run?before={unknown}"), "before"), (format!("/human_request?after={unknown}"), "after")]
+    {
+        let refused = team.request("GET", &path).send();
+        assert_eq!((refused.status, refused.json()["detail"][0]["loc"][1].as_str()), (422, Some(place)), "{refused}");
     }
 }

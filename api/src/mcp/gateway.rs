@@ -29,7 +29,6 @@ use super::exposure::{Called, Exposed};
 use super::introduction::Introduction;
 use super::looks::Looks;
 use super::methods::bounded;
-use super::mixed_list::MixedList;
 use super::pages::page;
 use super::resource_watch::{VisibleResources, WatchedResources, within_bounds};
 use super::scope::Scope;
@@ -218,8 +217,8 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListSkillsResult, ErrorData>> + Send {
         Box::pin(async move {
-            let items = Some(self.skills::<ListSkillsRequestMethod>(Scope::of(&context.extensions)?)?);
-            bounded("skills/list", skills::list(&MixedList { tools: Vec::new(), items }, request).await)
+            let list = self.skill_list::<ListSkillsRequestMethod>(Scope::of(&context.extensions)?)?;
+            bounded("skills/list", skills::list(&list, request).await)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Prompts and resources as lists of the protocol: first the tools of the agent that are ones, then the items of the Library.
 
-use registry::{Digest, LibraryItem, LibraryItemId};
+use registry::{AgentId, Digest, LibraryFamily, LibraryItem, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{Cursor, PaginatedRequestParams};
 use runner::{ListedSource, ListedTool};
@@ -10,6 +10,9 @@ use super::pages::{self, Position};
 
 /// The whole list.
 pub(super) struct MixedList<'c> {
+    /// The agent and the family, whose name is that of the list, too: a cursor is bound to both.
+    pub agent: AgentId,
+    pub family: LibraryFamily,
     pub tools: Vec<&'c ListedTool>,
     /// `None` for an agent without the family.
     pub items: Option<LibraryItems>,
@@ -40,13 +43,19 @@ impl<'c> MixedList<'c> {
         }
     }
 
+    /// Returns the digest to which cursors are bound: that of the list's agent, its family, its tools and its items.
+    async fn digest(&self) -> Result<Digest, ErrorData> {
+        let names = format!("{} {} {}", self.agent, self.family.as_str(), digest_of(&self.tools).to_hex());
+        let tools = Digest::of(names.as_bytes());
+        match &self.items {
+            Some(items) => items.digest_after(&tools).await,
+            None => Ok(tools),
+        }
+    }
+
     /// Returns the page after the cursor of a request. The items of a page are read by their index, and none before or after them.
     pub async fn page(&self, request: Option<PaginatedRequestParams>) -> Result<MixedPage<'c>, ErrorData> {
-        let tools = digest_of(&self.tools);
-        let digest = match &self.items {
-            Some(items) => items.digest_after(&tools).await?,
-            None => tools,
-        };
+        let digest = self.digest().await?;
         let (start, after) = match pages::position(request, &digest)? {
             Position::Start(start) => (start, None),
             Position::After(item) => (self.tools.len(), Some(item)),
@@ -78,4 +87,26 @@ pub(super) fn digest_of(tools: &[&ListedTool]) -> Digest {
         }
     });
     Digest::of(lines.collect::<Vec<_>>().join("\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(agent: &str, family: LibraryFamily) -> MixedList<'static> {
+        MixedList { agent: AgentId::parse(agent).unwrap(), family, tools: Vec::new(), items: None }
+    }
+
+    /// Lists of tools alone, without items of the Library.
+    #[tokio::test]
+    async fn a_cursor_belongs_to_the_list_of_one_agent() {
+        let (one, other) = ("6b087fb88c8b71fedaf8732b", "6b087fb88c8b71fedaf8732c");
+        let prompts = list(one, LibraryFamily::Prompts);
+        let cursor = pages::cursor_at(0, &prompts.digest().await.unwrap());
+        let request = || Some(PaginatedRequestParams::default().with_cursor(Some(cursor.clone())));
+        assert!(prompts.page(request()).await.is_ok());
+        for wrong in [list(one, LibraryFamily::Artifacts), list(other, LibraryFamily::Prompts)] {
+            assert!(wrong.page(request()).await.is_err());
+        }
+    }
 }

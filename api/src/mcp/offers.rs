@@ -51,7 +51,9 @@ impl Gateway {
         if !has_family && !has_skills && tools.is_empty() {
             return Err(ErrorData::method_not_found::<M>());
         }
-        Ok(MixedList { tools, items: has_family.then(|| LibraryItems::of(&self.store, &scope.viewpoint(), family)) })
+        let viewpoint = scope.viewpoint();
+        let items = has_family.then(|| LibraryItems::of(&self.store, &viewpoint, family));
+        Ok(MixedList { agent: viewpoint.agent, family, tools, items })
     }
 
     pub(super) fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
@@ -60,6 +62,12 @@ impl Gateway {
 
     pub(super) fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
         self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(scope.catalogue()?)))
+    }
+
+    /// Returns the list of skills, which no tool is.
+    pub(super) fn skill_list<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        let items = Some(self.skills::<M>(scope)?);
+        Ok(MixedList { agent: scope.viewpoint().agent, family: LibraryFamily::Skills, tools: Vec::new(), items })
     }
 
     pub(super) fn skills<M: ConstString>(&self, scope: &Scope) -> Result<LibraryItems, ErrorData> {

@@ -1,4 +1,4 @@
-//! Continuation tokens: the position of a row in its table as an opaque number that is valid for one list only.
+//! Continuation tokens: the position of a row in its table as an opaque number that is valid for one list with one filter and order only.
 //!
 //! A position counts the rows of all organisations, so it is permuted with a key: four rounds of a Feistel network whose
 //! key depends on the list. A token of another list, or a guessed token, decodes to a position that most likely does not
@@ -12,6 +12,11 @@ use crate::secrets::{KeyRing, associated_data, keyed_hash};
 /// Bits of one half in the Feistel network, for the range of the first billion positions and for the range of later ones.
 const HALF_BITS: [u32; 2] = [15, 26];
 const ROUNDS: u8 = 4;
+
+/// Returns the name of a filter with its order, as a part of the names of a list. Two values of a filter have different names.
+pub(super) fn filter_name(filter: &impl std::fmt::Debug) -> String {
+    format!("{filter:?}")
+}
 
 /// Encodes and decodes the tokens of all lists.
 pub(super) struct PageTokens([u8; 32]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Problem, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::schemas;
 
@@ -76,6 +76,13 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
+    if let Some(before) = &filter.before
+        && store.get_agent_run(&principal, before).await?.is_none()
+    {
+        let location = vec!["query".into(), "before".into()];
+        let problem = "should be the id of a run that this list has";
+        return Err(Error::Invalid { problems: vec![Problem::new(location, "value_error", problem)] });
+    }
     let limit = filter.limit as usize;
     let one_more = AgentRunFilter { limit: filter.limit + 1, ..filter };
     let mut found = store.list_agent_runs(&principal, one_more).await?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::wire::Shown;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Problem, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 
 const LIMIT_MAX: u64 = 200;
@@ -52,6 +52,13 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
+    if let Some(after) = &filter.after
+        && store.get_human_request(&principal, after).await?.is_none()
+    {
+        let location = vec!["query".into(), "after".into()];
+        let problem = "should be the id of a request that this list has";
+        return Err(Error::Invalid { problems: vec![Problem::new(location, "value_error", problem)] });
+    }
     let limit = filter.limit as usize;
     let one_more = HumanRequestFilter { limit: filter.limit + 1, ..filter };
     let mut found = store.list_human_requests(&principal, one_more).await?;

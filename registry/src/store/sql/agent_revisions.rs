@@ -73,7 +73,12 @@ impl Store {
         let list = ["agent revisions", principal.organization.as_str(), agent.as_str()];
         let before = match page.is_first() {
             true => i64::MAX,
-            false => position(self.page_tokens().open(&list, page.token))?,
+            false => {
+                let number = revision_shown(self.page_tokens().open(&list, page.token))?;
+                // A number of another list is most likely not that of a revision.
+                self.get_agent_revision(principal, agent, number).await?.ok_or(Error::PageTokenUnknown)?;
+                number.get().into()
+            }
         };
         let query = seen(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.listing(&principal.organization).await?.rows(query).await?;
@@ -94,9 +99,9 @@ impl Store {
 }
 
 /// Returns the revision after which a page begins.
-fn position(opened: Option<u64>) -> Result<i64> {
+fn revision_shown(opened: Option<u64>) -> Result<RevisionNumber> {
     let number = opened.and_then(|position| u32::try_from(position).ok()).ok_or(Error::PageTokenUnknown)?;
-    RevisionNumber::try_from(number).map(|number| number.get().into()).map_err(|_| Error::PageTokenUnknown)
+    RevisionNumber::try_from(number).map_err(|_| Error::PageTokenUnknown)
 }
 
 async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRevision> {

@@ -12,6 +12,7 @@ use crate::permission::Permission;
 use crate::principal::Principal;
 use crate::store::database::{Query, Statement, Value};
 use crate::store::handle::Store;
+use crate::store::page_tokens::filter_name;
 
 const LAST: &str = "SELECT name, created_at FROM agents WHERE organization = $1 AND sequence = $2";
 
@@ -25,31 +26,33 @@ struct Last {
 impl Store {
     /// Lists the agents that the user sees, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_agents(&self, principal: &Principal, filter: &AgentFilter, page: Page) -> Result<Slice<Agent>> {
-        let organization = &principal.organization;
+        let (organization, filter_name) = (&principal.organization, filter_name(filter));
+        let list_names = ["agents", organization.as_str(), principal.account.as_str(), &filter_name];
         let mut listing = self.listing(organization).await?;
         let last = match page.is_first() {
             true => None,
-            false => Some(self.last_agent(&mut listing, organization, page).await?),
+            false => Some(self.last_agent(&mut listing, (organization, &list_names), page).await?),
         };
         let mut statement = list(principal, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
         let agents = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(Agent, u64)| self.page_tokens().seal(&list_of(organization), *sequence);
+        let token = |(_, sequence): &(Agent, u64)| self.page_tokens().seal(&list_names, *sequence);
         Ok(Slice::cut(agents, page, token).map(|(agent, _)| agent))
     }
 
-    async fn last_agent(&self, listing: &mut Listing, organization: &OrganizationId, page: Page) -> Result<Last> {
-        let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
+    async fn last_agent(
+        &self,
+        listing: &mut Listing,
+        (organization, list_names): (&OrganizationId, &[&str]),
+        page: Page,
+    ) -> Result<Last> {
+        let position = self.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
         let sequence = signed(position);
         let query = Query::new(LAST).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         Ok(Last { sequence, name: get(&row, "name")?, created_at: get(&row, "created_at")? })
     }
-}
-
-fn list_of(organization: &OrganizationId) -> [&str; 2] {
-    ["agents", organization.as_str()]
 }
 
 /// Returns the statement that lists agents after the last one of the previous page.

@@ -83,8 +83,8 @@ impl Store {
         account: Option<&AccountId>,
         page: Page,
     ) -> Result<Slice<ApiKey>> {
-        let list = ["keys", organization.as_str()];
-        let last = self.last_shown(&list, page, MOST).await?.unwrap_or(u64::MAX);
+        let list = ["keys", organization.as_str(), account.map_or("", AccountId::as_str)];
+        let last = self.last_shown((organization, &list), page, MOST).await?.unwrap_or(u64::MAX);
         let query = Query::new(LIST).bind(organization.as_str()).bind(account.map(AccountId::as_str));
         let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.readers()).await?;
         let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;

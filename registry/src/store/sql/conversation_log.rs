@@ -6,7 +6,7 @@ use super::record_pages::{Found, fitting_page, whole};
 use super::row::{get, signed, timestamp, unsigned};
 use crate::account::OrganizationId;
 use crate::conversation::Conversation;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{InteractionId, InvocationId, TurnId};
 use crate::page::{Page, Slice};
 use crate::record::Record;
@@ -24,6 +24,9 @@ const STATUS: &str = "SELECT s.started_at, f.succeeded, f.duration_ms FROM inv_s
     JOIN turns asking ON asking.organization = own.organization AND asking.conversation = own.conversation
     LEFT JOIN inv_finished f ON f.invocation = s.invocation
     WHERE s.organization = $1 AND s.invocation = $2 AND asking.turn = $3";
+
+/// The highest position of a record, of all organisations: `$1` is not compared.
+const MOST: &str = "SELECT coalesce(max(rowid), 0) AS most FROM inv_started WHERE $1 <> ''";
 
 impl Store {
     /// Lists the calls of a conversation whose results an interaction sees, oldest first: those that were persisted, and all calls
@@ -44,8 +47,7 @@ impl Store {
             Some(interaction) => statement.bind(" AND (f.persisted = 1 OR s.interaction_id = ?)", interaction.as_str()),
             None => statement.push(" AND f.persisted = 1"),
         }
-        if !page.is_first() {
-            let after = self.page_tokens().open(&list, page.token).ok_or(Error::PageTokenUnknown)?;
+        if let Some(after) = self.last_shown((organization, &list), page, MOST).await? {
             statement.bind(" AND s.rowid > ?", signed(after));
         }
         statement.bind(" ORDER BY s.rowid LIMIT ?", i64::from(page.limit) + 1);

@@ -41,6 +41,9 @@ const LIST: &str = concat!(
     " AND c.agent = $4 AND c.sequence < $5 ORDER BY c.sequence DESC LIMIT $6"
 );
 
+/// The highest position of a conversation in the organisation `$1`.
+const MOST: &str = "SELECT coalesce(max(sequence), 0) AS most FROM conversations WHERE organization = $1";
+
 const END: &str = "UPDATE conversations SET ended_at = $3
     WHERE organization = $1 AND conversation = $2 AND ended_at IS NULL";
 
@@ -91,10 +94,8 @@ impl Store {
             return Err(Error::NotFound { what: "agent" });
         }
         let list = ["conversations", principal.organization.as_str(), principal.account.as_str(), agent.as_str()];
-        let before = match page.is_first() {
-            true => i64::MAX,
-            false => signed(self.page_tokens().open(&list, page.token).ok_or(Error::PageTokenUnknown)?),
-        };
+        let last = self.last_shown((&principal.organization, &list), page, MOST).await?;
+        let before = last.map_or(i64::MAX, signed);
         let query = own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.listing(&principal.organization).await?.rows(query).await?;
         let found = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;

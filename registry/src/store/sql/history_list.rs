@@ -15,6 +15,7 @@ use crate::page::{Page, Slice};
 use crate::record::Record;
 use crate::store::database::{Query, Row, Statement};
 use crate::store::handle::Store;
+use crate::store::page_tokens::filter_name;
 
 impl Store {
     /// Lists records, by default of ended runs, newest first. [`Error::PageTokenUnknown`] for a token of another list.
@@ -26,7 +27,9 @@ impl Store {
     ) -> Result<Slice<Record>> {
         refuse_nul_in(filter)?;
         let mut listing = self.listing(organization).await?;
-        let last = self.last_invocation(&mut listing, organization, page).await?;
+        let filter_name = filter_name(filter);
+        let list_names = ["history", organization.as_str(), &filter_name];
+        let last = self.last_invocation(&mut listing, (organization, &list_names), page).await?;
         let start = ListStart::look_up(&mut listing, organization, filter).await?;
         let order = Order::of(filter);
         let mut spans = spans(filter, (start, &order), last.as_ref())?;
@@ -44,7 +47,7 @@ impl Store {
             }
         }
         let page = fitting_page(&found, page);
-        let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.position);
+        let token = |last: &Found| self.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }
@@ -52,20 +55,16 @@ impl Store {
     async fn last_invocation(
         &self,
         listing: &mut Listing,
-        organization: &OrganizationId,
+        (organization, list_names): (&OrganizationId, &[&str]),
         page: Page,
     ) -> Result<Option<Row>> {
         if page.is_first() {
             return Ok(None);
         }
-        let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
+        let position = self.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
         let query = Query::new(LAST).bind(organization.as_str()).bind(signed(position));
         Ok(Some(listing.row(query).await?.ok_or(Error::PageTokenUnknown)?))
     }
-}
-
-fn list_of(organization: &OrganizationId) -> [&str; 2] {
-    ["history", organization.as_str()]
 }
 
 /// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.

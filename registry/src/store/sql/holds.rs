@@ -78,7 +78,7 @@ impl Store {
     /// Lists the holds, newest first, also those that are released. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_holds(&self, organization: &OrganizationId, page: Page) -> Result<Slice<Hold>> {
         let list = ["holds", organization.as_str()];
-        let before = self.last_shown(&list, page, MOST).await?.map_or(i64::MAX, signed);
+        let before = self.last_shown((organization, &list), page, MOST).await?.map_or(i64::MAX, signed);
         let query = Query::new(LIST).bind(organization.as_str()).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.listing(organization).await?.rows(query).await?;
         let holds = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "place")?))).collect::<Result<_>>()?;

@@ -1,6 +1,7 @@
-//! The start of a page of users or keys, and of lists that are no tables. A page begins after a position, because rows of these lists can be deleted.
+//! The start of a page of users, keys, holds, conversations or a log, and of lists that are no tables. A page begins after a position, because rows of these lists can be deleted.
 
 use super::row::{get, signed};
+use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::page::Page;
 use crate::store::database::Query;
@@ -23,13 +24,17 @@ impl Store {
 
     /// Returns the position after which a page begins, or `None` for the first page. The row at that position may be deleted.
     /// The statement `most` returns the highest position of the organisation `$1`, as `most`, which bounds valid positions.
-    pub(super) async fn last_shown(&self, list: &[&str; 2], page: Page, most: &'static str) -> Result<Option<u64>> {
+    pub(super) async fn last_shown(
+        &self,
+        (organization, list): (&OrganizationId, &[&str]),
+        page: Page,
+        most: &'static str,
+    ) -> Result<Option<u64>> {
         if page.is_first() {
             return Ok(None);
         }
-        let [_, organization] = list;
         let position = self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
-        let query = Query::new(most).bind((*organization).to_owned());
+        let query = Query::new(most).bind(organization.as_str());
         let row = query.fetch_optional(self.readers()).await?;
         let most: Option<i64> = row.map(|row| get(&row, "most")).transpose()?;
         let was_there = most.is_some_and(|most| signed(position) <= most);

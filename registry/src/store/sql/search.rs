@@ -7,18 +7,22 @@ use super::row::signed;
 use super::search_windows::Windows;
 use super::text_search::text_search;
 use crate::account::OrganizationId;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::history::SearchQuery;
 use crate::page::{Page, Slice};
 use crate::record::Record;
 use crate::store::database::{Database, Statement, TextSearch, Window};
 use crate::store::handle::Store;
+use crate::store::page_tokens::filter_name;
 
 /// Cross joins fix the order: the full-text index comes first and is queried once. A planner may otherwise begin with the
 /// records and query the index once for each.
 const OF_MATCHES: &str = " CROSS JOIN inv_finished f CROSS JOIN inv_started s
     LEFT JOIN inv_unlinked u ON u.invocation = s.invocation
     WHERE f.sequence = t.rowid AND s.invocation = f.invocation AND s.organization = $1";
+
+/// The highest position of a record that has ended, of all organisations: `$1` is not compared. Positions descend in a search.
+const MOST: &str = "SELECT coalesce(max(sequence), 0) AS most FROM inv_finished WHERE $1 <> ''";
 
 impl Store {
     /// Finds the records whose fields together contain all words of the text, last ended first. A page has no more bytes than
@@ -29,7 +33,9 @@ impl Store {
         query: &SearchQuery,
         page: Page,
     ) -> Result<Slice<Record>> {
-        let last = self.last_found(organization, page)?;
+        let filter_name = filter_name(query);
+        let list_names = ["search", organization.as_str(), &filter_name];
+        let last = self.last_shown((organization, &list_names), page, MOST).await?.map_or(i64::MAX, signed);
         let Some(search) = text_search(organization, query, self.0.clock.now()) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
@@ -52,17 +58,9 @@ impl Store {
             windows.adapt(rows.len(), left - rows.len());
         }
         let page = fitting_page(&found, page);
-        let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.position);
+        let token = |last: &Found| self.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
-    }
-
-    /// Returns the position of the last record of the previous page. Positions descend.
-    fn last_found(&self, organization: &OrganizationId, page: Page) -> Result<i64> {
-        if page.is_first() {
-            return Ok(i64::MAX);
-        }
-        self.page_tokens().open(&list_of(organization), page.token).map(signed).ok_or(Error::PageTokenUnknown)
     }
 }
 
@@ -80,8 +78,4 @@ pub(in crate::store) fn beginning(
     database.add_matches(&mut statement, search, window);
     statement.push(OF_MATCHES);
     statement
-}
-
-fn list_of(organization: &OrganizationId) -> [&str; 2] {
-    ["search", organization.as_str()]
 }

@@ -12,6 +12,7 @@ use crate::invalid_value::refuse_nul;
 use crate::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};
 use crate::store::handle::Store;
+use crate::store::page_tokens::filter_name;
 use crate::tool::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
 
 /// Tag keys offered as filter values. A longer menu is of no use.
@@ -40,26 +41,28 @@ impl Store {
         filter: &ToolFilter,
         page: Page,
     ) -> Result<Slice<Tool>> {
+        let filter_name = filter_name(filter);
+        let list_names = ["tools", organization.as_str(), &filter_name];
         let mut listing = self.listing(organization).await?;
-        let last = self.last_tool(&mut listing, organization, page).await?;
+        let last = self.last_tool(&mut listing, (organization, &list_names), page).await?;
         let mut statement = list(organization, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
         let tools = rows.iter().map(|row| Ok((read(row)?, position(row)?))).collect::<Result<_>>()?;
-        let token = |(_, position): &(Tool, u64)| self.page_tokens().seal(&list_of(organization), *position);
+        let token = |(_, position): &(Tool, u64)| self.page_tokens().seal(&list_names, *position);
         Ok(Slice::cut(tools, page, token).map(|(tool, _)| tool))
     }
 
     async fn last_tool(
         &self,
         listing: &mut Listing,
-        organization: &OrganizationId,
+        (organization, list_names): (&OrganizationId, &[&str]),
         page: Page,
     ) -> Result<Option<Last>> {
         if page.is_first() {
             return Ok(None);
         }
-        let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
+        let position = self.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
         let sequence = signed(position >> 1);
         let query = Query::new(NAME_OF).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
@@ -73,10 +76,6 @@ impl Store {
         let rows = self.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| get(row, "key")).collect()
     }
-}
-
-fn list_of(organization: &OrganizationId) -> [&str; 2] {
-    ["tools", organization.as_str()]
 }
 
 /// Returns the position of the row with its deprecation in the lowest bit: the only sort key of a tool that can change.

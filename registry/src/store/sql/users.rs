@@ -40,7 +40,7 @@ impl Store {
     /// Lists users, oldest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
         let list = ["users", organization.as_str()];
-        let last = self.last_shown(&list, page, MOST).await?.unwrap_or(0);
+        let last = self.last_shown((organization, &list), page, MOST).await?.unwrap_or(0);
         let query = Query::new(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
         let rows = query.fetch_all(self.readers()).await?;
         let users = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;

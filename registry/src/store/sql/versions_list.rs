@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::page::{Direction, Page, Slice};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::page_tokens::filter_name;
 use crate::tool::ToolRef;
 use crate::tool_version::{ToolVersion, VersionFilter, VersionSort};
 use crate::version::Version;
@@ -47,7 +48,8 @@ impl Store {
         page: Page,
     ) -> Result<Slice<ToolVersion>> {
         let ToolRef { organization, tool } = of;
-        let list = ["versions", organization.as_str(), tool.as_str()];
+        let filter_name = filter_name(filter);
+        let list = ["versions", organization.as_str(), tool.as_str(), &filter_name];
         let mut listing = self.listing(organization).await?;
         let mut keys = version_keys(&mut listing, of).await?;
         let last = if page.is_first() { None } else { Some(self.last_version(&list, &keys, page)?) };
