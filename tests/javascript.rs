@@ -9,6 +9,7 @@ mod packages;
 mod platform;
 mod refusals;
 mod requests;
+mod values;
 
 use std::path::Path;
 use std::sync::Arc;

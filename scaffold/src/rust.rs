@@ -32,6 +32,7 @@ const PACKAGE: &[(&str, &[u8])] = embedded![
     "src/host.rs",
     "src/http.rs",
     "src/interaction.rs",
+    "src/json.rs",
     "src/lib.rs",
     "src/log.rs",
     "src/runtime.rs",

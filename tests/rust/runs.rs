@@ -225,3 +225,30 @@ fn it_ends(tool: &Project<'_>) {
     fails(json!({"what": "nothing"}), "NoResult", "run_tool returns nothing", "");
     assert_eq!(tool.invoke(&json!({"what": "parse", "number": "255"})).json(), 255);
 }
+
+const NUMBERS: &str = r#"
+#[derive(Deserialize, JsonSchema)]
+struct Input {
+    zero: f64,
+}
+
+#[derive(serde::Serialize)]
+struct Row {
+    rate: f64,
+}
+
+fn run_tool(input: Input, _: &Context) -> Result<Vec<Row>, Error> {
+    Ok(vec![Row { rate: 1.0 }, Row { rate: input.zero / input.zero }])
+}
+"#;
+
+#[test]
+fn a_number_that_json_does_not_have_is_refused_with_its_place() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let tool = Project::new(&team).source(NUMBERS).published();
+    assert_eq!(tool.invoke(&json!({"zero": 2})).json(), json!([{"rate": 1.0}, {"rate": 1.0}]));
+    let failure = tool.invoke(&json!({"zero": 0})).failure();
+    assert_eq!(failure.kind, "UnserialisableResult", "{failure:?}");
+    assert_eq!(failure.message, "result[1].rate cannot be written as JSON: NaN is not a JSON number");
+}

@@ -1,5 +1,7 @@
 // Content blocks: what a tool adds to its result besides its output.
 
+import { wellFormed } from './json.js';
+
 /** Maximum size of a block's contents. The host refuses more, and would stop the run for a much larger block. */
 const BYTES_MAX = 1 << 20;
 
@@ -54,7 +56,7 @@ export function contentOf(add) {
 
 function text(name, value) {
   if (typeof value !== 'string') throw new TypeError(`content: ${name} must be a string`);
-  return value;
+  return wellFormed(`content: ${name}`, value);
 }
 
 function optional(name, value) {

@@ -18,11 +18,11 @@ const FRAME = /^(async\*|promise callback\*)?(.*)@(.*):(\d+):(\d+)$/;
 
 /** Returns the error as `run-tool` returns it. */
 export function describe(error) {
-  const kind = nameOf(error).slice(0, MESSAGE_MAX);
-  const message = messageOf(error).slice(0, MESSAGE_MAX);
+  const kind = sendable(nameOf(error).slice(0, MESSAGE_MAX));
+  const message = sendable(messageOf(error).slice(0, MESSAGE_MAX));
   let stackTrace = [`${kind}: ${message}`.slice(0, TRACE_MAX)];
   try {
-    stackTrace = shortened(lines(error, place()));
+    stackTrace = shortened(lines(error, place())).map(sendable);
   } catch {
     // If reading the error throws, only its name and message are shown.
   }
@@ -98,6 +98,11 @@ function messageOf(error) {
 
 function textOf(value) {
   return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? String(value)) : value;
+}
+
+/** Escapes lone surrogates, which UTF-8 cannot encode. */
+function sendable(text) {
+  return text.replace(/[\ud800-\udfff]/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
 /** Shortens a stack trace. The rest is still above the host's limit, so that the host truncates it and adds its note. */

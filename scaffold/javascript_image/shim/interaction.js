@@ -1,5 +1,7 @@
 // Questions of a running tool to the person or the client behind its call.
 
+import { jsonOf } from './json.js';
+
 /** The host refused the questions. `code` is `invalid`, `too_many` or `too_large`. */
 export class InputRefused extends Error {
   name = 'InputRefused';
@@ -19,7 +21,7 @@ export class InputUnavailable extends InputRefused {
 export function interactionOf(ask) {
   async function requestInputs(questions) {
     const keys = Object.keys(questions);
-    const requests = keys.map((key) => ({ key, body: JSON.stringify(request(questions[key])) }));
+    const requests = keys.map((key) => ({ key, body: jsonOf(request(questions[key]), { root: 'question', refusal: 'interaction: the question cannot be asked' }) }));
     if (requests.length === 0) return {};
     let results;
     try {

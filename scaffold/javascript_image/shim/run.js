@@ -2,7 +2,9 @@
 
 import { evaluate } from './bundle.js';
 import { contentOf } from './content.js';
+import { inputOf } from './input.js';
 import { interactionOf } from './interaction.js';
+import { jsonOf } from './json.js';
 import { logOf } from './log.js';
 import { settled } from './loop.js';
 import { parsed } from './schema.js';
@@ -32,7 +34,7 @@ export async function run(bundle, context, host) {
 
 async function called(runTool, inputSchema, context, host) {
   return runTool({
-    toolInput: await parsed(inputSchema, JSON.parse(context.toolInput)),
+    toolInput: await parsed(inputSchema, inputOf(context.toolInput)),
     metadata: renamed(JSON.parse(context.metadata)),
     config: JSON.parse(context.config),
     conversation: renamed(JSON.parse(context.conversation)),
@@ -55,7 +57,8 @@ function renamed(fields) {
 function sender(send) {
   return function sendStatusEvent(message, { progress = null, total = null, data = null } = {}) {
     if (typeof message !== 'string') throw new TypeError('sendStatusEvent: message must be a string');
-    const event = JSON.stringify({ message, progress: number('progress', progress), total: number('total', total), data });
+    const body = { message, progress: number('progress', progress), total: number('total', total), data };
+    const event = jsonOf(body, { root: 'event', refusal: 'sendStatusEvent: the event cannot be sent' });
     try {
       send(event.slice(0, EVENT_MAX));
     } catch {
@@ -75,13 +78,6 @@ function serialised(value) {
   if (value === undefined || value === null) {
     throw new NoResult('runTool returns nothing: return a string or a JSON value on every path');
   }
-  if (typeof value === 'string') return value;
-  let text;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    throw new UnserialisableResult(`the result cannot be returned: ${error.message}`);
-  }
-  if (text === undefined) throw new UnserialisableResult(`a ${typeof value} cannot be returned: JSON cannot represent it`);
-  return text;
+  const text = jsonOf(value, { root: 'result', refusal: 'the result cannot be returned', Refused: UnserialisableResult });
+  return typeof value === 'string' ? value : text;
 }

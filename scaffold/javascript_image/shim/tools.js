@@ -2,6 +2,7 @@
 
 import { cancel } from 'lathe:tool/http@0.1.0';
 
+import { jsonOf, wellFormed } from './json.js';
 import { answered, forget } from './loop.js';
 
 /** Characters of the arguments of a call. The host refuses as many bytes, and would stop the run for a much larger text. */
@@ -23,7 +24,8 @@ export function callToolOf({ start, finish }) {
   return async function callTool(name, input = {}, { signal } = {}) {
     if (typeof name !== 'string') throw new TypeError('callTool: name must be a string');
     if (signal?.aborted) throw signal.reason;
-    const text = JSON.stringify(input);
+    wellFormed('callTool: name', name);
+    const text = jsonOf(input, { root: 'input', refusal: 'callTool: the input cannot be sent' });
     if (text === undefined) throw new TypeError('callTool: the arguments must be a JSON object');
     if (name.length > ARGUMENTS_MAX || text.length > ARGUMENTS_MAX) {
       throw new ToolCallError(`the name or the arguments have more than ${ARGUMENTS_MAX} bytes`, 'invalid_arguments');

@@ -67,8 +67,14 @@ pub struct Variables(BTreeMap<String, String>);
 impl Context {
     /// Sends a status event, a text or a [`StatusEvent`], at once. Events beyond the limits of the run are dropped, and
     /// the record of the run counts them.
+    ///
+    /// # Panics
+    /// When the progress or the total is not a finite number.
+    #[track_caller]
     pub fn send_status_event(&self, event: impl Into<StatusEvent>) {
-        host::send_status_event(&event.into());
+        let event = event.into();
+        assert!(event.is_finite(), "send_status_event: progress and total must be finite numbers");
+        host::send_status_event(&event);
     }
 
     /// Adds a content block to the result: a text, or a [`ContentBlock`]. A tool that fails keeps the blocks that it added

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::bindings::{self, ToolError};
+use crate::json::{Kind, to_json};
 use crate::{Context, Error};
 
 /// Parses the documents of the call, calls the function, and returns the text of the output.
@@ -37,11 +38,11 @@ fn try_run<Input: DeserializeOwned, Output: Serialize>(
 
 /// Returns a string unchanged, and any other JSON value as compact JSON.
 fn output(value: &impl Serialize) -> Result<String, Error> {
-    match serde_json::to_value(value) {
-        Ok(Value::Null) => Err(Error::new("NoResult", "run_tool returns nothing: return a string or a JSON value")),
-        Ok(Value::String(text)) => Ok(text),
-        Ok(_) => Ok(serde_json::to_string(value)?),
-        Err(error) => Err(Error::new("UnserialisableResult", error)),
+    let written = to_json(value).map_err(|refused| Error::new("UnserialisableResult", refused.message("result")))?;
+    match written {
+        (Kind::Nothing, _) => Err(Error::new("NoResult", "run_tool returns nothing: return a string or a JSON value")),
+        (Kind::Text, text) => Ok(serde_json::from_str(&text)?),
+        (Kind::Other, text) => Ok(text),
     }
 }
 
@@ -68,10 +69,17 @@ mod tests {
 
     use super::*;
 
+    const fn json_with_nan() -> [f64; 2] {
+        [1.0, f64::NAN]
+    }
+
     #[test]
     fn strings_stay_as_they_are_and_values_become_compact() {
         assert_eq!(output(&"a \"b\"").as_deref(), Ok("a \"b\""));
         assert_eq!(output(&json!({"b": [1, 2.5], "a": "é"})).as_deref(), Ok(r#"{"a":"é","b":[1,2.5]}"#));
+        let refused = output(&json_with_nan()).unwrap_err();
+        assert_eq!(refused.kind(), "UnserialisableResult");
+        assert_eq!(refused.message(), "result[1] cannot be written as JSON: NaN is not a JSON number");
         assert_eq!(output(&()).unwrap_err().kind(), "NoResult");
         assert_eq!(output(&None::<u8>).unwrap_err().kind(), "NoResult");
     }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::bindings::lathe::tool::http as wire;
 pub use crate::bindings::lathe::tool::http::ErrorCode;
 use crate::host;
+use crate::json::to_json;
 
 /// Creates a `GET` request. The other functions do the same for other methods.
 pub fn get(url: impl Into<String>) -> Request {
@@ -103,9 +104,9 @@ impl Request {
 
     /// Sets a JSON body and the content type.
     pub fn json(mut self, value: &impl Serialize) -> Self {
-        match serde_json::to_vec(value) {
-            Ok(body) => self.request.body = body,
-            Err(error) => self.problem = Some(format!("the body is no JSON: {error}")),
+        match to_json(value) {
+            Ok((_, body)) => self.request.body = body.into_bytes(),
+            Err(refused) => self.problem = Some(refused.message("body")),
         }
         self.header("content-type", "application/json")
     }

@@ -31,6 +31,7 @@ mod error;
 mod host;
 pub mod http;
 mod interaction;
+mod json;
 mod log;
 mod runtime;
 mod status;

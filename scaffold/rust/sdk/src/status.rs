@@ -30,6 +30,11 @@ impl StatusEvent {
     pub fn message(&self) -> &str {
         &self.message
     }
+
+    /// Whether JSON has the numbers of the event.
+    pub(crate) fn is_finite(&self) -> bool {
+        [self.progress, self.total].into_iter().flatten().all(f64::is_finite)
+    }
 }
 
 impl<Text: Into<String>> From<Text> for StatusEvent {

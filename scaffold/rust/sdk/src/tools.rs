@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 pub use crate::bindings::lathe::tool::tools::ErrorCode;
 use crate::host;
+use crate::json::to_json;
 
 /// Runs a tool, waits for its end and returns its output.
 ///
@@ -20,10 +21,10 @@ pub fn call(name: &str, arguments: &impl Serialize) -> Result<ToolOutput, ToolCa
 /// # Errors
 /// When the arguments are no JSON.
 pub fn start(name: &str, arguments: &impl Serialize) -> Result<Call, ToolCallError> {
-    let text = serde_json::to_string(arguments).map_err(|error| ToolCallError {
+    let (_, text) = to_json(arguments).map_err(|refused| ToolCallError {
         code: ErrorCode::InvalidArguments,
         kind: None,
-        message: format!("the arguments are no JSON: {error}"),
+        message: refused.message("arguments"),
     })?;
     Ok(Call { exchange: host::start_call(name, &text), is_over: false })
 }
@@ -91,6 +92,8 @@ impl std::error::Error for ToolCallError {}
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::{Value, json};
 
     use super::*;
@@ -106,6 +109,13 @@ mod tests {
         assert_eq!(output.json::<Value>().unwrap(), json!({"asked": {"city": "Paris"}}));
         let refused = call("other", &json!({})).unwrap_err();
         assert_eq!((refused.code, refused.to_string().as_str()), (ErrorCode::Denied, "no tool other"));
+    }
+
+    #[test]
+    fn arguments_that_json_would_change_are_refused_with_their_place() {
+        let refused = call("pay", &BTreeMap::from([("amount", f64::NAN)])).unwrap_err();
+        let message = "arguments.amount cannot be written as JSON: NaN is not a JSON number";
+        assert_eq!((refused.code, refused.message.as_str()), (ErrorCode::InvalidArguments, message));
     }
 
     #[test]
