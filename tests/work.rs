@@ -10,6 +10,7 @@ mod restarts;
 mod retention;
 mod snapshots;
 mod streams;
+mod warnings;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -21,6 +21,7 @@ use crate::steps::manifest::{Manifest, check_arguments, check_mcp};
 use crate::steps::{inspect, mocks, schema};
 use crate::toolchain::Toolchains;
 use crate::toolchain::project::{Caches, Project, ToolchainOutput};
+use crate::warnings;
 use crate::workers::Workers;
 
 /// A check of the declarations before the build, such as that required variables are set.
@@ -93,7 +94,9 @@ impl Pipeline {
         let made = self.make(project, progress).await?;
         self.cache_bounds.count_build().await;
         let limits_max = self.limits_max;
-        blocking(move || declarations.built(made, checks, &limits_max)).await?
+        let built = blocking(move || declarations.built(made, checks, &limits_max)).await??;
+        built.warnings.iter().for_each(|warning| progress.warn(warning));
+        Ok(built)
     }
 
     async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
@@ -157,6 +160,7 @@ impl Declarations {
         check_arguments(&self.manifest.intervention_rules, &input_schema)?;
         check_mcp(&self.manifest.mcp, &input_schema)?;
         Ok(Built {
+            warnings: warnings::find(&self.manifest, &input_schema, (&settings, limits_max)),
             settings: VersionSettings { world: Some(inspect::world_of(&made.artifact)?), ..settings },
             mocks: self.mocks,
             checks,

@@ -23,6 +23,8 @@ pub struct Built {
     pub checks: CheckFiles,
     pub artifact: BuiltArtifact,
     pub packages: Vec<Package>,
+    /// Declarations that most likely do not do what their author means.
+    pub warnings: Vec<String>,
 }
 
 impl Built {

@@ -29,6 +29,7 @@ mod steps;
 mod supplied_variables;
 mod text;
 mod toolchain;
+mod warnings;
 mod worker;
 mod workers;
 
@@ -40,7 +41,8 @@ pub use local::{LocalBuilder, LocalRun};
 pub use metrics::describe_metrics;
 pub use progress::{BuildEvent, Progress, StepState};
 pub use publish::{
-    Builder, BuilderServices, PublishRequest, ReplayGate, ReplayedBranch, TestRequest, Verification, VersionDifference,
+    Builder, BuilderServices, PublishRequest, Published, ReplayGate, ReplayedBranch, TestRequest, Verification,
+    VersionDifference,
 };
 pub use registries::{RegistryCheck, RegistryUrls, check_registries};
 pub use snapshots::CACHES;

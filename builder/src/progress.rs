@@ -14,6 +14,8 @@ use crate::text::cut;
 
 /// Bytes of the log; a hostile build could print without end.
 const LOG_BYTES_MAX: usize = 100 << 10;
+/// Warnings of one build that its response lists. Nobody reads more; the log has all of them.
+const WARNINGS_MAX: usize = 50;
 /// The last line of a log that is cut.
 const TRUNCATED: &str = "[truncated]\n";
 
@@ -44,6 +46,7 @@ type Listener = Arc<dyn Fn(Report) + Send + Sync>;
 pub struct Progress {
     listener: Option<Listener>,
     log: Arc<Mutex<String>>,
+    warnings: Arc<Mutex<Vec<String>>>,
 }
 
 impl Progress {
@@ -63,7 +66,7 @@ impl Progress {
 
     /// A receiver that passes all reports to a listener. The listener must not block.
     pub(crate) fn to(listener: impl Fn(Report) + Send + Sync + 'static) -> Self {
-        Self { listener: Some(Arc::new(listener)), log: Arc::default() }
+        Self { listener: Some(Arc::new(listener)), ..Self::default() }
     }
 
     /// Runs a step, and reports its start, its end and its duration.
@@ -84,6 +87,22 @@ impl Progress {
     /// Adds a line to the log.
     pub fn line(&self, line: impl Into<String>) {
         self.report(Report::Line { line: cut(line.into()) });
+    }
+
+    /// Adds a warning: a declaration that builds, but most likely does not do what its author means.
+    pub fn warn(&self, warning: impl Into<String>) {
+        let warning = cut(warning.into());
+        self.line(format!("warning: {warning}"));
+        let mut warnings = self.warnings.lock();
+        if warnings.len() < WARNINGS_MAX {
+            warnings.push(warning);
+        }
+    }
+
+    /// The warnings so far.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().clone()
     }
 
     /// Passes on a report of this process or of a worker.
@@ -149,6 +168,17 @@ fn milliseconds(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_warning_is_a_line_of_the_log() {
+        let progress = Progress::none();
+        progress.line("warning: of a compiler");
+        progress.warn("nothing has changed");
+        assert!(progress.log().ends_with("warning: nothing has changed\n"), "{}", progress.log());
+        assert_eq!(progress.warnings(), ["nothing has changed"]);
+        (0..100).for_each(|_| progress.warn("again"));
+        assert_eq!(progress.warnings().len(), WARNINGS_MAX);
+    }
 
     #[test]
     fn the_log_is_truncated_once() {

@@ -41,6 +41,14 @@ const LEASE_TTL: Duration = Duration::from_secs(30);
 /// Time between two renewals, so that a holder can try three times before its lease expires.
 const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 
+/// A version that was published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    pub version: Version,
+    /// Declarations that most likely do not do what their author means.
+    pub warnings: Vec<String>,
+}
+
 impl Builder {
     /// Publishes the tip of a branch as the next version.
     ///
@@ -52,7 +60,7 @@ impl Builder {
         principal: &Principal,
         request: PublishRequest,
         progress: Progress,
-    ) -> Result<Version, Error> {
+    ) -> Result<Published, Error> {
         let admitted = self.admit(principal)?;
         let lease = self.store.acquire_lease(principal, &request.tool, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
@@ -62,7 +70,7 @@ impl Builder {
         let published = metrics::counted("publish", publishing.instrument(span)).await;
         drop(renewal);
         match published {
-            Ok(version) => Ok(version),
+            Ok(version) => Ok(Published { version, warnings: progress.warnings() }),
             Err(error) => Err(self.recorded(lease, error, &progress).await),
         }
     }
@@ -130,6 +138,7 @@ impl PublishContext<'_> {
         let of = Commit::new(&repository, commit, &request.project_path);
         let of = Commit { branch: Some(&branch), accepts: &accepts, ..of };
         let built = builder.build(of, admitted, progress).await?;
+        builder.warn_of_calls(principal, &built, progress).await?;
         builder.check(principal, &built, progress).await?;
         let bump = progress.step("gate", self.bump(request.bump, &built)).await?;
         if let Some(gate) = request.gate {

@@ -5,6 +5,9 @@ const SHOWN_CHARACTERS_MAX: usize = 80;
 /// Bytes of a message. The longest is a refusal with a compiler's output.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
+/// Stands at the end of a message that was cut.
+const CUT: &str = "[truncated]";
+
 /// The beginning of an author's text in quotation marks.
 pub fn quoted(text: &str) -> String {
     match shown(text) {
@@ -18,9 +21,12 @@ pub fn shown(text: &str) -> &str {
     text.char_indices().nth(SHOWN_CHARACTERS_MAX).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The beginning of a message.
+/// The beginning of a message, with a mark if there is more.
 pub fn cut(mut message: String) -> String {
-    message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+    if message.len() > MESSAGE_BYTES_MAX {
+        message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX - CUT.len()));
+        message.push_str(CUT);
+    }
     message
 }
 
@@ -33,6 +39,8 @@ mod tests {
         assert_eq!((quoted("a\n"), shown("a\n")), ("\"a\\n\"".into(), "a\n"));
         assert_eq!(quoted(&"é".repeat(1 << 20)), format!("\"{}\"…", "é".repeat(80)));
         assert_eq!(shown(&"é".repeat(1 << 20)), "é".repeat(80));
-        assert_eq!((cut("é".repeat(1 << 20)).len(), cut("a".into())), (MESSAGE_BYTES_MAX, "a".into()));
+        let long = cut("é".repeat(1 << 20));
+        assert!(long.len() <= MESSAGE_BYTES_MAX && long.ends_with(&format!("é{CUT}")), "{}", long.len());
+        assert_eq!(cut("a".into()), "a");
     }
 }

@@ -261,3 +261,31 @@ fn a_server_without_an_index_says_so() {
     assert_eq!(tool.publish(Bump::Minor).status, 400);
     mended(tool);
 }
+
+#[test]
+fn a_lock_file_that_is_older_than_the_project_is_refused_with_what_differs() {
+    let team = team();
+    let lock = lock_line("pure-greeting", "1.0", &pure());
+    let tool = locked(&team, &lock).source("import pure_greeting", "return pure_greeting.greet('you')");
+    let project = |dependencies: &str| {
+        format!("[project]\nname = \"greets\"\ndependencies = [\n{dependencies}]\n\n[tool.lathe]\n")
+    };
+    let mut tool = tool.with_file("pyproject.toml", &project("    \"Pure_Greeting>=1,<2\",\n")).published();
+    for (dependencies, words) in [
+        (
+            "    \"pure-greeting>=1\",\n    \"six\",\n",
+            ["(stale)", "pyproject.toml:5: \"six\" is not in requirements.lock", "uv export"],
+        ),
+        (
+            "    \"pure-greeting>=1.1\",\n",
+            ["pyproject.toml:4: ", "does not accept the version 1.0 of requirements.lock:1", "uv export"],
+        ),
+        ("    \"pure-greeting==1.*,!=1.0\",\n", ["dependencies failed (stale)", "pyproject.toml:4: ", "version 1.0"]),
+    ] {
+        tool = tool.with_file("pyproject.toml", &project(dependencies)).pushed();
+        refused(&team, &tool, &words);
+    }
+    let elsewhere = "    \"pure-greeting~=1.0\",\n    \"pywin32; sys_platform == 'win32'\",\n";
+    let tool = tool.with_file("pyproject.toml", &project(elsewhere)).pushed();
+    tool.publish(Bump::Patch).expect(201);
+}

@@ -22,7 +22,10 @@ fn the_manifest_is_refused_with_file_line_and_key() {
     line("timeout_seconds = nan", &["pyproject.toml:5: ", "tool.lathe.timeout_seconds"]);
     line("memory_mb = 0", &["pyproject.toml:5: ", "tool.lathe.memory_mb"]);
     line("memory_mb = -1", &["pyproject.toml:5: "]);
-    line("memory_mb = '128'", &["tool.lathe.memory_mb is text; write the number 128", "at most 256 takes effect"]);
+    line("memory_mb = '128'", &["tool.lathe.memory_mb is text; write the number 128", "between 1 and 256"]);
+    line("memory_mb = 1024", &["pyproject.toml:5: ", "tool.lathe.memory_mb must be between 1 and 256"]);
+    line("timeout_seconds = 301", &["tool.lathe.timeout_seconds must be at least 0.001 and at most 300"]);
+    line("timeout_seconds = 1.0005", &["tool.lathe.timeout_seconds must be", "with at most three decimals"]);
     line("recorded_answers = 'yes'", &["pyproject.toml:5: ", "boolean"]);
     line(
         "recorded_answers = true\ntape = false",

@@ -87,6 +87,9 @@ pub struct VersionUser {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedVersion {
     pub new_version: String,
+    /// Declarations that most likely do not do what their author means. Absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// An example of a version, for the OpenAPI document.

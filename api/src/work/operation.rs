@@ -128,7 +128,9 @@ impl OperationReader<'_> {
             }
             OperationKind::Publish => {
                 let version = self.store.operation_version(self.organization, &operation.id).await?;
-                FinalResponse::created(&PublishedVersion { new_version: version.ok_or_else(lost)?.to_string() })
+                let new_version = version.ok_or_else(lost)?.to_string();
+                // The log of the version has its warnings.
+                FinalResponse::created(&PublishedVersion { new_version, warnings: Vec::new() })
             }
         }
     }

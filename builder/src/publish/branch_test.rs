@@ -51,6 +51,7 @@ impl Builder {
             let of = Commit::new(&repository, commit, &project_path);
             let of = Commit { branch: Some(&commit_branch), accepts: &accepts, ..of };
             let built = self.build(of, &admitted, &progress).await?;
+            self.warn_of_calls(principal, &built, &progress).await?;
             let variables = variables.required_by(&built.manifest)?;
             self.check(principal, &built, &progress).await?;
             let candidate = candidate(&built, commit);

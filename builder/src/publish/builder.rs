@@ -108,6 +108,21 @@ impl Builder {
         progress.step(checks::STAGE, checking).await
     }
 
+    /// Warns of calls of tools that the organisation does not have. They fail until there is such a tool.
+    pub(super) async fn warn_of_calls(
+        &self,
+        principal: &Principal,
+        built: &Built,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        for name in built.manifest.calls.keys() {
+            if self.store.find_live_tool(&principal.organization, name).await?.is_none() {
+                progress.warn(format!("calls.{name}: the organisation has no tool of this name: calls of it fail"));
+            }
+        }
+        Ok(())
+    }
+
     /// Admits a build to the queue for permits, before anything is recorded or held.
     pub(super) fn admit(&self, principal: &Principal) -> Result<Admitted, Error> {
         self.builds.admit(&principal.organization, 1).map_err(|full| match full {

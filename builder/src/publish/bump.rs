@@ -22,6 +22,12 @@ impl PublishContext<'_> {
             return Ok(asked.unwrap_or(BumpKind::Major));
         };
         let version = highest.version;
+        if is_unchanged(&highest, built) {
+            progress.warn(format!(
+                "nothing has changed since {version}: the new version has the same code and the same declarations. If you expected a \
+                change, commit and push it, and publish again"
+            ));
+        }
         let changes = changes(highest, built).await?;
         for change in &changes {
             progress.line(format!("since {version}, {change}"));
@@ -38,6 +44,17 @@ impl PublishContext<'_> {
             }
         }
     }
+}
+
+/// Whether a build has nothing that its highest version, which callers can use, does not have.
+fn is_unchanged(highest: &ToolVersion, built: &Built) -> bool {
+    let Built { manifest, settings, input_schema, artifact, .. } = built;
+    !highest.deprecated
+        && highest.component_digest == artifact.component_digest()
+        && highest.settings == *settings
+        && highest.input_schema.value() == *input_schema
+        && highest.required_envvars == manifest.required_envvars
+        && highest.required_secret_envvars == manifest.required_secret_envvars
 }
 
 /// Compares on a thread for blocking work, since large schemas take long.

@@ -8,6 +8,8 @@ const BEGINNING_BYTES_MAX: usize = 36 << 10;
 const END_BYTES_MAX: usize = 12 << 10;
 /// Length of a line in the log. Longer lines are truncated, since no screen shows them whole.
 const LINE_BYTES_MAX: usize = 2_000;
+/// Stands at the end of a line that was truncated.
+const CUT: &str = "[truncated]";
 
 /// Splits output into lines and keeps its beginning and its end.
 pub struct BatchedLogWriter {
@@ -15,6 +17,7 @@ pub struct BatchedLogWriter {
     written: usize,
     /// The line that has no line break yet.
     line: Vec<u8>,
+    is_line_cut: bool,
     /// The last bytes after the beginning.
     end: Vec<u8>,
     dropped: u64,
@@ -23,7 +26,15 @@ pub struct BatchedLogWriter {
 
 impl BatchedLogWriter {
     pub fn new(progress: Progress) -> Self {
-        Self { progress, written: 0, line: Vec::new(), end: Vec::new(), dropped: 0, last: String::new() }
+        Self {
+            progress,
+            written: 0,
+            line: Vec::new(),
+            is_line_cut: false,
+            end: Vec::new(),
+            dropped: 0,
+            last: String::new(),
+        }
     }
 
     pub fn take(&mut self, mut bytes: &[u8]) {
@@ -32,8 +43,7 @@ impl BatchedLogWriter {
                 Some(at) => (&bytes[..at], true, &bytes[at + 1..]),
                 None => (bytes, false, &[][..]),
             };
-            let room = LINE_BYTES_MAX.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&line[..line.len().min(room)]);
+            self.extend_line(line);
             if ends {
                 self.write_line();
             }
@@ -54,14 +64,23 @@ impl BatchedLogWriter {
         // The first line of the end may have lost its beginning.
         let whole = usize::from(self.dropped > 0);
         for line in end.split(|byte| *byte == b'\n').skip(whole).filter(|line| !line.is_empty()) {
-            self.line.extend_from_slice(&line[..line.len().min(LINE_BYTES_MAX)]);
+            self.extend_line(line);
             self.write_line();
         }
         self.last
     }
 
+    fn extend_line(&mut self, bytes: &[u8]) {
+        let room = LINE_BYTES_MAX.saturating_sub(self.line.len());
+        self.is_line_cut |= bytes.len() > room;
+        self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
     fn write_line(&mut self) {
-        let line = plain(&std::mem::take(&mut self.line));
+        let mut line = plain(&std::mem::take(&mut self.line));
+        if std::mem::take(&mut self.is_line_cut) {
+            line.push_str(CUT);
+        }
         self.written += line.len() + 1;
         self.last.clone_from(&line);
         self.progress.line(line);
@@ -128,7 +147,7 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_cut() {
         let (log, _) = written(&[&vec![b'x'; 30_000], b"y\nlast\n"]);
-        assert_eq!(log, format!("{}\nlast\n", "x".repeat(LINE_BYTES_MAX)));
+        assert_eq!(log, format!("{}{CUT}\nlast\n", "x".repeat(LINE_BYTES_MAX)));
     }
 
     #[test]

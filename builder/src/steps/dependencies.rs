@@ -76,7 +76,8 @@ impl Packages {
         files: &BTreeMap<String, Vec<u8>>,
         progress: &Progress,
     ) -> Result<Fetched, Error> {
-        let asked: Vec<_> = manifest.dependencies.iter().filter(|name| *name != lock::OWN_PACKAGE).collect();
+        let asked = manifest.dependencies.iter().map(|dependency| &dependency.name);
+        let asked: Vec<_> = asked.filter(|name| *name != lock::OWN_PACKAGE).collect();
         let Some(lock) = files.get(lock::FILE) else {
             let has_uv_lock = files.contains_key("uv.lock");
             return if asked.is_empty() { Ok(Default::default()) } else { Err(lock::missing(has_uv_lock)) };
@@ -91,7 +92,12 @@ impl Packages {
             ));
         }
         let lock = lock.clone();
-        for pinned in blocking(move || lock::parse(&lock)).await?? {
+        let dependencies = manifest.dependencies.clone();
+        let pins = blocking(move || {
+            let pins = lock::parse(&lock)?;
+            lock::check_pins(&dependencies, &pins).map(|()| pins)
+        });
+        for pinned in pins.await?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
             let (digest, Unpacked { files, native, .. }) = self.package(&pinned).await?;
             if !native.is_empty() {

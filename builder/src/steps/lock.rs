@@ -6,6 +6,7 @@
 
 mod marker;
 pub mod name;
+mod requirement;
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -15,6 +16,7 @@ use registry::Digest;
 
 use crate::error::{Error, Location};
 use crate::text::quoted;
+pub use requirement::check_pins;
 
 pub const FILE: &str = "requirements.lock";
 const STAGE: &str = "dependencies";

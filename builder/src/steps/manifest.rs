@@ -30,8 +30,6 @@ pub use node::{Malformed, Node, Value, from_json, from_toml};
 /// Allowed hosts of a tool. Nobody reviews a longer list.
 const ALLOWED_HOSTS_MAX: usize = 100;
 const REQUIRED_VARIABLES_MAX: usize = 100;
-const MEMORY_MEGABYTES_MAX: u64 = 4_096;
-const DAY_MS: u64 = 86_400_000;
 
 /// The validated declarations of a tool project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +66,8 @@ pub struct Manifest {
     pub system_role: Option<SystemRole>,
     /// The tools that its runs may call, with the versions that it accepts.
     pub calls: BTreeMap<ToolName, Constraint>,
-    /// The names of the packages that the project declares, which require a lock file.
-    pub dependencies: Vec<String>,
+    /// The packages that the project declares, which require a lock file.
+    pub dependencies: Vec<Dependency>,
 }
 
 impl Manifest {
@@ -89,7 +87,7 @@ impl Manifest {
 /// The declarations that the language's own tools also read.
 struct Project<'f> {
     name: String,
-    dependencies: Vec<String>,
+    dependencies: Vec<Dependency>,
     files: &'f BTreeMap<String, Vec<u8>>,
 }
 
@@ -113,7 +111,7 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         secret_hosts: secret_hosts(&mut lathe, &required_secret_envvars)?,
         required_secret_envvars,
         limits: limits::read(lathe.table("limits")?)?,
-        timeout_ms: lathe.seconds("timeout_seconds", DAY_MS)?,
+        timeout_ms: lathe.seconds("timeout_seconds", runner::Limits::MAX.wall_ms)?,
         memory_bytes: memory(&mut lathe)?,
         tape: tape.unwrap_or(true),
         recorded_answers: recorded_answers(&mut lathe, tape)?,
@@ -127,10 +125,9 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
     lathe.finish().map(|()| manifest)
 }
 
-/// The memory of a run. More than the limit of the release is accepted and has no effect.
+/// The memory of a run, up to the maximum of this release.
 fn memory(lathe: &mut Fields) -> Result<Option<u64>, Error> {
-    let effective = runner::Limits::MAX.memory_bytes >> 20;
-    let megabytes = lathe.capped_number("memory_mb", MEMORY_MEGABYTES_MAX, effective)?;
+    let megabytes = lathe.number("memory_mb", runner::Limits::MAX.memory_bytes >> 20)?;
     Ok(megabytes.map(|megabytes| megabytes << 20))
 }
 
@@ -148,17 +145,35 @@ fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
     }
 }
 
-fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<String>, Error> {
+/// A package that a project declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependency {
+    pub name: String,
+    /// The text of the declaration. Empty if it is no text.
+    pub requirement: String,
+    pub line: u32,
+}
+
+fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependency>, Error> {
     let refuse = |line| {
         let message = format!("an entry of {} names no package", convention.dependencies.join("."));
         Error::failed(STAGE, "dependencies", message).at(Location::line(convention.file, line))
     };
     let Some(node) = document.at(convention.dependencies) else { return Ok(Vec::new()) };
     match &node.value {
-        Value::Table(table) => Ok(table.keys().cloned().collect()),
+        Value::Table(table) => {
+            let one = |(name, entry): (&String, &node::Entry)| {
+                let requirement = if let Value::Text(text) = &entry.node.value { text.clone() } else { String::new() };
+                Dependency { name: name.clone(), requirement, line: entry.key_line }
+            };
+            Ok(table.iter().map(one).collect())
+        }
         Value::List(list) => {
             let one = |node: &Node| match &node.value {
-                Value::Text(text) => requirement(text).ok_or_else(|| refuse(node.line)),
+                Value::Text(text) => {
+                    let name = package_name(text).ok_or_else(|| refuse(node.line))?;
+                    Ok(Dependency { name, requirement: text.clone(), line: node.line })
+                }
                 _ => Err(refuse(node.line)),
             };
             list.iter().map(one).collect()
@@ -167,8 +182,8 @@ fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<String>,
     }
 }
 
-/// The package name in a requirement. The lock file determines the version.
-fn requirement(text: &str) -> Option<String> {
+/// The package name in a requirement.
+fn package_name(text: &str) -> Option<String> {
     Some(name::leading(text.trim())?.0)
 }
 
@@ -300,7 +315,8 @@ mod tests {
             ..RunBounds::default()
         };
         assert_eq!(manifest.limits, limits);
-        assert_eq!(manifest.dependencies, ["attrs"]);
+        let attrs = Dependency { name: "attrs".into(), requirement: "attrs".into(), line: 3 };
+        assert_eq!(manifest.dependencies, [attrs]);
         assert!(!manifest.tape);
     }
 
@@ -335,12 +351,11 @@ mod tests {
             "[project]\nname = 'w'\n\n[tool.lathe]\nentry_point = 'x'\n",
             "pyproject.toml:5: tool.lathe.entry_point",
         );
-        refused(
-            "[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n",
-            "memory_mb must be between 1 and 4096 (at most 256",
-        );
-        let text =
-            "memory_mb is text; write the number 128 without quotes, between 1 and 4096 (at most 256 takes effect)";
+        refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb must be between 1 and 256");
+        for beyond in ["memory_mb = 257", "memory_mb = 1024", "timeout_seconds = 301", "timeout_seconds = 0.0015"] {
+            refused(&format!("[project]\nname = 'w'\n[tool.lathe]\n{beyond}\n"), "pyproject.toml:4: tool.lathe.");
+        }
+        let text = "memory_mb is text; write the number 128 without quotes, between 1 and 256";
         refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = '128'\n", text);
         refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = '3'\n", "write the number 3 without quotes");
         refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");

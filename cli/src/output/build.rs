@@ -17,6 +17,9 @@ const LINE_CHARACTERS_MAX: usize = 70;
 /// Steps whose log lines stay on a terminal, since authors decide by them.
 const KEPT_STEPS: [&str; 3] = ["checks", "gate", "replay"];
 
+/// The beginning of a warning, which stays on a terminal, too.
+const WARNING: &str = "warning: ";
+
 pub struct BuildDisplay {
     spinner: Option<ProgressBar>,
     /// Whether the current step's log lines stay.
@@ -61,11 +64,13 @@ impl BuildDisplay {
         }
     }
 
-    /// Shows a log line: on a terminal until the next one unless the step's lines are kept, elsewhere permanently.
+    /// Shows a log line: on a terminal until the next one unless it is a warning or the step's lines are kept, elsewhere permanently.
     fn log(&self, line: &str) {
         let line = printable(line);
         match &self.spinner {
-            Some(spinner) if !self.keeps_log.get() => spinner.set_message(clipped(&line, LINE_CHARACTERS_MAX)),
+            Some(spinner) if !self.keeps_log.get() && !line.starts_with(WARNING) => {
+                spinner.set_message(clipped(&line, LINE_CHARACTERS_MAX))
+            }
             _ => self.line(&format!("    | {line}")),
         }
     }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response;
 use builder::source::CommitId;
-use builder::{Builder, PublishRequest};
+use builder::{Builder, PublishRequest, Published};
 use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ pub(crate) fn operation() -> OperationDoc {
             version must be able to call the new version unchanged; otherwise `build_failed` gives the reason and the bump \
             that is needed. The server refuses a commit that the last version already contains, and a version whose \
             variables the tool lacks. The response is 409 while another operation on the tool runs. It is also 409 when a \
-            request without an idempotency key publishes the same commit the same way within ten minutes.",
+            request without an idempotency key publishes the same commit the same way within ten minutes. `warnings` names \
+            declarations that most likely do not do what their author means, and is absent without any.",
         )
         .returns::<PublishedVersion>(201, "The new version.", json!({"new_version": "1.0.0"}))
         .errors(400, &["build_failed", "variables_missing", "too_many", "refused_tree", "component_rejected"])
@@ -90,8 +91,8 @@ impl Publication {
         let request =
             PublishRequest { tool, project_path, bump, gate, commit_branch, commit, operation, is_deliberate };
         let build = |progress| builder.publish(&principal, request, progress);
-        let version = report(&context.events, build).await?;
-        FinalResponse::created(&PublishedVersion { new_version: version.to_string() })
+        let Published { version, warnings } = report(&context.events, build).await?;
+        FinalResponse::created(&PublishedVersion { new_version: version.to_string(), warnings })
     }
 }
 

@@ -129,19 +129,12 @@ impl Fields {
 
     /// An integer from 1 to `max`.
     pub fn number(&mut self, key: &str, max: u64) -> Result<Option<u64>, Error> {
-        self.capped_number(key, max, max)
-    }
-
-    /// An integer from 1 to `max`, of which at most `effective` takes effect.
-    pub fn capped_number(&mut self, key: &str, max: u64, effective: u64) -> Result<Option<u64>, Error> {
         let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
         let number = match value {
             Value::Integer(number) => u64::try_from(number).ok().filter(|number| (1..=max).contains(number)),
             _ => None,
         };
-        let cap = if effective < max { format!(" (at most {effective} takes effect)") } else { String::new() };
-        let refused =
-            || self.refuse(key, line, &format!("{}{cap}", no_number(&value, &format!("between 1 and {max}"))));
+        let refused = || self.refuse(key, line, &no_number(&value, &format!("between 1 and {max}")));
         number.map(Some).ok_or_else(refused)
     }
 
@@ -154,7 +147,7 @@ impl Fields {
             _ => None,
         };
         let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
-        let range = format!("at least 0.001 and at most {}", max_ms / 1_000);
+        let range = format!("at least 0.001 and at most {}, with at most three decimals", max_ms / 1_000);
         let refused = || self.refuse(key, line, &no_number(&value, &range));
         let within = seconds(&value).and_then(milliseconds).filter(|found| *found <= max_ms);
         within.map(Some).ok_or_else(refused)
@@ -214,8 +207,10 @@ fn no_number(value: &Value, range: &str) -> String {
     }
 }
 
-/// Converts seconds to milliseconds. `None` below a millisecond and above a day.
+/// Converts seconds to milliseconds. `None` below a millisecond, above a day, and for a part of a millisecond.
 fn milliseconds(seconds: f64) -> Option<u64> {
     let is_time = (0.001..=86_400.0).contains(&seconds);
-    is_time.then(|| std::time::Duration::from_secs_f64(seconds).as_millis()).and_then(|time| time.try_into().ok())
+    let time = is_time.then(|| std::time::Duration::from_secs_f64(seconds))?;
+    let is_whole = time.subsec_nanos().is_multiple_of(1_000_000);
+    is_whole.then_some(time.as_millis()).and_then(|time| time.try_into().ok())
 }

@@ -1,6 +1,6 @@
 //! `package-lock.json`: the packages of a project, their directories, and the hashes of their archives.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +15,8 @@ const STAGE: &str = "dependencies";
 const HOW: &str = "make it with `npm install --package-lock-only` and commit it";
 /// Packages of a tool. npm packages have many dependencies; a project with more is an application.
 const PACKAGES_MAX: usize = 300;
+/// Dependencies that a refusal names. The file has all of them.
+const DIFFERENT_NAMED_MAX: usize = 10;
 const SHA512_BYTES: usize = 64;
 /// Bytes of a version. The longest in use have a commit in them.
 const VERSION_BYTES_MAX: usize = 200;
@@ -78,7 +80,12 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
     let root = lock.packages.get("").map(|root| &root.dependencies);
     let project: ProjectFile = serde_json::from_slice(project_file).map_err(Error::internal)?;
     if root.is_none_or(|root| *root != project.dependencies) {
-        let message = format!("the lock file has other dependencies than {PROJECT_FILE}: {HOW}");
+        let locked = root.cloned().unwrap_or_default();
+        let names: BTreeSet<_> = locked.keys().chain(project.dependencies.keys()).collect();
+        let different = names.into_iter().filter(|name| locked.get(*name) != project.dependencies.get(*name));
+        let different: Vec<_> = different.take(DIFFERENT_NAMED_MAX).map(|name| quoted(name)).collect();
+        let different = different.join(", ");
+        let message = format!("the lock file has other dependencies than {PROJECT_FILE} ({different}): {HOW}");
         return Err(Error::failed(STAGE, "lock-file", message).at(Location::file(FILE)));
     }
     let needed = lock.packages.iter().filter(|(path, entry)| !path.is_empty() && !entry.dev && !entry.optional);
