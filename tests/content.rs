@@ -180,3 +180,22 @@ fn a_rust_tool_adds_content_and_logs() {
     has(&team, &run, &json!([image(), resource]), &logs);
     assert_eq!(tool.invoke(&json!({"fails": true})).0["content"], json!([image(), resource]));
 }
+
+#[test]
+fn a_log_message_beyond_the_limits_leaves_a_line() {
+    let team = Team::new();
+    let body = "
+        from amigo_tool_scaffold import log
+
+        log.info('x' * 9_000)
+        log.error('short', logger='two\\nlines')
+        log.debug('after them')
+        return 'done'
+    ";
+    let tool = team.tool("verbose").body(body).published();
+    let logs = record(&team, &tool.invoke(json!({})))["logs"].as_str().expect("a text").to_owned();
+    let lines: Vec<_> = logs.lines().collect();
+    assert_eq!(lines[0], "[info] [left out: the data of a log message has at most 8192 bytes]", "{logs}");
+    assert!(lines[1].starts_with("[error] [left out: a logger has 1 to 128 bytes"), "{logs}");
+    assert_eq!((lines.len(), lines[2]), (3, "[debug] after them"));
+}

@@ -351,3 +351,43 @@ fn a_run_is_seen_by_its_user_and_by_administrators() {
     let admin = runs.team.joined_by("dora", "admin");
     assert_eq!(admin.server.request("GET", &path).bearer(&admin.token).send().status, 200);
 }
+
+#[test]
+fn each_call_of_an_answer_has_a_result_also_one_that_is_not_made() {
+    let runs = Runs::shared();
+    let objective = "forty calls";
+    let calls = (0..40).map(|number| (TOOL.to_owned(), json!({"what": number}))).collect();
+    let run = runs.execute(objective, &[TOOL, "__complete__"], vec![Reply::Calls(calls), Reply::complete("done")]);
+    assert_eq!(run["status"], "completed", "{run}");
+    let messages = runs.model.received(objective)[1].body["messages"].clone();
+    let messages = messages.as_array().expect("messages");
+    let asked = messages.iter().find_map(|message| message["tool_calls"].as_array()).expect("calls");
+    let result = |call: &Value| {
+        let of_call = |message: &&Value| message["tool_call_id"] == call["id"];
+        messages.iter().find(of_call).unwrap_or_else(|| panic!("{call} has no result"))["content"]
+            .as_str()
+            .expect("a text")
+    };
+    let results: Vec<&str> = asked.iter().map(result).collect();
+    assert_eq!((results.len(), results[0], results[31]), (40, "found 0", "found 31"));
+    assert!(results[32..].iter().all(|text| text.starts_with("not made: at most 32 calls")), "{results:?}");
+    let trace = runs.trace(&run);
+    let refused = trace.iter().filter(|step| step["success"] == false && step["action"] == TOOL);
+    assert_eq!((trace.len(), refused.count()), (41, 8));
+
+    let calls = (0..257).map(|number| (TOOL.to_owned(), json!({"what": number}))).collect();
+    let run = runs.execute("too many calls", &[TOOL, "__complete__"], vec![Reply::Calls(calls)]);
+    assert_eq!((&run["status"], &run["error"]["code"]), (&json!("failed"), &json!("too_many_calls")), "{run}");
+}
+
+#[test]
+fn calls_after_the_end_of_a_run_are_steps() {
+    let runs = Runs::shared();
+    let calls = [("__complete__", json!({"answer": "done"})), (TOOL, json!({"what": "late"}))];
+    let calls = calls.map(|(name, input)| (name.to_owned(), input)).to_vec();
+    let run = runs.execute("late calls", &[TOOL, "__complete__"], vec![Reply::Calls(calls)]);
+    let trace = runs.trace(&run);
+    assert_eq!((&run["status"], trace.len()), (&json!("completed"), 2), "{trace:?}");
+    assert_eq!((&trace[1]["action"], &trace[1]["success"]), (&json!(TOOL), &json!(false)));
+    assert_eq!(trace[1]["observation"], "not made: the run was completed before");
+}

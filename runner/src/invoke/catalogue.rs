@@ -15,6 +15,8 @@ use crate::native::NativeTool;
 
 /// Bytes of the instructions of all tools with APIs of an agent. A model reads them before each request.
 const SYSTEM_ROLES_BYTES_MAX: usize = 64 << 10;
+/// Tools that a list names of those whose instructions are left out.
+const LEFT_OUT_NAMED_MAX: usize = 10;
 
 /// The family of published tools. It becomes a prefix of a tool whose name is that of another tool.
 const PUBLISHED: &str = "tools";
@@ -84,14 +86,28 @@ impl Catalogue {
     }
 
     /// Returns the instructions of the published tools with APIs of which a model has some, each once. Those beyond
-    /// [`SYSTEM_ROLES_BYTES_MAX`] are left out.
+    /// [`SYSTEM_ROLES_BYTES_MAX`] are left out, and the last text names their tools.
     #[must_use]
     pub fn system_roles(&self, has_tool: impl Fn(&str) -> bool) -> Vec<String> {
         let mut seen = HashSet::new();
         let tools = self.tools.iter().filter(|tool| tool.api().is_some() && has_tool(&tool.name));
-        let mut left = SYSTEM_ROLES_BYTES_MAX;
-        let fits = |role: &String| left.checked_sub(role.len()).inspect(|rest| left = *rest).is_some();
-        tools.filter(|tool| seen.insert(tool.family())).filter_map(ListedTool::system_role).take_while(fits).collect()
+        let (mut roles, mut left_out, mut left) = (Vec::new(), Vec::new(), SYSTEM_ROLES_BYTES_MAX);
+        for tool in tools.filter(|tool| seen.insert(tool.family())) {
+            let Some(role) = tool.system_role() else { continue };
+            match left.checked_sub(role.len()).filter(|_| left_out.is_empty()) {
+                Some(rest) => {
+                    left = rest;
+                    roles.push(role);
+                }
+                None => left_out.push(tool.family()),
+            }
+        }
+        if !left_out.is_empty() {
+            let named =
+                left_out.iter().take(LEFT_OUT_NAMED_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            roles.push(format!("The instructions of {} tools are left out, which begin with {named}.", left_out.len()));
+        }
+        roles
     }
 
     /// Returns a digest of everything that a list of the tools shows. It changes with the revision, with the versions and with the

@@ -3,7 +3,7 @@
 use crate::bindings::tool::lathe::tool::log as wire;
 use crate::host::host_call::HostCall;
 use crate::host::log_messages;
-use crate::ports::LogLevel;
+use crate::ports::{LogDocument, LogLevel};
 
 /// A message is part of the printed text, which a replay compares, so that the tape needs no effect for it.
 impl wire::Host for HostCall<'_> {
@@ -13,9 +13,15 @@ impl wire::Host for HostCall<'_> {
         logger: Option<String>,
         data: String,
     ) -> wasmtime::Result<Result<(), String>> {
-        let document = match log_messages::parsed(level.into(), logger, &data) {
+        let level = LogLevel::from(level);
+        let document = match log_messages::parsed(level, logger, &data) {
             Ok(document) => document,
-            Err(reason) => return Ok(Err(reason)),
+            Err(reason) => {
+                // Guests go on after a refusal, so that the printed text is the only place that tells of it.
+                let left_out = LogDocument { level, logger: None, data: format!("[left out: {reason}]").into() };
+                self.log.write_line(&left_out.to_string());
+                return Ok(Err(reason));
+            }
         };
         self.log.write_line(&document.to_string());
         Ok(self.log_messages.send(document))

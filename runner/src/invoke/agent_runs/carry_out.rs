@@ -14,6 +14,8 @@ use crate::model::ModelCall;
 /// The result of a call whose server stopped during it.
 pub(super) const INTERRUPTED: &str =
     "interrupted: the server stopped during this call. It may have had effects; look before you call it again.";
+/// The result of a call that stands after the end of the run in the same answer.
+const COMPLETED_BEFORE: &str = "not made: the run was completed before";
 /// The question to a person about a run that is stuck.
 const IS_STUCK: &str = "The run is stuck: the same call has the same result again and again. How shall it go on?";
 /// The hint for a run that is stuck, unless its options have one.
@@ -53,8 +55,12 @@ impl AgentRunLoop {
             Some(ControlEffect::RunWorkflow(request)) => self.run_workflow(context, (call, request)).await,
             Some(ControlEffect::Completed) => {
                 let step = self.step_of(call, &ToolObservation::success("completed".into()));
-                self.progress.calls.clear();
-                self.save(AgentRunState::Completed, vec![step]).await
+                // The model sees no result any more, but the list of steps shows what it asked for.
+                let rest = std::mem::take(&mut self.progress.calls).into_iter().skip(1);
+                let not_made = ToolObservation::failure(COMPLETED_BEFORE.to_owned());
+                let rest = rest.map(|call| self.step_of(&call, &not_made));
+                let steps = std::iter::once(step).chain(rest).collect();
+                self.save(AgentRunState::Completed, steps).await
             }
             Some(ControlEffect::Paused) => {
                 let step = self.step_of(call, &ToolObservation::success("paused".into()));

@@ -5,12 +5,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use registry::{AgentRun, AgentRunState, LibraryFamily, SecretValue};
+use registry::{AgentRun, AgentRunState, LibraryFamily, NewStep, SecretValue};
 
 use super::answering::UNANSWERED;
 use super::bounds::require_allowed;
 use super::control::definitions;
 use super::human::HumanQuestion;
+use super::observation::ToolObservation;
 use super::progress::{AgentRunOptions, Progress};
 use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
@@ -21,8 +22,10 @@ use crate::invoke::obey::scope;
 use crate::invoke::working_agent_runs::Working;
 use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition};
 
-/// Calls of one answer. Further ones are left out.
+/// Calls of one answer that are made. The model is told which ones were not.
 const CALLS_MAX: usize = 32;
+/// Calls of one answer. Each has a step and a result in the checkpoint, also one that is not made.
+const CALLS_ANSWERED_MAX: usize = 256;
 /// Bytes of the descriptions and schemas of the tools of a request, as of a turn. No model reads more.
 const TOOLS_BYTES_MAX: usize = 8 << 20;
 /// The answer to an answer without a call.
@@ -167,18 +170,37 @@ impl AgentRunLoop {
             }
         };
         self.run.iterations += 1;
-        reply.calls.truncate(CALLS_MAX);
-        self.name_calls(&mut reply.calls);
         self.progress.tokens = self.progress.tokens.saturating_add(reply.tokens);
+        if reply.calls.len() > CALLS_ANSWERED_MAX {
+            let calls = reply.calls.len();
+            let message = format!("an answer of the model has {calls} calls; {CALLS_ANSWERED_MAX} are the limit");
+            return self.fail("too_many_calls", message).await;
+        }
+        self.name_calls(&mut reply.calls);
         self.progress.transcript.push(Entry::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+        let excess = reply.calls.split_off(reply.calls.len().min(CALLS_MAX));
         self.progress.calls = reply.calls;
-        let mut steps = Vec::new();
+        let mut steps = self.refuse_calls(&excess);
         if self.progress.calls.is_empty() {
             self.progress.push_user_message(NO_CALL.to_owned());
             steps.push(self.step_without_call(reply.text));
         }
         self.mark_begun();
         self.save(AgentRunState::Running, steps).await
+    }
+
+    /// Answers the calls beyond those of one answer, without making them. Returns their steps.
+    fn refuse_calls(&mut self, excess: &[ModelCall]) -> Vec<NewStep> {
+        let text =
+            format!("not made: at most {CALLS_MAX} calls of one answer are made. Call it again in the next answer.");
+        let refused = ToolObservation::failure(text);
+        let observation = |call: &ModelCall| {
+            let (call, text) = (call.id.clone(), refused.text.clone());
+            Entry::Observation { call, text, is_error: true }
+        };
+        let steps = excess.iter().map(|call| self.step_of(call, &refused)).collect();
+        self.progress.transcript.extend(excess.iter().map(observation));
+        steps
     }
 
     /// Gives calls without an id, and those whose id was there before, one of their own.
