@@ -89,8 +89,9 @@ pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use model::{Model, ModelApi, ModelBounds, ModelSettings};
 pub use native::{
-    FILLED_BYTES_MAX, FilledTooLarge, NativeTool, NativeToolRefused, NativeTools, RoutedTool, ToolEffect, ToolRoute,
-    Verb, fill_variables, library_failure, library_instructions, library_refusal, routed_tools, unbounded_places,
+    ArtifactEncoding, FILLED_BYTES_MAX, FilledTooLarge, NativeTool, NativeToolRefused, NativeTools, RoutedTool,
+    ToolEffect, ToolRoute, Verb, fill_variables, library_failure, library_instructions, library_refusal, routed_tools,
+    unbounded_places,
 };
 pub use outcome::{EMPTY_OUTPUT, Outcome};
 pub use ports::{

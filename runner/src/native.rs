@@ -23,10 +23,11 @@ pub use bounds::unbounded_places;
 pub use catalogue::NativeTools;
 pub(crate) use conversation_runs::ConversationRuns;
 pub use effect::ToolEffect;
-pub(crate) use library::{EnforcedRules, RunEnd, creator, end_run, fire};
 pub use library::{
-    FILLED_BYTES_MAX, FilledTooLarge, fill_variables, library_failure, library_instructions, library_refusal,
+    ArtifactEncoding, FILLED_BYTES_MAX, FilledTooLarge, fill_variables, library_failure, library_instructions,
+    library_refusal,
 };
+pub(crate) use library::{EnforcedRules, RunEnd, creator, end_run, fire};
 pub(crate) use reach::Reach;
 pub use refused::NativeToolRefused;
 pub use routed_tool::RoutedTool;

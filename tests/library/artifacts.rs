@@ -1,5 +1,7 @@
 //! Artifacts.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, rows};
@@ -101,6 +103,30 @@ rows! {
         assert_eq!(saved["producer_agent_id"], agent.0.id.as_str());
         let forged = artifact(json!({"producer_agent_id": "6b087fb88c8b71fedaf8732b"}));
         assert_eq!(agent.refused("artifact_save", forged), ("input_schema".into(), 400));
+    };
+    an_artifact_of_bytes_is_downloaded_as_bytes: |agent| {
+        let (server, pdf) = (&agent.0.team.server, b"%PDF-1.7\n\xff\x00");
+        let of = |fields: Value| {
+            let mut all = json!({"artifact_type": "pdf", "content_type": "application/pdf", "content_encoding": "base64"});
+            all.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+            artifact(all)
+        };
+        let saved = agent.data("artifact_save", of(json!({"content": STANDARD.encode(pdf)})));
+        assert_eq!((&saved["content_encoding"], &saved["warnings"]), (&json!("base64"), &json!(null)));
+        let shown = agent.data("artifact_get", json!({"artifact_id": saved["artifact_id"], "with_download_url": true}));
+        let url = shown["download_url"].as_str().expect("a link");
+        let downloaded = server.request("GET", url.strip_prefix(&server.url).expect("a URL of the server")).send();
+        assert_eq!((downloaded.status, &downloaded.body[..]), (200, &pdf[..]));
+        let read = agent.0.send("resources/read", json!({"uri": format!("artifact://{}", saved["artifact_id"].as_str().expect("an id"))}));
+        assert_eq!(read["result"]["contents"][0]["blob"], STANDARD.encode(pdf), "{read}");
+        for (content, words) in [("JVBERg", "base64"), ("JVBE\nRg==", "base64"), ("AAEC", "%PDF-"), ("Read me.", "base64")] {
+            let error = agent.error("artifact_save", of(json!({"content": content})));
+            assert_eq!((&error["code"], error["message"].as_str().is_some_and(|text| text.contains(words))), (&json!("invalid_value"), true), "{error}");
+        }
+        let text = |fields: Value| agent.data("artifact_save", artifact(fields))["warnings"].to_string();
+        assert!(text(json!({"artifact_type": "pdf"})).contains("content_type: "));
+        assert!(text(json!({"content_type": "image/png"})).contains("content_encoding: "));
+        assert_eq!(text(json!({})), "null");
     };
     s0_103_artifact_delete: |agent| {
         let id = agent.data("artifact_save", artifact(json!({})))["artifact_id"].clone();

@@ -25,6 +25,15 @@ fn requires(agent: &Agent, field: &str) {
     );
 }
 
+/// The warnings about a rule that a user writes over HTTP, without an agent.
+fn warnings(agent: &Agent<'_>, fields: Value) -> Vec<String> {
+    let team = &agent.0.team;
+    let written =
+        team.server.request("POST", "/api/v1/rules").bearer(&team.token).json(&rule(fields)).send().expect(201);
+    let warnings = written["data"]["warnings"].as_array().map_or(&[][..], Vec::as_slice);
+    warnings.iter().map(|warning| warning.as_str().expect("a text").to_owned()).collect()
+}
+
 rows! {
     s0_049_rule_create_description: |agent| requires(agent, "description");
     s0_050_rule_create_content: |agent| requires(agent, "content");
@@ -76,6 +85,29 @@ rows! {
         let id = agent.data("rule_create", rule(json!({})))["rule_id"].clone();
         let changed = agent.data("rule_update", json!({"rule_id": id, "severity": "low", "enabled": false}));
         assert_eq!((&changed["severity"], &changed["enabled"], &changed["category"]), (&json!("low"), &json!(false), &json!("must-not")));
+    };
+    a_rule_that_can_never_act_has_a_warning: |agent| {
+        let _tool = agent.0.team.tool("payments").published();
+        for (fields, words) in [
+            (json!({"enforcement_mode": "gate"}), "enforcement_mode: a gate without triggers.tool_name"),
+            (json!({"enforcement_mode": "both", "category": "must"}), "enforcement_mode: a gate of the category must "),
+            (json!({"enforcement_mode": "gate", "triggers": {"tool_name": "paymnets"}}), "triggers.tool_name: the organization has no tool paymnets"),
+            (json!({"enforcement_mode": "gate", "triggers": {"tool_name": "payments_create"}}), "triggers.tool_name: the organization has no tool"),
+            (json!({"triggers": {}}), "triggers: nothing triggers the rule"),
+            (json!({"content": "x".repeat(20_000)}), "content: the rule has 20000 bytes"),
+        ] {
+            let found = warnings(agent, fields.clone());
+            assert!(found.len() == 1 && found[0].starts_with(words), "{fields}: {found:?}");
+        }
+        for fields in [
+            json!({}),
+            json!({"enforcement_mode": "gate", "triggers": {"tool_name": "payments"}}),
+            json!({"enforcement_mode": "gate", "enabled": false}),
+        ] {
+            assert_eq!(warnings(agent, fields.clone()), [""; 0], "{fields}");
+        }
+        let of_agent = agent.data("rule_create", rule(json!({})));
+        assert!(of_agent["warnings"][0].as_str().is_some_and(|text| text.contains("an agent or a workflow wrote")), "{of_agent}");
     };
     s0_144_rule_fields: |agent| {
         let plain = agent.data("rule_create", rule(json!({})));

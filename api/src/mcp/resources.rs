@@ -8,6 +8,7 @@ use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
+use runner::ArtifactEncoding;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -44,6 +45,8 @@ struct LibraryArtifact {
     #[serde(default)]
     content: String,
     content_type: String,
+    #[serde(default)]
+    content_encoding: ArtifactEncoding,
     summary: Option<String>,
 }
 
@@ -83,10 +86,12 @@ pub(super) async fn read(
     let uri = request.uri;
     let id = artifact_id(&uri).ok_or_else(|| unknown(&uri))?;
     let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;
-    let LibraryArtifact { content, content_type, .. } = fields(read.data)?;
-    let contents = match is_text(&content_type) {
-        true => ResourceContents::text(content, uri),
-        false => ResourceContents::blob(STANDARD.encode(content), uri),
+    let LibraryArtifact { content, content_type, content_encoding, .. } = fields(read.data)?;
+    let bytes = content_encoding.decode(content);
+    let contents = match String::from_utf8(bytes) {
+        Ok(text) if is_text(&content_type) => ResourceContents::text(text, uri),
+        Ok(text) => ResourceContents::blob(STANDARD.encode(text), uri),
+        Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri),
     };
     let mut result = ReadResourceResult::new(vec![contents.with_mime_type(content_type)]);
     result.meta = Some(read.meta);
@@ -95,10 +100,11 @@ pub(super) async fn read(
 
 fn resource(item: LibraryItem) -> Result<Resource, ErrorData> {
     let uri = format!("{ARTIFACTS}{}", item.id);
-    let LibraryArtifact { title, content_type, summary, .. } = fields(Value::Object(item.body))?;
+    let LibraryArtifact { title, content_type, content_encoding, summary, .. } = fields(Value::Object(item.body))?;
     let mut resource = Resource::new(uri, title.as_str()).with_title(title).with_mime_type(content_type);
     resource.description = summary;
-    resource.size = Some(item.content_bytes);
+    // Of bytes, the stored size is that of their base64.
+    resource.size = (content_encoding == ArtifactEncoding::Text).then_some(item.content_bytes);
     Ok(resource)
 }
 

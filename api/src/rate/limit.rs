@@ -27,9 +27,6 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Maximum of a rate limit, in requests per minute. A server cannot answer more.
-const PER_MINUTE_MAX: u32 = 1_000_000;
-
 const MILLISECONDS_PER_SECOND: u64 = 1_000;
 
 /// Makes the limits of all routes, which share their tables.
@@ -85,7 +82,7 @@ impl LimitFactory {
 
     /// Returns the limit of an operation, if it has one.
     pub(crate) fn limit(&self, operation: &'static str) -> Option<Limit> {
-        let per_minute = self.limits.of(operation)?.min(PER_MINUTE_MAX);
+        let per_minute = self.limits.of(operation)?.min(RateLimits::PER_MINUTE_MAX);
         let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
         let counter = |usage: &Usage| Counter::new(usage, quota, self.clock.clone());
         let (callers, sign_ins) = (counter(&self.callers), counter(&self.sign_ins));

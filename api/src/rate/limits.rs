@@ -36,6 +36,9 @@ pub struct UnknownOperation {
 }
 
 impl RateLimits {
+    /// Maximum of a limit, in requests per minute. A server cannot answer more.
+    pub const PER_MINUTE_MAX: u32 = 1_000_000;
+
     /// No limits.
     pub fn off() -> Self {
         Self::default()

@@ -50,6 +50,13 @@ impl RateLimitSettings {
             let refused = |error: api::UnknownOperation| {
                 Failure::usage(format!("rate_limits: {error}"), "docs/reference/limits.md lists the operations")
             };
+            if *per_minute > RateLimits::PER_MINUTE_MAX {
+                let most = RateLimits::PER_MINUTE_MAX;
+                return Err(Failure::usage(
+                    format!("rate_limits.{operation}: {per_minute} is more than {most} requests per minute, the most that a limit can be"),
+                    "0 removes the limit",
+                ));
+            }
             limits.with(operation, *per_minute).map_err(refused)
         })
     }
@@ -87,6 +94,10 @@ mod tests {
         };
         check("rate_limits = \"strict\"", "it should be \"off\", \"contract\", or a table");
         check("[rate_limits]\ninvoke-tool-version = -1", "whole numbers");
+        check(
+            "[rate_limits]\ninvoke-tool-version = 1000001",
+            "rate_limits.invoke-tool-version: 1000001 is more than 1000000",
+        );
         check("[rate_limits]\ninvoke = 1", "there is no operation `invoke`; limits can be set for ");
     }
 }

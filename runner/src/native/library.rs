@@ -4,6 +4,7 @@
 //! accept and return is derived from it.
 
 mod answer;
+mod artifact_encoding;
 mod artifacts;
 mod create;
 mod delete;
@@ -17,6 +18,7 @@ mod memory;
 mod preferences;
 mod prompts;
 mod record;
+mod rule_warnings;
 mod rules;
 mod schemas;
 mod search;
@@ -28,6 +30,7 @@ mod update;
 mod variables;
 
 pub use answer::{library_failure, library_refusal};
+pub use artifact_encoding::ArtifactEncoding;
 pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
 pub(crate) use tasks::{RunEnd, creator, end_run, fire};

@@ -6,6 +6,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_T
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use registry::{DownloadToken, LibraryItem, Store, is_hidden};
+use runner::ArtifactEncoding;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -40,7 +41,8 @@ pub(crate) async fn handle(
     let media_type = HeaderValue::from_str(text("content_type"));
     let media_type = media_type.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let headers = [(CONTENT_TYPE, media_type), (CONTENT_DISPOSITION, attachment(&artifact)?)];
-    Ok((SAFE, headers, text("content").to_owned()).into_response())
+    let content = ArtifactEncoding::of(text("content_encoding")).decode(text("content").to_owned());
+    Ok((SAFE, headers, content).into_response())
 }
 
 /// The title as the name of a file.

@@ -11,9 +11,11 @@ use super::super::spec::NativeToolSpec;
 use super::super::tool::NativeCall;
 use super::super::tool_route::ToolRoute;
 use super::answer::{Failure, not_found, outcome};
+use super::artifact_encoding::ArtifactEncoding;
 use super::fields::take_id;
 use super::item::shown;
 use super::record::{Record, content_of};
+use super::rule_warnings::WARNINGS;
 use super::schemas;
 use super::tools::{creates, deletes, lists, of, shares};
 use crate::outcome::Outcome;
@@ -38,6 +40,9 @@ pub(super) struct Artifact {
         regex(pattern = r"^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+(; ?[a-zA-Z0-9._=-]+)*$")
     )]
     content_type: String,
+    /// How `content` is written: `text`, or `base64` for the bytes of a file such as a PDF or an image.
+    #[serde(default)]
+    content_encoding: ArtifactEncoding,
     #[schemars(length(min = 1, max = 2000))]
     summary: Option<String>,
     #[schemars(length(max = 32), inner(length(min = 1, max = 64)))]
@@ -65,6 +70,7 @@ impl Record for Artifact {
 
 pub(super) const TOOLS: &[NativeToolSpec] = &[
     NativeToolSpec {
+        output_schema: Some(with_warnings),
         handler: Some(save),
         ..creates::<Artifact>([
             "artifact_save",
@@ -104,8 +110,24 @@ fn save(call: NativeCall) -> BoxFuture<'static, Outcome> {
 async fn saved(NativeCall { library, agent_call, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
     arguments.insert(PRODUCER_AGENT.to_owned(), json!(agent_call.map(|call| call.agent)));
     let content = content_of::<Artifact>(arguments)?;
-    let item = library.create(Artifact::FAMILY, content).await?;
-    Ok(shown::<Artifact>(item))
+    let text = |name: &str| content.body[name].as_str().unwrap_or_default();
+    let encoding = ArtifactEncoding::of(text("content_encoding"));
+    encoding.check(text("content"), text("content_type"))?;
+    let warning = encoding.warning(text("artifact_type"), text("content_type"));
+    let mut saved = shown::<Artifact>(library.create(Artifact::FAMILY, content).await?);
+    if let Some(warning) = warning {
+        saved[WARNINGS] = json!([warning]);
+    }
+    Ok(saved)
+}
+
+/// The result that is an artifact, which may have warnings.
+fn with_warnings() -> Value {
+    let warnings = json!({
+        "type": "array", "items": {"type": "string"},
+        "description": "What is most likely wrong with the artifact. Absent without any.",
+    });
+    schemas::item_with::<Artifact>(("WithWarnings", WARNINGS), warnings)
 }
 
 fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {

@@ -13,7 +13,7 @@ pub(super) fn create<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
     Box::pin(async move { outcome(created::<R>(call).await) })
 }
 
-async fn created<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+pub(super) async fn created<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
     let content = content_of::<R>(arguments)?;
     let item = library.create(R::FAMILY, content).await?;
     Ok(shown::<R>(item))

@@ -11,7 +11,9 @@ const RULES_MAX: u32 = 200;
 /// Bytes of the rules for models of one user, with their keywords. Further ones are left out.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Bytes of rules in the instructions of a model. Further ones are left out.
-const PROMPT_BYTES_MAX: usize = 16 << 10;
+pub(super) const PROMPT_BYTES_MAX: usize = 16 << 10;
+/// Bytes of the note about rules that are left out.
+const NOTE_BYTES_MAX: usize = 80;
 /// The line before the rules.
 const TITLE: &str = "Rules of the user. They come before other instructions:";
 
@@ -20,6 +22,8 @@ const TITLE: &str = "Rules of the user. They come before other instructions:";
 pub(crate) struct EnforcedRules {
     gates: Vec<Gate>,
     lines: Vec<Line>,
+    /// Rules for models beyond [`KEPT_BYTES_MAX`].
+    left_out: usize,
 }
 
 /// A ban of a tool.
@@ -70,13 +74,19 @@ impl EnforcedRules {
     /// The rules for the instructions of a model that works on an objective with some tools.
     pub fn prompt(&self, objective: &str, has_tool: impl Fn(&str) -> bool) -> Option<String> {
         let objective = objective.to_lowercase();
-        let mut prompt = TITLE.to_owned();
+        let (mut lines, mut left_out) = (String::new(), self.left_out);
         for line in self.lines.iter().filter(|line| line.is_about(&objective, &has_tool)) {
-            if prompt.len() + line.text.len() <= PROMPT_BYTES_MAX {
-                prompt.push_str(&line.text);
+            if TITLE.len() + NOTE_BYTES_MAX + lines.len() + line.text.len() <= PROMPT_BYTES_MAX {
+                lines.push_str(&line.text);
+            } else {
+                left_out += 1;
             }
         }
-        (prompt.len() > TITLE.len()).then_some(prompt)
+        let note = match left_out {
+            0 => String::new(),
+            _ => format!(" ({left_out} more have no room here; rule_list has them)"),
+        };
+        (!lines.is_empty()).then(|| format!("{TITLE}{note}{lines}"))
     }
 
     /// Returns the rule that forbids calls of a tool, which may have several names.
@@ -91,9 +101,14 @@ impl From<Vec<(LibraryItemId, Rule)>> for EnforcedRules {
         let (mut enforced, mut left) = (Self::default(), KEPT_BYTES_MAX);
         for (id, rule) in rules {
             enforced.gates.extend(rule.gate(id));
-            let line = rule.line().filter(|line| line.bytes() <= left);
-            left -= line.as_ref().map_or(0, Line::bytes);
-            enforced.lines.extend(line);
+            match rule.line() {
+                Some(line) if line.bytes() <= left => {
+                    left -= line.bytes();
+                    enforced.lines.push(line);
+                }
+                Some(_) => enforced.left_out += 1,
+                None => {}
+            }
         }
         enforced
     }
@@ -203,6 +218,7 @@ mod tests {
         let long = || json!({"content": "x".repeat(10_000)});
         let prompt = rules(&[long(), long(), json!({})]).prompt("x", |_| false).unwrap();
         assert!(prompt.len() < PROMPT_BYTES_MAX && prompt.ends_with("text 2"), "{}", prompt.len());
+        assert!(prompt.starts_with(&format!("{TITLE} (1 more have no room here; rule_list has them)\n- ")), "{prompt}");
         let many: Vec<_> = (0..20).map(|_| long()).collect();
         assert_eq!(rules(&many).lines.len(), KEPT_BYTES_MAX / 10_014);
     }

@@ -125,9 +125,14 @@ pub(super) fn item<R: Record>() -> Value {
 
 /// The result that is an item, which may have a link.
 pub(super) fn linked_item<R: Record>() -> Value {
+    item_with::<R>(("WithLink", "download_url"), json!({"type": "string", "description": "Only if it was asked for."}))
+}
+
+/// The result that is an item with a further member. The suffix belongs to the name of its type.
+pub(super) fn item_with<R: Record>((suffix, member): (&str, &str), schema: Value) -> Value {
     let mut item = item_schema::<R>(true);
-    item["title"] = json!(type_name::<R>() + "WithLink");
-    item["properties"]["download_url"] = json!({"type": "string", "description": "Only if it was asked for."});
+    item["title"] = json!(type_name::<R>() + suffix);
+    item["properties"][member] = schema;
     enveloped(&item)
 }
 

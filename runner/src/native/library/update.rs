@@ -15,7 +15,9 @@ pub(super) fn update<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome>
 }
 
 /// Fields that are absent stay as they are. Of two changes to one revision, the second one is refused.
-async fn updated<R: Record>(NativeCall { library, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+pub(super) async fn updated<R: Record>(
+    NativeCall { library, mut arguments, .. }: NativeCall,
+) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
     let expected = arguments.remove("revision").as_ref().and_then(Value::as_u64);
     let present = library.get(R::FAMILY, &id).await?;
