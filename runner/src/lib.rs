@@ -41,6 +41,7 @@ mod output;
 mod output_schemas;
 mod ports;
 mod process;
+mod python_frames;
 mod redact;
 mod refused_arguments;
 mod run_documents;

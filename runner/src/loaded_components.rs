@@ -12,14 +12,18 @@ use crate::Error;
 use crate::bindings::tool::ToolPre;
 use crate::code_store::CodeStore;
 use crate::host::{self, Host};
-use crate::memory_reuse::{ImageEngine, MappedCode, MemoryReuse};
+use crate::memory_reuse::{ImageEngine, MappedCode, MemoryReuse, SlotAllocator};
 use crate::ticker::Ticker;
 
 /// Loaded components. More would be a leak, not a working set.
 const LOADED_MAX: usize = 256;
 
 /// A component with resolved imports and a checked export, ready to be instantiated.
-pub type LoadedComponent = ToolPre<Host>;
+pub struct LoadedComponent {
+    pub tool: ToolPre<Host>,
+    /// The memories of the engine of an image.
+    pub memories: Option<SlotAllocator>,
+}
 
 /// The loaded components of a process. Clones share them.
 #[derive(Clone)]
@@ -112,17 +116,18 @@ impl LoadedComponents {
         let mut code = unsafe { MappedCode::map(code, bytes) }?;
         // A component that does not fit into the pool is refused, whichever engine would run it.
         let pooled = code.component(pool)?;
-        let Some(ImageEngine { engine, .. }) = memory_reuse.engine(&mut code)? else {
-            return link(&self.linker, &pooled);
+        let Some(ImageEngine { engine, memories }) = memory_reuse.engine(&mut code)? else {
+            return Ok(LoadedComponent { tool: link(&self.linker, &pooled)?, memories: None });
         };
         // Wasmtime panics when a mapping is loaded into a second engine while the first has it.
         drop(pooled);
         ticker.add(&engine);
-        link(&host::linker(&engine).map_err(Error::engine)?, &code.component(&engine)?)
+        let tool = link(&host::linker(&engine).map_err(Error::engine)?, &code.component(&engine)?)?;
+        Ok(LoadedComponent { tool, memories: Some(memories) })
     }
 }
 
-fn link(linker: &Linker<Host>, component: &Component) -> Result<LoadedComponent, Error> {
+fn link(linker: &Linker<Host>, component: &Component) -> Result<ToolPre<Host>, Error> {
     ToolPre::new(linker.instantiate_pre(component).map_err(rejected)?).map_err(rejected)
 }
 

@@ -26,7 +26,7 @@
 //!   `PoolingAllocationConfig::pagemap_scan` enabled. The confinement must still allow the engine's `PAGEMAP_SCAN`.
 //! - [`MappedCode`] and [`check`]: `Component` needs what `Module::deserialize_open_file` does, which Wasmtime 48 lacks. Without
 //!   it, `mapped_code.rs` stays.
-//! - `interpreter.rs`: snapshots need `capture_next`, which becomes a `MemoryCreator` that copies memories on drop.
+//! - `interpreter.rs`: snapshots and stack traces need `read_next`, which becomes a `MemoryCreator` that copies memories on drop.
 //! - `code_cache.rs`: `FORMAT` changes, since the files do.
 
 mod code_file;

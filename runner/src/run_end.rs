@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wasmtime::component::ResourceTableError;
-use wasmtime::{Error, Trap, WasmBacktrace};
+use wasmtime::{Error, FrameInfo, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::interaction::{INPUT_REQUIRED, InputRequired};
@@ -17,6 +17,10 @@ const NO_HANDLE_LEFT: &str = "store handle limit exceeded";
 const TOO_MUCH_COPIED: &str = "fuel allocated for hostcalls has been exhausted";
 /// Start of the last line that a panicking Rust tool prints.
 const PANICKED: &str = "panicked at ";
+/// Crates whose functions are not the author's.
+const FOREIGN_CRATES: [&str; 7] = ["alloc", "compiler_builtins", "core", "dlmalloc", "lathe", "std", "wit_bindgen"];
+/// Longest name of a function in a stack trace. Names of generic functions have the names of their types.
+const NAME_BYTES_MAX: usize = 300;
 /// Longest message of the engine. Names in a component may be long.
 const MESSAGE_BYTES_MAX: usize = 4 << 10;
 
@@ -88,6 +92,32 @@ pub(crate) fn panicked(error: &Error, memory_refused: bool, printed: &str) -> Op
     })
 }
 
+/// Adds the functions of a compiled tool in which it was stopped, innermost first, to an outcome without a stack trace. The
+/// functions of an interpreter would tell an author nothing.
+pub(crate) fn with_functions(mut outcome: Outcome, error: &Error) -> Outcome {
+    if let Outcome::Failed { exception_stack_trace, .. } = &mut outcome
+        && exception_stack_trace.is_empty()
+        && let Some(trace) = error.downcast_ref::<WasmBacktrace>()
+    {
+        let names = trace.frames().iter().filter_map(FrameInfo::func_name).filter_map(author_function);
+        exception_stack_trace.extend(names.map(|name| format!("    at {}", cut(name.to_owned(), NAME_BYTES_MAX))));
+    }
+    outcome
+}
+
+/// The name of a function of the author's code, without the hash at its end. `None` for functions of Rust's libraries, of the
+/// package `lathe` and of C.
+fn author_function(name: &str) -> Option<&str> {
+    let plain = match name.rsplit_once("::h") {
+        Some((plain, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => plain,
+        _ => name,
+    };
+    let path = plain.trim_start_matches(['<', '&']);
+    let is_foreign =
+        FOREIGN_CRATES.iter().any(|name| path.strip_prefix(name).is_some_and(|rest| rest.starts_with("::")));
+    (plain.contains("::") && !is_foreign).then_some(plain)
+}
+
 /// The message of the engine, or of the guest, about the end of a run.
 pub(crate) fn message(error: &Error) -> String {
     if let Some(I32Exit(code)) = error.downcast_ref() {
@@ -147,6 +177,23 @@ mod tests {
             assert_eq!(reported(printed, memory_refused), "", "{printed}");
         }
         assert!(panicked(&LimitExceeded::Cpu.into(), false, printed).is_none());
+    }
+
+    #[test]
+    fn functions_of_the_author_are_named() {
+        for (name, expected) in [
+            ("greet::deep::h0123456789abcdef", Some("greet::deep")),
+            ("greet::Tree<T>::walk", Some("greet::Tree<T>::walk")),
+            (
+                "<greet::Tree as core::fmt::Display>::fmt::h0123456789abcdef",
+                Some("<greet::Tree as core::fmt::Display>::fmt"),
+            ),
+            ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", None),
+            ("lathe::runtime::run", None),
+            ("memcpy", None),
+        ] {
+            assert_eq!(author_function(name), expected, "{name}");
+        }
     }
 
     fn check(error: impl Into<Error>, memory_refused: bool, expected: (&str, &str)) {

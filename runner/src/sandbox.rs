@@ -18,7 +18,7 @@ use crate::memory_reuse::{self, MemoryReuse, Pagemap};
 use crate::outcome::{self, Outcome};
 use crate::tape::End;
 use crate::ticker::Ticker;
-use crate::{Config, Error, Execution, Ports, run_end};
+use crate::{Config, Error, Execution, Ports, python_frames, run_end};
 
 struct Job {
     execution: Box<Execution>,
@@ -111,14 +111,26 @@ impl GuestRuntime {
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
         let (limits, group) = (execution.limits, execution.group);
-        let mut store = store(component.engine(), &mut execution, ports);
+        let mut store = store(component.tool.engine(), &mut execution, ports);
         let _ticking = self.ticker.run();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
         let call = cpu.counts(times.counts(call(&mut store, &component, execution)));
         let call = self.scheduler.clone().run(group, call);
         let timed_out = |_| EndedCall { outcome: outcome::wall_timeout(limits.wall()), stopped: Some(End::Clock) };
         let ended = tokio::time::timeout(limits.wall(), call).await.unwrap_or_else(timed_out);
-        (Ok(executed(store.data_mut(), ended, started.elapsed())), Some(store))
+        let mut executed = executed(store.data_mut(), ended, started.elapsed());
+        let Outcome::Failed { exception_stack_trace, .. } = &mut executed.outcome else {
+            return (Ok(executed), Some(store));
+        };
+        let Some(memories) = component.memories.as_ref().filter(|_| exception_stack_trace.is_empty()) else {
+            return (Ok(executed), Some(store));
+        };
+        // The interpreter was stopped: its memory has the calls that it was in. All runs are on this thread, so the next memory
+        // that is returned is that of this run.
+        let read = memories.read_next(python_frames::stack_trace);
+        drop(store);
+        *exception_stack_trace = read.try_recv().unwrap_or_default();
+        (Ok(executed), None)
     }
 }
 
@@ -171,6 +183,8 @@ async fn call(store: &mut Store<Host>, component: &LoadedComponent, execution: B
             let (memory_refused, printed) = (store.data().limiter.memory_refused, store.data().log.text());
             let panicked = run_end::panicked(&error, memory_refused, &printed);
             let outcome = panicked.unwrap_or_else(|| run_end::outcome(&error, &limits, memory_refused));
+            let is_interpreter = component.memories.is_some();
+            let outcome = if is_interpreter { outcome } else { run_end::with_functions(outcome, &error) };
             return EndedCall { outcome, stopped };
         }
     };
@@ -182,7 +196,7 @@ async fn try_call(
     component: &LoadedComponent,
     execution: Box<Execution>,
 ) -> wasmtime::Result<Result<String, ToolError>> {
-    let tool = component.instantiate_async(&mut *store).await.map_err(run_end::while_instantiated)?;
+    let tool = component.tool.instantiate_async(&mut *store).await.map_err(run_end::while_instantiated)?;
     let RunDocuments { tool_input, metadata, config, conversation, user_variables } = execution.documents;
     store.data_mut().is_called = true;
     let context = Context { tool_input, metadata, config, conversation, user_variables };

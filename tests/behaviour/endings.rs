@@ -70,6 +70,26 @@ fn timed_out(run: &Run) {
     assert!(run.duration_ms() >= 900, "{run}");
 }
 
+/// The interpreter has no chance to raise an exception: the host reads the calls in its memory.
+#[test]
+fn a_run_that_the_host_stops_shows_the_calls_of_the_author() {
+    let team = Team::new();
+    let before = "import shop.stock\n\n\ndef outer(how):\n    return shop.stock.f\u{fc}r_immer(how)";
+    let stock = "import time\n\n\ndef f\u{fc}r_immer(how):\n    while how == 'loop':\n        how = how + ''\n    if how == 'sleep':\n        \
+                 time.sleep(3600)\n    if how == 'exit':\n        import os\n        os._exit(3)\n";
+    let tool = team.tool("endless").with_file("shop/stock.py", stock).source(before, "return outer(tool_input['how'])");
+    let tool = tool.manifest("timeout_seconds = 1").published();
+    for (how, lines) in [("loop", vec![5, 6]), ("sleep", vec![8]), ("exit", vec![11])] {
+        let trace = tool.invoke(json!({"how": how})).failure().trace;
+        assert_eq!(trace.first().map(String::as_str), Some("Traceback (most recent call last):"), "{how}: {trace:?}");
+        let found = |line: &i32| trace.contains(&format!("  File \"shop/stock.py\", line {line}, in f\u{fc}r_immer"));
+        assert!(lines.iter().any(found), "{how}: {trace:?}");
+        assert!(trace.contains(&"  File \"tool.py\", line 5, in outer".to_owned()), "{how}: {trace:?}");
+        assert!(trace.iter().any(|line| line.ends_with("in run_tool")), "{how}: {trace:?}");
+        assert_eq!(trace.len(), 4, "the calls of the image are left out: {trace:?}");
+    }
+}
+
 #[test]
 fn memory_is_limited() {
     // Enough time to fill the memory on any machine.

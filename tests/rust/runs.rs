@@ -220,7 +220,7 @@ fn it_ends(tool: &Project<'_>) {
     fails(json!({"what": "parse", "number": "many"}), "ParseIntError", "invalid digit found in string", "src/lib.rs:");
     let outside = "index out of bounds: the len is 3 but the index is 7";
     fails(json!({"what": "panic", "place": 7}), "panic", outside, "src/lib.rs:");
-    fails(json!({"what": "spin"}), "timeout_cpu", "0.5 s", "");
+    fails(json!({"what": "spin"}), "timeout_cpu", "0.5 s", "    at ");
     fails(json!({"what": "fill"}), "out_of_memory", "", "");
     fails(json!({"what": "nothing"}), "NoResult", "run_tool returns nothing", "");
     assert_eq!(tool.invoke(&json!({"what": "parse", "number": "255"})).json(), 255);

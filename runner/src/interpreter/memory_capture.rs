@@ -57,7 +57,7 @@ impl Interpreter {
         if let Err(failure) = loaded {
             return Ok(Err(failure));
         }
-        let captured = memories.capture_next();
+        let captured = memories.read_next(<[u8]>::to_vec);
         drop(store);
         captured.try_recv().map(Ok).map_err(|_| Error::internal("the instance did not return its memory"))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 
 use parking_lot::Mutex;
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
@@ -33,21 +33,24 @@ struct Shared {
     capacity: EngineCapacity,
     reuse: SlotReuse,
     live: AtomicUsize,
-    /// Receives a copy of the next memory that is returned.
-    capture: Mutex<Option<Sender<Vec<u8>>>>,
+    /// Reads the next memory that is returned.
+    reader: Mutex<Option<MemoryReader>>,
 }
+
+/// Reads a memory after its run.
+type MemoryReader = Box<dyn FnOnce(&[u8]) + Send>;
 
 impl SlotAllocator {
     pub fn new(image: MemoryImage, capacity: EngineCapacity, reuse: SlotReuse) -> Self {
-        let (live, capture) = (AtomicUsize::new(0), Mutex::default());
-        Self(Arc::new(Shared { image: Arc::new(image), capacity, reuse, live, capture }))
+        let (live, reader) = (AtomicUsize::new(0), Mutex::default());
+        Self(Arc::new(Shared { image: Arc::new(image), capacity, reuse, live, reader }))
     }
 
-    /// Copies the next memory that is returned, before it is reset.
-    pub fn capture_next(&self) -> Receiver<Vec<u8>> {
-        let (capture, captured) = mpsc::channel();
-        *self.0.capture.lock() = Some(capture);
-        captured
+    /// Reads the next memory that is returned, before it is reset.
+    pub fn read_next<T: Send + 'static>(&self, read: impl FnOnce(&[u8]) -> T + Send + 'static) -> Receiver<T> {
+        let (sender, receiver) = mpsc::channel();
+        *self.0.reader.lock() = Some(Box::new(move |memory: &[u8]| drop(sender.send(read(memory))))); // the receiver may be gone
+        receiver
     }
 
     /// Takes a slot that holds nothing but the image.
@@ -66,10 +69,11 @@ impl SlotAllocator {
 
     /// Takes a slot back, and keeps it when its reset succeeds. There is no other way for a slot to become idle.
     fn put(&self, mut slot: Slot) {
-        let Shared { reuse: SlotReuse { pagemap, idle }, live, capture, .. } = &*self.0;
-        if let Some(capture) = capture.lock().take() {
+        let Shared { reuse: SlotReuse { pagemap, idle }, live, reader, .. } = &*self.0;
+        let reader = reader.lock().take();
+        if let Some(read) = reader {
             // SAFETY: the run has ended, and nothing else writes to its memory.
-            drop(capture.send(unsafe { slot.contents() }.to_vec())); // the receiver may be gone
+            read(unsafe { slot.contents() });
         }
         let reset = slot.reset(pagemap.as_deref());
         live.fetch_sub(1, Ordering::Relaxed);
@@ -176,7 +180,7 @@ mod tests {
         one.grow_to(4 * BYTES).unwrap();
         // SAFETY: the byte is open, and there is no reference to it.
         unsafe { one.as_ptr().add(2 * BYTES).write(9) };
-        let captured = slots.capture_next();
+        let captured = slots.read_next(<[u8]>::to_vec);
         assert!(captured.try_recv().is_err(), "the run goes on");
         drop(one);
         let copy = captured.recv().unwrap();
