@@ -10,6 +10,7 @@ mod body_end;
 mod caller_names;
 mod config;
 mod error;
+mod event_lines;
 mod extract;
 mod head_limits;
 mod in_progress;

@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
+use crate::project_texts;
 use crate::steps::apis::{self, ApiSchemas, Report};
 use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::{Manifest, check_arguments, check_mcp};
@@ -117,6 +118,7 @@ struct ReadProject {
 impl ReadProject {
     /// Reads the declarations on a thread for blocking work.
     async fn read(files: BTreeMap<String, Vec<u8>>, parser: Parser<'_>) -> Result<Self, Error> {
+        let files = blocking(move || project_texts::normalise(files)).await??;
         let documents = Documents::read(&files, parser).await?;
         let read = move || {
             let declarations = Declarations::read(&documents, &files)?;

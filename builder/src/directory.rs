@@ -1,4 +1,7 @@
-//! Reads a project's directory as a push would contain it: without the files that git ignores.
+//! Reads a project's directory as a push would contain it: without the files that git ignores, and with the bytes that a commit
+//! of them has.
+
+mod commit;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 
+use self::commit::Checkout;
 use crate::error::{Error, Location};
 use crate::source::PROJECT_BYTES_MAX;
 
@@ -31,43 +35,66 @@ pub fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
 /// The files of a project by their path within it. Hidden files are left out, since they are never published.
 ///
 /// # Errors
-/// When the files are too many or too large, or a file is a link or cannot be read.
+/// When the files are too many or too large, or a file is a link or cannot be read or converted.
 pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-    let (mut files, mut bytes) = (BTreeMap::new(), 0);
+    let checkout = Checkout::around(root)?;
+    let mut found = Found::default();
     for entry in walk(root) {
         let entry = entry.map_err(|error| unreadable(&error))?;
-        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
-        let path = within(root, entry.path())?;
-        if !kind.is_file() {
+        if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
+            found.add(within(root, entry.path())?, entry.path())?;
+        }
+    }
+    let Some(checkout) = checkout else { return Ok(found.files) };
+    for path in checkout.tracked()? {
+        let is_hidden = path.split('/').any(|name| name.starts_with('.'));
+        if !is_hidden && !found.files.contains_key(&path) {
+            let place = root.join(&path);
+            found.add(path, &place)?;
+        }
+    }
+    checkout.convert(&mut found.files)?;
+    Ok(found.files)
+}
+
+/// Files that were read, and their bytes in total.
+#[derive(Default)]
+struct Found {
+    files: BTreeMap<String, Vec<u8>>,
+    bytes: u64,
+}
+
+impl Found {
+    /// Reads a file, unless it has just vanished: editors replace files by renaming a new one.
+    fn add(&mut self, path: String, place: &Path) -> Result<(), Error> {
+        let read = fs::symlink_metadata(place).and_then(|metadata| {
+            let is_read = metadata.is_file() && self.bytes + metadata.len() <= PROJECT_BYTES_MAX;
+            Ok((metadata, if is_read { fs::read(place)? } else { Vec::new() }))
+        });
+        let (metadata, contents) = match read {
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unreadable(&format!("{}: {error}", place.display()))),
+        };
+        if !metadata.is_file() {
             return Err(refuse("link", "links and special files are not accepted; commit the file itself", &path));
         }
-        bytes += entry.metadata().map_or(0, |metadata| metadata.len());
-        if bytes > PROJECT_BYTES_MAX || files.len() == FILES_MAX {
+        self.bytes += metadata.len();
+        if self.bytes > PROJECT_BYTES_MAX || self.files.len() == FILES_MAX {
             let message = format!(
                 "the project has more than {FILES_MAX} files or {PROJECT_BYTES_MAX} bytes; list files that do not belong to it \
                  in .gitignore"
             );
             return Err(refuse("size", &message, &path));
         }
-        if let Some(contents) = contents(&entry)? {
-            files.insert(path, contents);
-        }
+        self.files.insert(path, contents);
+        Ok(())
     }
-    Ok(files)
 }
 
 fn walk(root: &Path) -> impl Iterator<Item = Result<DirEntry, ignore::Error>> {
     // `.gitignore` also applies in a directory that is not a git repository yet.
     WalkBuilder::new(root).require_git(false).ignore(false).build()
-}
-
-/// The contents of a file. `None` when it has just vanished: editors replace files by renaming a new one.
-fn contents(entry: &DirEntry) -> Result<Option<Vec<u8>>, Error> {
-    match fs::read(entry.path()) {
-        Ok(contents) => Ok(Some(contents)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(&format!("{}: {error}", entry.path().display()))),
-    }
 }
 
 fn within(root: &Path, path: &Path) -> Result<String, Error> {

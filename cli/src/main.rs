@@ -28,6 +28,7 @@ mod programs;
 mod registries;
 mod runtime;
 mod server;
+mod text_input;
 
 use std::process::ExitCode;
 

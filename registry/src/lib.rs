@@ -220,4 +220,4 @@ pub use user::{NewUser, User};
 pub use user_variable::{NewUserVariable, ShownUserVariable, UserVariableName, UserVariables};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};
-pub use visible_text::{is_hidden, visible, visible_document, visible_json, visible_lines};
+pub use visible_text::{is_hidden, json_line, visible, visible_document, visible_json, visible_lines};

@@ -4,6 +4,8 @@
 //! This is the only list of such characters. Confirmations, the page that asks for a client's access, the command line, logs and
 //! messages of git use it.
 
+use std::borrow::Cow;
+
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, WhiteSpace};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
@@ -13,6 +15,9 @@ const SPACES_MAX: usize = 3;
 /// Characters that look empty, and have another category: a braille pattern without dots, a note without a head, and the place of an
 /// object.
 const BLANKS: [char; 3] = ['\u{2800}', '\u{1d159}', '\u{fffc}'];
+
+/// Ends of lines that may be in a JSON string as they are. JSON escapes all others.
+const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Whether a character is not seen as itself, or changes how others are seen: controls, formats such as marks of direction and tags,
 /// ignorable characters such as variation selectors and fillers, private and unassigned ones, and white space other than a space.
@@ -64,6 +69,16 @@ pub fn visible_json(json: &str) -> String {
 #[must_use]
 pub fn visible_document(json: &str) -> String {
     escape(json, |character, _| is_hidden(character) && character != '\n', push_json)
+}
+
+/// A JSON text as one line for every reader: characters that some readers of lines take for the end of a line, and JSON does not,
+/// become escapes. Python's `splitlines` is such a reader, with which HTTP clients read events.
+#[must_use]
+pub fn json_line(json: &str) -> Cow<'_, str> {
+    if !json.contains(LINE_ENDS) {
+        return Cow::Borrowed(json);
+    }
+    Cow::Owned(escape(json, |character, _| LINE_ENDS.contains(&character), push_json))
 }
 
 /// Whether a character is a space after many others.
@@ -204,6 +219,16 @@ mod tests {
             assert!(!pretty.chars().any(|c| is_hidden(c) && c != '\n'), "{pretty}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&pretty).unwrap(), value);
         }
+    }
+
+    #[test]
+    fn json_is_one_line_for_readers_with_other_ends_of_lines() {
+        let value = serde_json::json!({"a": "x\u{2028}y\u{85}z\u{2029}", "\u{2028}": 1});
+        let text = value.to_string();
+        let line = json_line(&text);
+        assert!(!line.contains(LINE_ENDS), "{line}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
+        assert!(matches!(json_line("{\"a\": \"é\"}"), Cow::Borrowed(_)));
     }
 
     #[test]

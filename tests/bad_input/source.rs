@@ -1,5 +1,7 @@
 //! Errors in the author's Python code.
 
+use serde_json::json;
+
 use super::check;
 use crate::harness::Team;
 
@@ -17,7 +19,11 @@ fn syntax_errors_name_file_and_line() {
     source("if True:\nx = 1\n", &["compile failed (syntax): tool.py:2: "]);
     source("x = '\u{0}'\n", &["compile failed (syntax): tool.py"]);
     source("# coding: no-such-encoding\n", &["compile failed (syntax): tool.py"]);
-    check(&team, |tool| tool.with_bytes("tool.py", b"x = '\xff'\n"), &["compile failed (syntax): tool.py"]);
+    check(
+        &team,
+        |tool| tool.with_bytes("tool.py", b"x = '\xff'\n"),
+        &["compile failed (utf-8): tool.py:1: ", "byte 0xff at offset 5"],
+    );
     check(&team, |tool| tool.with_file("package/helper.py", "\n\n1 +\n"), &["(syntax): package/helper.py:3: "]);
     // The parser's stack overflows, so that no line is known.
     let deep = format!("x = {}1{}\n", "(".repeat(5_000), ")".repeat(5_000));
@@ -111,4 +117,32 @@ fn annotations_without_a_json_form_are_refused() {
     ";
     let source = crate::harness::unindented(text);
     check(&team, |tool| tool.with_file("tool.py", &source), &["compile failed (input-schema)", "Order.lines"]);
+}
+
+#[test]
+fn texts_in_other_encodings_are_named() {
+    let team = Team::new();
+    let utf_16 = |text: &str| format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    for (file, text, words) in [
+        ("tool.py", "x = 1\n", "compile failed (utf-8): tool.py: the text is encoded in UTF-16LE"),
+        ("checks/a.json", "{}", "checks failed (utf-8): checks/a.json: the text is encoded in UTF-16LE"),
+        ("mocks/a.json", "[]", "mocks failed (utf-8): mocks/a.json: the text is encoded in UTF-16LE"),
+        ("requirements.lock", "", "dependencies failed (utf-8): requirements.lock: the text is encoded in UTF-16LE"),
+    ] {
+        check(&team, |tool| tool.with_bytes(file, &utf_16(text)), &[words, "iconv -f UTF-16LE"]);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_text() {
+    let team = Team::new();
+    let mark = |text: &str| format!("\u{feff}{text}");
+    let run = "async def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):\n    return 'ran'\n";
+    let check = r#"{"input_parameters": {}, "expected_output": "ran"}"#;
+    let schema = r#"{"type": "object"}"#;
+    let tool = team.tool("marked").manifest("input_schema = 'in.json'");
+    let tool = tool.with_file("tool.py", &mark(run)).with_file("in.json", &mark(schema));
+    let tool = tool.with_file("checks/runs.json", &mark(check)).with_file("mocks/none.json", &mark("[]"));
+    let tool = tool.with_file("requirements.lock", &mark("# empty\r\n")).published();
+    assert_eq!(tool.invoke(json!({})).output(), "ran");
 }

@@ -310,3 +310,34 @@ fn a_watched_project_is_tested_whenever_it_changes() {
     let ended = watching.process.ended_within(PATIENCE).expect("an end");
     assert!(ended.success(), "{ended}");
 }
+
+#[test]
+fn a_test_reads_what_a_commit_has() {
+    let project = Project::new("return [open('data.txt', 'rb').read().decode(), open('kept.txt').read()]");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        clean_environment(&mut command);
+        assert!(command.current_dir(project.path()).args(arguments).status().expect("git").success());
+    };
+    project.write("data.txt", "one\r\ntwo\r\n");
+    project.write("kept.txt", "tracked");
+    project.write(".gitignore", "kept.txt\n");
+    project.write(".gitattributes", "*.txt text\n");
+    git(&["init", "--quiet"]);
+    git(&["add", "--force", "kept.txt"]);
+    let said = project.test(&["--input", "{}"]).ok();
+    assert_eq!(said.stdout.trim(), r#"["one\ntwo\n","tracked"]"#, "{said:?}");
+}
+
+#[test]
+fn an_input_file_has_a_byte_order_mark_or_is_refused() {
+    let project = echo();
+    project.write("marked.json", "\u{feff}{\"a\": 1}");
+    let said = project.test(&["--input", "@alone/marked.json"]).ok();
+    assert_eq!(said.stdout.trim(), "{\"a\":1}", "{said:?}");
+    let wide: Vec<u8> = "{\"a\": 1}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(project.path().join("wide.json"), wide).expect("a file");
+    project
+        .test(&["--input", "@alone/wide.json"])
+        .refused(2, &["alone/wide.json: the text is encoded in UTF-16LE", "iconv -f UTF-16LE"]);
+}

@@ -41,6 +41,21 @@ fn a_client_of_the_present_version_calls_over_the_standard_streams() {
     );
 }
 
+/// Readers that take other characters for ends of lines, as Python's `splitlines` does, read one message a line.
+#[test]
+fn a_message_is_one_line_for_every_reader() {
+    let team = Team::new();
+    team.tool("separates").body("return 'a\u{2028}b\u{85}c'").published();
+    let _gateway = Gateway::new(&team, "tools", &["separates"]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": "separates", "arguments": {}, "_meta": meta});
+    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
+    let output = team.lathe().run_with(&["mcp", "serve", "--stdio", "tools"], &format!("{call}\n")).ok().stdout;
+    assert!(output.contains("a\\u2028b\\u0085c") && !output.contains(['\u{2028}', '\u{85}']), "{output:?}");
+}
+
 #[test]
 fn a_client_of_an_earlier_version_has_its_session() {
     let team = Team::new();

@@ -40,6 +40,18 @@ fn publish_test_and_invoke_tell_how_they_go() {
     assert!(tested.iter().all(|event| event.name != "error"), "{tested:?}");
 }
 
+/// Readers that take other characters for ends of lines, as Python's `splitlines` does, read the same events.
+#[test]
+fn an_event_is_one_line_for_every_reader() {
+    let team = Team::new();
+    let body = "await send_status_event('a\u{2028}b')\nreturn 'c\u{2029}d\u{85}e\\r\\nf'";
+    let tool = team.tool("separates").body(body).published();
+    let mut stream = sent(&team, &invoke_path(&tool), STREAM, &call(&json!({})));
+    let said = read_until(&mut stream, "event: done");
+    assert!(!said.contains(['\u{2028}', '\u{2029}', '\u{85}']), "{said:?}");
+    assert!(said.contains("a\\u2028b") && said.contains("c\\u2029d\\u0085e\\r\\nf"), "{said:?}");
+}
+
 #[test]
 fn a_call_continues_without_the_reader_of_its_stream() {
     let site = Site::serve();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::FromRef;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 
 use super::bounds;
 use super::public::{PROBES, PUBLIC};
@@ -14,6 +14,7 @@ use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
 use crate::auth::{Bearers, Guard, OrganizationSource};
 use crate::error::Error;
+use crate::event_lines::escape_lines;
 use crate::mcp::with_challenge;
 use crate::openapi::{self, OperationDoc};
 use crate::public_url::PublicBase;
@@ -65,6 +66,7 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
     Ok(router
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .layer(map_response(escape_lines))
         .layer(from_fn_with_state(app.request_ids().clone(), log_request))
         .with_state(app))
 }

@@ -8,6 +8,7 @@ pub mod child;
 use std::collections::BTreeMap;
 
 use crate::blocking::blocking;
+use crate::decoded_text::{NotText, decode_text};
 use crate::error::{Error, Location};
 use crate::steps::manifest::{Malformed, Node, from_json};
 pub use child::{CRATES_BYTES_MAX, CrateName, Parser, child_parse_main};
@@ -91,8 +92,8 @@ fn text<'f>(files: &'f BTreeMap<String, Vec<u8>>, file: &str, bytes_max: usize) 
         let message = format!("the file has {} bytes; {bytes_max} are the limit", bytes.len());
         return Err(Error::failed(STAGE, "size", message).at(Location::file(file)));
     }
-    let refused = |_| Error::failed(STAGE, "utf-8", "the file is not UTF-8").at(Location::file(file));
-    std::str::from_utf8(bytes).map(Some).map_err(refused)
+    let refused = |problem: NotText| Error::failed(STAGE, "utf-8", problem.to_string()).at(Location::file(file));
+    decode_text(bytes).map(Some).map_err(refused)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::str::FromStr;
 use pep440_rs::Version;
 use registry::Digest;
 
+use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
 use crate::text::quoted;
 pub use requirement::check_pins;
@@ -48,7 +49,8 @@ pub struct Pinned {
 /// # Errors
 /// When the file has an option, a path, a URL, or a package without a version or hash; with the line.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|_| refuse("utf-8", "the file is not UTF-8", 1))?;
+    let text =
+        decode_text(bytes).map_err(|problem| refuse("utf-8", &problem.to_string(), problem.line.unwrap_or(1)))?;
     let mut packages = Vec::new();
     for (line, entry) in logical_lines(text) {
         packages.extend(package(&entry, line)?);
@@ -62,7 +64,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
 /// The line of the platform's own package, if the lock file has it.
 #[must_use]
 pub fn own_line(bytes: &[u8]) -> Option<u32> {
-    let entries = logical_lines(std::str::from_utf8(bytes).ok()?);
+    let entries = logical_lines(decode_text(bytes).ok()?);
     entries
         .into_iter()
         .find(|(_, entry)| name::leading(entry).is_some_and(|(name, _)| name == OWN_PACKAGE))
@@ -79,6 +81,8 @@ pub fn missing(has_uv_lock: bool) -> Error {
 fn logical_lines(text: &str) -> Vec<(u32, String)> {
     let mut entries: Vec<(u32, String)> = Vec::new();
     let mut continued = false;
+    // As pip, which also ends lines at a carriage return alone.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         let code = if line.starts_with('#') { "" } else { line.split_once(" #").map_or(line, |(code, _)| code) };

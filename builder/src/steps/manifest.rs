@@ -18,6 +18,7 @@ use registry::{
 };
 
 use crate::error::{Error, Location};
+use crate::project_texts::compose;
 use crate::steps::documents::Documents;
 use crate::steps::lock::name;
 use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
@@ -96,7 +97,7 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
     let has_apis = apis::are_declared(&lathe);
     let task_support = annotations::task_support(&mut lathe)?;
     let required_secret_envvars = variables(&mut lathe, "required_secret_envvars")?;
-    let entry_point = entry_point(&mut lathe, convention, project.files)?;
+    let entry_point = compose(&entry_point(&mut lathe, convention, project.files)?);
     let manifest = Manifest {
         language: convention.language,
         name: project.name,

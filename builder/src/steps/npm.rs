@@ -20,6 +20,7 @@ use super::documents::{PROJECT_FILE_BYTES_MAX, Parser};
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
+use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
 use crate::progress::Progress;
 use crate::text::shown;
@@ -108,7 +109,8 @@ impl From<Locked> for Package {
 
 impl Identity {
     fn read(project_file: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(project_file).map_err(|error| error.to_string())
+        let text = decode_text(project_file).map_err(|problem| problem.to_string())?;
+        serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     /// Checks that an archive contains the locked package. A hash pins only bytes, so the name and version of the lock

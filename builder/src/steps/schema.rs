@@ -6,7 +6,9 @@ use registry::{ApiName, HeapBytes, OrganizationId};
 use runner::{InputSchema, SchemaMatcher};
 use serde_json::Value;
 
+use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
+use crate::project_texts::compose;
 
 const STAGE: &str = "manifest";
 /// The names of the schemas in errors.
@@ -26,7 +28,7 @@ const LEVELS_MAX: usize = 100;
 /// When the file is missing, is not JSON, or is not the schema of an object.
 pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str, check: &'static str) -> Result<Value, Error> {
     let missing = || Error::failed(STAGE, check, "the file is missing").at(Location::file(path));
-    parse(files.get(path).ok_or_else(missing)?, Location::file(path), check)
+    parse(files.get(&compose(path)).ok_or_else(missing)?, Location::file(path), check)
 }
 
 /// Reads the schema that was derived from the entry point's types. The author's code ran in the same process, so the
@@ -127,7 +129,10 @@ fn parse(bytes: &[u8], location: Location, check: &'static str) -> Result<Value,
     if bytes.len() > SCHEMA_BYTES_MAX {
         return Err(refuse(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes")));
     }
-    let schema: Value = serde_json::from_slice(bytes).map_err(|error| {
+    let text = decode_text(bytes).map_err(|problem| {
+        Error::failed(STAGE, check, problem.to_string()).at(Location { line: problem.line, ..location.clone() })
+    })?;
+    let schema: Value = serde_json::from_str(text).map_err(|error| {
         let line = u32::try_from(error.line()).ok();
         Error::failed(STAGE, check, error.to_string()).at(Location { line, ..location.clone() })
     })?;

@@ -1,9 +1,8 @@
 //! Inputs and variables from the command line, files, stdin or the environment.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 
-use anyhow::Context;
 use api::wire::{Input, MODES};
 use clap::Args;
 use registry::{EnvvarName, InvocationMode};
@@ -11,11 +10,10 @@ use serde_json::{Map, Value};
 
 use super::choice::choice;
 use crate::failure::Failure;
+use crate::text_input::{self, read_stdin};
 
 /// Maximum inputs per call, from the API contract.
 const INPUTS_MAX: usize = 10;
-/// Maximum size of stdin. Larger than the server's limit on a request, so that users see the server's message.
-const STDIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The inputs of a run.
 #[derive(Debug, Args)]
@@ -69,7 +67,7 @@ impl InputArguments {
 
 pub fn parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
     let (source, json) = match text.strip_prefix('@') {
-        Some(file) => (file, std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?),
+        Some(file) => (file, text_input::read_file(file.as_ref())?),
         None if text == "-" => ("stdin", read_stdin()?),
         None => ("--input", text.to_owned()),
     };
@@ -132,13 +130,6 @@ pub fn read_secret(name: &str) -> anyhow::Result<String> {
     let text = read_stdin()?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
-}
-
-/// Reads stdin, at most [`STDIN_BYTES_MAX`].
-pub fn read_stdin() -> anyhow::Result<String> {
-    let mut text = String::new();
-    std::io::stdin().take(STDIN_BYTES_MAX).read_to_string(&mut text).context("reading stdin")?;
-    Ok(text)
 }
 
 #[cfg(test)]

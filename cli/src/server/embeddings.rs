@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::Args;
 use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions, SecretValue, StaticEmbedder};
 
 use crate::failure::Failure;
+use crate::text_input;
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct EmbeddingSettings {
@@ -70,7 +70,7 @@ impl EmbeddingSettings {
 
     fn key(&self) -> anyhow::Result<Option<SecretValue>> {
         let key = match &self.embeddings_key_file {
-            Some(path) => Some(std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?),
+            Some(path) => Some(text_input::read_file(path)?),
             None => std::env::var(KEY_VARIABLE).ok(),
         };
         Ok(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretValue::new))

@@ -7,7 +7,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use registry::{Digest, StorageUrl};
 use serde::Deserialize;
 
@@ -22,6 +21,7 @@ use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
 use crate::registries::DefaultRegistries;
+use crate::text_input;
 
 const FILE_NAME: &str = "lathe.toml";
 
@@ -110,7 +110,7 @@ impl SettingsFile {
     /// Reads the named file. Without a name, returns no settings.
     pub fn load(named: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = named else { return Ok(Self::default()) };
-        let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+        let text = text_input::read_file(path)?;
         parse(path, &text)
     }
 

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use registry::SecretValue;
 use runner::{Model, ModelBounds};
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::text_input;
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelArguments {
@@ -112,7 +112,7 @@ impl ModelArguments {
 
     fn key(&self) -> anyhow::Result<Option<SecretValue>> {
         let key = match &self.model_key_file {
-            Some(path) => Some(std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?),
+            Some(path) => Some(text_input::read_file(path)?),
             None => std::env::var(KEY_VARIABLE).ok(),
         };
         Ok(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretValue::new))

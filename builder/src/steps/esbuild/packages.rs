@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{APART, Bundler, PACKAGES, REQUIRE, SCRIPT, Sources, run, taken};
 use crate::blocking::blocking;
+use crate::decoded_text::decode_text;
 use crate::error::Error;
 use crate::sandbox::ScratchDirectory;
 
@@ -119,7 +120,7 @@ fn take_importer_kind(files: &mut [SourceFile]) -> Option<Importer> {
         return None;
     }
     let file = files.iter_mut().find(|file| file.path == PROJECT_FILE)?;
-    let mut fields: Map<String, Value> = serde_json::from_slice(&file.contents).ok()?;
+    let mut fields: Map<String, Value> = serde_json::from_str(decode_text(&file.contents).ok()?).ok()?;
     let kind = fields.remove("type");
     file.contents = Value::Object(fields).to_string().into_bytes();
     Some(if kind.is_some_and(|kind| kind == "module") { Importer::Module } else { Importer::CommonJs })

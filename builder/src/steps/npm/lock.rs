@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
+use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
 use crate::text::{quoted, shown};
 
@@ -72,13 +73,15 @@ struct ProjectFile {
 /// When the format has another version, or a package is not from a registry or has no hash, with the line. When the
 /// lock file is not this project's, without a line.
 pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|_| refuse("utf-8", "the file is not UTF-8", 1))?;
+    let text =
+        decode_text(bytes).map_err(|problem| refuse("utf-8", &problem.to_string(), problem.line.unwrap_or(1)))?;
     let lock: Lock = serde_json::from_str(text).map_err(|error| malformed(&error))?;
     if !matches!(lock.lockfile_version, 2 | 3) {
         return Err(refuse("lock-file", &format!("lockfileVersion must be 2 or 3: {HOW}"), 1));
     }
     let root = lock.packages.get("").map(|root| &root.dependencies);
-    let project: ProjectFile = serde_json::from_slice(project_file).map_err(Error::internal)?;
+    let project_file = decode_text(project_file).map_err(Error::internal)?;
+    let project: ProjectFile = serde_json::from_str(project_file).map_err(Error::internal)?;
     if root.is_none_or(|root| *root != project.dependencies) {
         let locked = root.cloned().unwrap_or_default();
         let names: BTreeSet<_> = locked.keys().chain(project.dependencies.keys()).collect();

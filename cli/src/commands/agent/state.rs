@@ -1,8 +1,5 @@
 //! `lathe agent state`: the states of the draft of an agent, which are read from files.
 
-use std::io::Read;
-
-use anyhow::Context;
 use clap::{Args, Subcommand};
 use registry::AgentState;
 use serde_json::{Value, json};
@@ -12,6 +9,7 @@ use crate::client::Client;
 use crate::commands::not_found;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, table};
+use crate::text_input;
 
 #[derive(Debug, Subcommand)]
 pub enum StateCommand {
@@ -89,15 +87,8 @@ async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) ->
 
 /// Reads a JSON object from a file, or from stdin for `-`. The server checks it.
 fn read(file: &str) -> anyhow::Result<Value> {
-    let mut text = String::new();
     // Reads one byte more than all states of an agent may have, so that a longer state is refused.
-    let bytes_max = AgentState::BYTES_MAX as u64 + 1;
-    if file == "-" {
-        std::io::stdin().take(bytes_max).read_to_string(&mut text).context("reading the state from stdin")?;
-    } else {
-        let opened = std::fs::File::open(file).with_context(|| format!("opening {file}"))?;
-        opened.take(bytes_max).read_to_string(&mut text).with_context(|| format!("reading {file}"))?;
-    }
+    let text = text_input::read_start(file, AgentState::BYTES_MAX as u64 + 1)?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::usage(format!("{file} is not JSON: {error}"), "write one state as a JSON object with name and type")
     })

@@ -10,6 +10,7 @@ use std::pin::pin;
 
 use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable};
+use registry::json_line;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -180,6 +181,6 @@ fn refused(id: Option<&Value>, message: String) -> anyhow::Result<()> {
 /// Writes one message as a line.
 fn write(message: &Value) -> anyhow::Result<()> {
     let mut output = std::io::stdout().lock();
-    writeln!(output, "{message}")?;
+    writeln!(output, "{}", json_line(&message.to_string()))?;
     Ok(output.flush()?)
 }

@@ -3,12 +3,11 @@
 //! This module splits the text; the server validates the words. A JSON file can hold what the text cannot express: a
 //! tag's key with a space, a value with ` and `.
 
-use anyhow::Context;
 use api::wire::{Condition, Grant};
 use serde_json::{Value, json};
 
-use crate::commands::input;
 use crate::failure::Failure;
+use crate::text_input;
 
 const HINT: &str = "give 'Tool:InvokeTool', or 'Tool:InvokeTool if tool_name startsWith search_', or use --file";
 
@@ -33,8 +32,8 @@ pub fn grant_text(grant: &Grant) -> String {
 
 fn from_file(file: &str) -> anyhow::Result<Value> {
     let text = match file {
-        "-" => input::read_stdin()?,
-        file => std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?,
+        "-" => text_input::read_stdin()?,
+        file => text_input::read_file(file.as_ref())?,
     };
     match serde_json::from_str(&text) {
         Ok(grants @ Value::Array(_)) => Ok(grants),
