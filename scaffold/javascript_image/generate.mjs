@@ -1,4 +1,4 @@
-// Writes the files that the shim imports: the tables of Unicode, and the modules of Node.js.
+// Writes the files that the shim imports: the tables of Unicode and of time zones, and the modules of Node.js.
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,6 +11,7 @@ import propertyAliases from 'unicode-property-aliases-ecmascript';
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
 const UNICODE = 'regenerate-unicode-properties';
+const ZONES = 'moment-timezone/data/packed/latest.json';
 
 /** Pairs of distances in base 36: from the end of the last range to the start of this one, and its length. */
 function text({ data }) {
@@ -60,11 +61,13 @@ export async function generate() {
   const tables = { PROPERTIES: await properties(), ALIASES: aliases() };
   const exported = Object.entries(tables).map(([name, table]) => `export const ${name} = ${JSON.stringify(table, null, 1)};\n`);
   await writeFile(join(directory, 'properties.js'), exported.join(''));
+  const { zones, links } = require(ZONES);
+  await writeFile(join(directory, 'zones.js'), `export const ZONES = ${JSON.stringify(zones, null, 1)};\nexport const LINKS = ${JSON.stringify(links, null, 1)};\n`);
   const options = { absWorkingDir: here, bundle: true, format: 'esm', platform: 'browser', target: 'es2022', legalComments: 'none', minifySyntax: true, minifyWhitespace: true, metafile: true };
   const modules = await build({ ...options, entryPoints: ['polyfills/modules.js'], inject: ['polyfills/process.js'], define: { global: 'globalThis' }, outfile: 'generated/node.js' });
   const forms = await build({ ...options, stdin: { contents: "export { default } from 'unorm';", resolveDir: here }, outfile: 'generated/unorm.js' });
   const bundled = [modules, forms].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const unicode = [UNICODE, 'unicode-property-aliases-ecmascript', 'unicode-property-value-aliases-ecmascript'];
   // esbuild lists files that a package replaces by nothing, too.
-  return [...bundled.filter((file) => !file.startsWith('(disabled):')), ...unicode.map((name) => `node_modules/${name}/index.js`)];
+  return [...bundled.filter((file) => !file.startsWith('(disabled):')), ...unicode.map((name) => `node_modules/${name}/index.js`), `node_modules/${ZONES}`];
 }

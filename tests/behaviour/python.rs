@@ -136,6 +136,46 @@ fn data_files_travel_with_their_package() {
 }
 
 #[test]
+fn a_tool_reads_its_own_files() {
+    let team = Team::new();
+    let body = "
+        import os, pathlib
+        said = [open('tool.py').readline().strip(), os.path.getsize('tool.py') == len(pathlib.Path('tool.py').read_bytes())]
+        for name, mode in [('tool.py', 'w'), ('store', 'r'), ('none.txt', 'r')]:
+            try:
+                open(name, mode)
+            except OSError as error:
+                said.append([type(error).__name__, error.strerror])
+        return said + [open('caf\u{e9}.txt').read(), open('cafe\u{301}.txt').read()]
+    ";
+    let tool = team.tool("own").with_file("store/a.txt", "").with_file("cafe\u{301}.txt", "decomposed");
+    let said = tool.source("# The first line", body).published().invoke(json!({})).json();
+    assert_eq!((&said[0], &said[1]), (&json!("# The first line"), &json!(true)), "{said}");
+    assert!(said[2][1].as_str().is_some_and(|reason| reason.contains("a tool cannot write files")), "{said}");
+    assert_eq!((&said[3][0], &said[4][0]), (&json!("IsADirectoryError"), &json!("FileNotFoundError")), "{said}");
+    assert_eq!((&said[5], &said[6]), (&json!("decomposed"), &json!("decomposed")), "{said}");
+}
+
+#[test]
+fn modules_are_found_by_composed_and_decomposed_names() {
+    let team = Team::new();
+    let tool = team.tool("composes").with_file("cafe\u{301}.py", "word = 'found'\n");
+    let before = "import caf\u{e9}\nfrom cafe\u{301} import word";
+    assert_eq!(
+        tool.source(before, "return [word, caf\u{e9}.word]").published().invoke(json!({})).json(),
+        json!(["found", "found"])
+    );
+}
+
+#[test]
+fn lines_of_a_stack_trace_are_those_of_python() {
+    let team = Team::new();
+    let before = "text = 'a\u{2028}b\u{85}c'\n\ndef fail():\n    raise ValueError('here')";
+    let failure = team.tool("separated").source(before, "fail()").published().invoke(json!({})).failure();
+    assert!(failure.trace.iter().any(|line| line.trim() == "raise ValueError('here')"), "{:?}", failure.trace);
+}
+
+#[test]
 fn printed_text_is_part_of_the_record() {
     let team = Team::new();
     let body = "import sys\nprint('seen', tool_input['n'])\nprint('wrong', file=sys.stderr)\nprint('x' * tool_input['n'])\nreturn ''";
@@ -154,8 +194,14 @@ fn printed_text_is_part_of_the_record() {
 fn the_standard_library_can_be_imported() {
     check(&[
         gives("waves", "import wave, io\nreturn wave.__name__", "wave"),
-        // Time zones need the package `tzdata`, as on every system without them.
-        fails("zones", ZONE, "ZoneInfoNotFoundError", &["Europe/Berlin"]),
+        // Time zones of regions need the package `tzdata`, as on every system without them.
+        fails(
+            "zones",
+            ZONE,
+            "ZoneInfoNotFoundError",
+            &["Europe/Berlin", "add the package tzdata to requirements.lock"],
+        ),
+        gives_json("utc", UTC, json!(["2026-07-01T12:00:00+00:00", "UTC", true])),
         gives("statistics", "import statistics\nreturn statistics.mean([1, 2, 3])", "2"),
         gives("tomls", "import tomllib\nreturn tomllib.loads('a = 1')['a']", "1"),
         gives("zips", "import zipfile, io\nreturn zipfile.is_zipfile(io.BytesIO(b''))", "false"),
@@ -183,6 +229,12 @@ fn the_standard_library_can_be_imported() {
         gives("databases", "import sqlite3\nreturn sqlite3.connect(':memory:').execute('SELECT 7').fetchone()[0]", "7"),
     ]);
 }
+
+const UTC: &str = "
+    import datetime, zoneinfo
+    at = datetime.datetime(2026, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo('UTC'))
+    return [at.isoformat(), at.tzname(), 'UTC' in zoneinfo.available_timezones()]
+";
 
 const ZONE: &str = "
     import datetime, zoneinfo

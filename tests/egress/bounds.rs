@@ -174,6 +174,10 @@ fn invalid_requests_and_responses_are_exceptions() {
     ]));
     for (index, one) in said.iter().enumerate() {
         match index {
+            // The library sends chunks, and the host sends their contents with a length.
+            2 => assert_eq!(one["status"], 200, "{one}"),
+            // The library refuses what would be two headers.
+            3 => assert_eq!(one["type"], "ValueError", "{one}"),
             0..7 => assert_eq!(one["code"], "invalid_request", "{index}: {one}"),
             7..10 => {
                 assert!(one["message"].as_str().is_some_and(|text| text.contains("the HTTP exchange failed")), "{one}")

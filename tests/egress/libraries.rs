@@ -1,4 +1,4 @@
-//! The packages httpx, requests and urllib3, from the package index that `LATHE_PYTHON_INDEX` names.
+//! The packages aiohttp, httpx, requests and urllib3, from the package index that `LATHE_PYTHON_INDEX` names.
 
 use serde_json::json;
 
@@ -92,6 +92,96 @@ const URLLIB3: &str = "
         'chunks': chunks, 'missing': missing.status}
 ";
 
+const AIOHTTP_LOCK: &str = "\
+aiohappyeyeballs==2.7.1 --hash=sha256:9243213661e29250eb41368e5daa826fc017156c3b8a11440826b2e3ed376472
+aiohttp==3.14.5 --hash=sha256:efc21a454892828368b11c2c780de0ff8bc991f73f6b99c6b66e56205470929b
+aiosignal==1.4.0 --hash=sha256:053243f8b92b990551949e63930a839ff0cf0b0ebbe0597b0f3fb19e1a0fe82e
+attrs==26.1.0 --hash=sha256:c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309
+frozenlist==1.8.0 --hash=sha256:0c18a16eab41e82c295618a77502e17b195883241c563b00f0aa5106fc4eaa0d
+idna==3.20 --hash=sha256:ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c
+multidict==7.2.1 --hash=sha256:08ea94663d9e7c25d14d78222f7aee906c472d4837766bec62477c38f6e419dc
+propcache==0.5.4 --hash=sha256:62c60aec739ed00124573cce1178138fd690c7676352d67a37328c1cf51d7468
+typing_extensions==4.16.0 --hash=sha256:481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8
+yarl==1.25.1 --hash=sha256:681c758b0490f9e96b78e5fa8e8dc6e648e9185bb6eaebe73183c33ea0c445f3
+";
+
+/// Bodies that are absent, encoded, read in parts, and cut off.
+const REQUESTS_BODIES: &str = "
+    import requests
+    url = tool_input['url']
+    head = requests.head(url + '/bytes/100')
+    said = {'head': [head.status_code, head.headers['content-length'], head.text, head.elapsed.total_seconds() > 0]}
+    for encoding in ['gzip', 'deflate']:
+        said[encoding] = requests.get(f'{url}/encoded/{encoding}').json()['greeting']
+    streamed = requests.get(url + '/bytes/10', stream=True)
+    said['parts'] = [len(part) for part in streamed.iter_content(4)]
+    said['raw'] = requests.get(url + '/encoded/gzip', stream=True).raw.read(2).hex()
+    said['methods'] = [requests.request(method, url + '/echo').json()['method'] for method in ['PUT', 'PATCH', 'DELETE', 'OPTIONS']]
+    said['generated'] = requests.post(url + '/echo', data=(part for part in [b'in ', b'parts'])).json()['body']
+    said['empty'] = requests.get(url + '/status/204').text
+    for error in [requests.exceptions.ChunkedEncodingError, requests.ConnectionError]:
+        try:
+            requests.get(url + '/short')
+        except error as raised:
+            said[error.__name__] = 'the HTTP exchange failed' in str(raised)
+    try:
+        requests.get(url, proxies={'http': url})
+    except requests.RequestException as raised:
+        said['proxy'] = 'a tool has no proxies' in str(raised)
+    return said
+";
+
+const HTTPX_BODIES: &str = "
+    import httpx
+    url, said = tool_input['url'], {}
+    head = httpx.head(url + '/bytes/100')
+    said['head'] = [head.status_code, head.headers['content-length'], head.text, head.http_version, head.reason_phrase]
+    said['gzip'] = httpx.get(url + '/encoded/gzip').json()['greeting']
+    with httpx.stream('GET', url + '/encoded/gzip') as streamed:
+        said['raw'] = b''.join(streamed.iter_raw())[:2].hex()
+    with httpx.stream('GET', url + '/bytes/10') as streamed:
+        said['parts'] = [len(part) for part in streamed.iter_bytes(4)]
+    try:
+        httpx.get(url + '/short')
+    except httpx.RemoteProtocolError as error:
+        said['short'] = 'the HTTP exchange failed' in str(error)
+    return said
+";
+
+const AIOHTTP: &str = "
+    import aiohttp, asyncio
+    said = {}
+    async with aiohttp.ClientSession(tool_input['url']) as session:
+        async with session.head('/bytes/100') as head:
+            said['head'] = [head.status, head.headers['content-length'], await head.text()]
+        for encoding in ['gzip', 'deflate']:
+            async with session.get(f'/encoded/{encoding}') as answer:
+                said[encoding] = (await answer.json(content_type=None))['greeting']
+        async with session.post('/echo', json={'a': 1}, params={'q': 'ü'}) as answer:
+            echo = await answer.json()
+            said['echo'] = [echo['method'], echo['path'], echo['body']]
+        async def part(count):
+            async with session.get(f'/bytes/{count}') as answer:
+                return [len(part) async for part in answer.content.iter_chunked(4)]
+        said['parts'] = await asyncio.gather(part(10), part(3))
+        try:
+            async with session.get('/silent', timeout=aiohttp.ClientTimeout(total=0.1)):
+                pass
+        except TimeoutError as error:
+            said['late'] = True
+        try:
+            async with session.get('http://169.254.169.254/'):
+                pass
+        except aiohttp.ClientConnectionError as error:
+            said['refused'] = 'allowed_hosts' in str(error) or 'declare' in str(error)
+        try:
+            async with session.get('/short'):
+                pass
+        except aiohttp.ServerDisconnectedError:
+            said['short'] = True
+    return said
+";
+
 /// Runs a tool with these packages, if there is a package index.
 fn run(name: &str, lock: &str, body: &str) -> Option<serde_json::Value> {
     let index = needs::PYTHON_INDEX.require(std::env::var("LATHE_PYTHON_INDEX").ok())?;
@@ -130,6 +220,36 @@ fn urllib3_works_unchanged() {
     let expected = json!({
         "path": "/echo?q=1", "method": "PUT", "body": "file", "late": "ReadTimeoutError", "refused": "EgressRefused",
         "chunks": [40_000, 40_000, 20_000], "missing": 404,
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn bodies_of_requests_are_those_of_the_library() {
+    let Some(said) = run("requests", REQUESTS_LOCK, REQUESTS_BODIES) else { return };
+    let expected = json!({
+        "head": [200, "100", "", true], "gzip": "grüße", "deflate": "grüße", "parts": [4, 4, 2], "raw": "1f8b",
+        "methods": ["PUT", "PATCH", "DELETE", "OPTIONS"], "generated": "in parts", "empty": "",
+        "ChunkedEncodingError": true, "ConnectionError": true, "proxy": true,
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn bodies_of_httpx_are_those_of_the_library() {
+    let Some(said) = run("httpx", HTTPX_LOCK, HTTPX_BODIES) else { return };
+    let expected = json!({
+        "head": [200, "100", "", "HTTP/1.1", "OK"], "gzip": "grüße", "raw": "1f8b", "parts": [4, 4, 2], "short": true,
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn aiohttp_works_unchanged() {
+    let Some(said) = run("aiohttp", AIOHTTP_LOCK, AIOHTTP) else { return };
+    let expected = json!({
+        "head": [200, "100", ""], "gzip": "grüße", "deflate": "grüße", "echo": ["POST", "/echo?q=%C3%BC", "{\"a\": 1}"],
+        "parts": [[4, 4, 2], [3]], "late": true, "refused": true, "short": true,
     });
     assert_eq!(said, expected);
 }

@@ -104,3 +104,87 @@ fn a_mistake_is_an_exception_and_does_not_end_the_run() {
     ]);
     assert_eq!(said, expected);
 }
+
+const STANDARD: &str = "
+    import http.client, json, urllib.request
+    url = tool_input['url']
+    authority, said = url.partition('//')[2], {}
+    connection = http.client.HTTPConnection(authority)
+    # One connection for several requests, also for those whose response has no body.
+    for method, path in [('HEAD', '/bytes/100'), ('GET', '/status/204'), ('GET', '/bytes/3'), ('DELETE', '/echo')]:
+        connection.request(method, path)
+        answer = connection.getresponse()
+        said[method + path] = [answer.status, answer.getheader('Content-Length'), len(answer.read())]
+    connection.request('POST', '/echo', body=iter([b'in ', b'parts']), encode_chunked=True, headers={'Transfer-Encoding': 'chunked'})
+    said['chunks'] = json.load(connection.getresponse())['body']
+    connection.request('GET', '/short')
+    try:
+        connection.getresponse().read()
+    except http.client.IncompleteRead as error:
+        said['short'] = 'the HTTP exchange failed' in str(error)
+    opened = urllib.request.urlopen(urllib.request.Request(url + '/bytes/7', method='HEAD'))
+    said['opened'] = [opened.status, opened.reason, opened.headers['content-length'], opened.read().decode()]
+    said['lines'] = [line.decode() for line in urllib.request.urlopen(url + '/bytes/2')]
+    proxied = urllib.request.build_opener(urllib.request.ProxyHandler({'http': url}))
+    try:
+        proxied.open('http://example.com/')
+    except urllib.error.URLError as error:
+        said['proxy'] = str(error.reason)
+    return said
+";
+
+#[test]
+fn the_http_client_of_the_standard_library_sends_through_the_host() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("connects").body(STANDARD).manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site)));
+    let said = tool.published().invoke(json!({"url": format!("http://{}", site.address)})).json();
+    for (name, expected) in [
+        ("HEAD/bytes/100", json!([200, "100", 0])),
+        ("GET/status/204", json!([204, "0", 0])),
+        ("GET/bytes/3", json!([200, "3", 3])),
+        ("chunks", json!("in parts")),
+        ("short", json!(true)),
+        ("opened", json!([200, "OK", "7", ""])),
+        ("lines", json!(["xx"])),
+    ] {
+        assert_eq!(said[name], expected, "{name}: {said}");
+    }
+    assert_eq!(said["DELETE/echo"][0], 200, "{said}");
+    assert!(said["proxy"].as_str().is_some_and(|reason| reason.contains("a tool has no proxies")), "{said}");
+}
+
+const ENCODED: &str = "
+    from amigo_tool_scaffold.http import fetch
+    said = []
+    for encoding in ['gzip', 'deflate', 'identity']:
+        answer = await fetch(f\"{tool_input['url']}/encoded/{encoding}\")
+        said.append([answer.json()['greeting'], answer.headers['content-encoding']])
+    answer = await fetch(tool_input['url'] + '/encoded/br')
+    try:
+        answer.text()
+    except ValueError as error:
+        said.append([str(error), len(answer.body)])
+    try:
+        await fetch(tool_input['url'] + '/zip')
+    except ValueError as error:
+        said.append(str(error))
+    seen = (await fetch(tool_input['url'] + '/echo')).json()['headers']
+    said.append([value for name, value in seen if name == 'accept-encoding'])
+    return said
+";
+
+#[test]
+fn fetch_decodes_bodies() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("decodes").body(ENCODED).manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site)));
+    let said = tool.published().invoke(json!({"url": format!("http://{}", site.address)})).json();
+    assert_eq!(said[0], json!(["grüße", "gzip"]), "{said}");
+    assert_eq!((&said[1][0], &said[2][0]), (&json!("grüße"), &json!("grüße")), "{said}");
+    assert!(said[3][0].as_str().is_some_and(|error| error.contains("encoded as br")), "{said}");
+    assert!(said[4].as_str().is_some_and(|error| error.contains("is not gzip")), "{said}");
+    assert_eq!(said[5], json!(["gzip, deflate"]), "{said}");
+}

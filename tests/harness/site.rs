@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::read::{GzEncoder, ZlibEncoder};
 use parking_lot::{Mutex, MutexGuard};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use super::{Latch, PATIENCE, eventually};
 
 /// The site. It serves `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/noise/{count}`, `/endless`, `/drip`,
-/// `/headers/{count}`, the documents of [`Site::publish`], `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`; `/held` once the latch is open;
+/// `/headers/{count}`, the documents of [`Site::publish`], `/garbage`, `/silent`, `/short`, `/zip`, `/encoded/{encoding}`, `/cookie`, `/receipt`; `/held` once the latch is open;
 /// and `/meet/{count}/{name}` once this many requests wait for it.
 pub struct Site {
     pub address: SocketAddr,
@@ -225,6 +227,11 @@ fn answer(mut stream: impl Read + Write, state: &State) -> Option<()> {
         "receipt" => {
             whole(&mut stream, 201, "set-cookie: sid=canary-of-a-cookie\r\nx-order: 7\r\n", b"canary of an order")
         }
+        "encoded" => {
+            let encoding = asked.path.rsplit('/').next().unwrap_or_default();
+            let headers = format!("content-encoding: {encoding}\r\ncontent-type: text/plain; charset=utf-8\r\n");
+            whole(&mut stream, 200, &headers, &encoded(encoding, ENCODED_TEXT.as_bytes()))
+        }
         "zip" => whole(&mut stream, 200, "content-encoding: gzip\r\n", b"\x1f\x8b not unpacked"),
         _ => {
             let Asked { method, path, headers, body } = asked;
@@ -237,6 +244,21 @@ fn answer(mut stream: impl Read + Write, state: &State) -> Option<()> {
             )
         }
     }
+}
+
+/// The text of `/encoded`.
+const ENCODED_TEXT: &str = "{\"greeting\": \"grüße\"}\n";
+
+/// Bytes in an encoding of HTTP. Others than gzip and deflate are only named.
+fn encoded(encoding: &str, mut bytes: &[u8]) -> Vec<u8> {
+    let (level, mut written) = (Compression::default(), Vec::new());
+    let read = match encoding {
+        "gzip" => GzEncoder::new(bytes, level).read_to_end(&mut written),
+        "deflate" => ZlibEncoder::new(bytes, level).read_to_end(&mut written),
+        _ => bytes.read_to_end(&mut written),
+    };
+    read.expect("bytes in memory");
+    written
 }
 
 fn whole(stream: &mut impl Write, status: usize, headers: &str, body: &[u8]) -> Option<()> {

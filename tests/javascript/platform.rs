@@ -49,7 +49,7 @@ fn a_tool_has_web_apis_and_a_replay_sees_the_same_values() {
         "input": {"a": [1, null]}, "mode": "regular", "name": "platform", "config": {"envvars": {}, "secrets": {}},
         "conversation": null, "userVariables": {"nonsensitive": {}, "sensitive": {}}, "timers": ["10", "30"],
         "ticked": true, "parts": ["a,b"], "aborted": "TimeoutError", "clone": "1970-01-01T00:00:00.000Z",
-        "url": "https://h.example/b?c=%C3%BC", "text": "eA==ü", "none": ["undefined", "function", "undefined"],
+        "url": "https://h.example/b?c=%C3%BC", "text": "eA==ü", "none": ["object", "function", "undefined"],
     });
     for (name, value) in expected.as_object().expect("an object") {
         assert_eq!(&said[0][name], value, "{name}");
@@ -65,6 +65,51 @@ fn a_tool_has_web_apis_and_a_replay_sees_the_same_values() {
     }
     let record = team.get(&format!("/tool/invocation/{}", runs[0].id()));
     assert!(record["logs"].as_str().is_some_and(|logs| logs.contains("seen") && logs.contains("people")), "{record}");
+}
+
+const ENVIRONMENT: &str = "
+  const refused = (work: () => unknown) => { try { return work(); } catch (error: any) { return error.message; } };
+  const at = new Date('2026-07-01T12:00:00Z');
+  const shown = (timeZone: string, options = {}) => at.toLocaleString('en-US', { timeZone, ...options });
+  return {
+    env: [process.env.REGION, process.env.NONE ?? null, Object.keys(process.env).length], secret: refused(() => process.env.KEY),
+    exit: refused(() => process.exit(1)), zones: ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'UTC'].map((zone) => shown(zone)),
+    names: ['America/Los_Angeles', 'Europe/Berlin'].map((zone) => shown(zone, { hour: 'numeric', timeZoneName: 'short' })),
+    winter: new Date('2026-01-01T12:00:00Z').toLocaleTimeString('en-US', { timeZone: 'Europe/Berlin' }),
+    none: refused(() => shown('Mars/Base')), known: Intl.supportedValuesOf('timeZone').includes('Europe/Paris'),
+    resolved: new Intl.DateTimeFormat('en', { timeZone: 'europe/berlin' }).resolvedOptions().timeZone,
+  };
+";
+
+#[test]
+fn variables_are_the_environment_and_time_zones_are_known() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let package = json!({"lathe": {"required_envvars": ["REGION"], "required_secret_envvars": ["KEY"]}});
+    let before = "declare const process: any;\nconst region = process.env.REGION;";
+    let tool = typescript(&team, "environment", &package, before, ENVIRONMENT);
+    let tool = tool.pushed();
+    tool.set_variables(&[("REGION", "north", false), ("KEY", "canary-of-a-key", true)]);
+    let said = tool.published().invoke(json!({})).json();
+    assert_eq!(said["env"], json!(["north", null, 1]), "{said}");
+    for (name, words) in [
+        ("secret", "process.env.KEY: a secret is not in the environment; runTool gets it as config.secrets.KEY"),
+        ("exit", "process.exit is not available in a tool"),
+        ("none", "Invalid time zone specified: Mars/Base"),
+    ] {
+        assert_eq!(said[name], words, "{said}");
+    }
+    let zones = [
+        "7/1/2026, 2:00:00\u{202f}PM",
+        "7/1/2026, 8:00:00\u{202f}AM",
+        "7/1/2026, 5:30:00\u{202f}PM",
+        "7/1/2026, 12:00:00\u{202f}PM",
+    ];
+    let plain = |value: &serde_json::Value| value.to_string().replace('\u{202f}', " ");
+    assert_eq!(plain(&said["zones"]), plain(&json!(zones)));
+    assert_eq!(plain(&said["names"]), plain(&json!(["5 AM PDT", "2 PM GMT+2"])));
+    assert_eq!((plain(&said["winter"]), &said["known"]), ("\"1:00:00 PM\"".to_owned(), &json!(true)));
+    assert_eq!(said["resolved"], "Europe/Berlin");
 }
 
 #[test]

@@ -72,3 +72,39 @@ fn fetch_behaves_as_in_browsers() {
     let replayed = team.post(&format!("/tool/invocation/{}/replay", run.id()), &json!({})).expect(200);
     assert_eq!((&replayed["identical"], &replayed["differences"]), (&json!(true), &json!([])), "{replayed}");
 }
+
+const ENCODED: &str = "
+  const { url } = toolInput;
+  const failed = (promise: Promise<unknown>) => promise.then(() => null, (error) => [error instanceof TypeError, error.message]);
+  const greeting = async (encoding: string) => (await (await fetch(`${url}/encoded/${encoding}`)).json()).greeting;
+  const head = await fetch(`${url}/bytes/100`, { method: 'HEAD' });
+  const chosen = await fetch(`${url}/encoded/br`, { headers: { 'accept-encoding': 'br' } });
+  const seen = (await (await fetch(`${url}/echo#part`)).json());
+  return {
+    decoded: [await greeting('gzip'), await greeting('deflate'), await greeting('identity')],
+    head: [head.status, head.statusText, head.headers.get('content-length'), await head.text()],
+    other: await failed(fetch(`${url}/encoded/br`)), chosen: (await chosen.text()).length > 0, broken: await failed(fetch(`${url}/zip`)),
+    asked: seen.headers.filter(([name]: string[]) => name === 'accept-encoding').map(([, value]: string[]) => value), path: seen.path,
+    cut: (await failed(fetch(`${url}/short`)))?.[0],
+  };
+";
+
+#[test]
+fn fetch_decodes_bodies() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let site = Site::serve();
+    let package = json!({"lathe": {"allowed_hosts": [site.address.to_string()]}});
+    let tool = typescript(&team, "decodes", &package, "", ENCODED).published();
+    let said = tool.invoke(json!({"url": format!("http://{}", site.address)})).json();
+    assert_eq!(said["decoded"], json!(["grüße", "grüße", "grüße"]), "{said}");
+    assert_eq!(said["head"], json!([200, "OK", "100", ""]), "{said}");
+    assert_eq!(
+        (&said["other"][0], &said["chosen"], &said["cut"]),
+        (&json!(true), &json!(true), &json!(true)),
+        "{said}"
+    );
+    assert!(said["other"][1].as_str().is_some_and(|error| error.contains("encoded as br")), "{said}");
+    assert!(said["broken"][1].as_str().is_some_and(|error| error.contains("is not gzip")), "{said}");
+    assert_eq!((&said["asked"], &said["path"]), (&json!(["gzip, deflate"]), &json!("/echo")), "{said}");
+}

@@ -1,6 +1,8 @@
 // `fetch` through the host. Bodies are not streamed.
 
+import { decoded } from './encodings.js';
 import { answered, connectLoop, forget } from './loop.js';
+import { reasonOf } from './reasons.js';
 
 /** Maximum size of URL, headers and body of a request. The host would stop the run for a larger one. */
 const REQUEST_MAX = 2 << 20;
@@ -35,21 +37,28 @@ globalThis.fetch = async function fetch(input, init) {
   const signal = init?.signal ?? input?.signal;
   const mode = init?.redirect ?? input?.redirect ?? 'follow';
   const request = new Request(input, init);
+  const headers = [...request.headers];
+  const chooses = headers.some(([name]) => name.toLowerCase() === 'accept-encoding');
+  if (!chooses) headers.push(['accept-encoding', 'gzip, deflate']);
   let message = {
     method: request.method,
-    url: String(request.url),
-    headers: [...request.headers],
+    url: withoutFragment(request.url),
+    headers,
     body: new Uint8Array(await request.arrayBuffer()),
   };
   for (let redirects = 0; ; redirects++) {
     const answer = await exchange(message, signal);
     const next = mode === 'manual' ? null : redirected(message, answer);
-    if (!next) return response(answer, message.url, redirects > 0);
+    if (!next) return response(await decoded(answer, chooses), message.url, redirects > 0);
     if (mode === 'error') throw new TypeError(`${message.url} redirects, but \`redirect\` is \`error\``);
     if (redirects === REDIRECTS_MAX) throw new TypeError(`${message.url} redirects more than ${REDIRECTS_MAX} times`);
     message = next;
   }
 };
+
+function withoutFragment(url) {
+  return String(url).replace(/#.*$/s, '');
+}
 
 async function exchange(message, signal) {
   if (signal?.aborted) throw signal.reason;
@@ -98,7 +107,7 @@ function redirected({ method, url, headers, body }, { status, headers: fields })
   ];
   return {
     method: becomesGet ? 'GET' : method,
-    url: next.href,
+    url: withoutFragment(next.href),
     headers: headers.filter(([name]) => !dropped.includes(name.toLowerCase())),
     body: becomesGet ? new Uint8Array() : body,
   };
@@ -106,7 +115,8 @@ function redirected({ method, url, headers, body }, { status, headers: fields })
 
 /** Adds `clone`, which the engine's responses lack. The whole body is in memory. */
 function response({ status, headers, body }, url, wasRedirected) {
-  const made = new Response(BODILESS.includes(status) ? null : body, { status, headers: new Headers(headers) });
+  const options = { status, statusText: reasonOf(status), headers: new Headers(headers) };
+  const made = new Response(BODILESS.includes(status) ? null : body, options);
   const clone = () => {
     if (made.bodyUsed) throw new TypeError('the body has already been read');
     return response({ status, headers, body }, url, wasRedirected);

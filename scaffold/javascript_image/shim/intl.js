@@ -1,4 +1,6 @@
-// `Intl` in English, for an engine without ICU: numbers, dates in UTC or at a fixed offset, collation, plurals, lists and relative times.
+// `Intl` in English, for an engine without ICU: numbers, dates, collation, plurals, lists and relative times.
+
+import { zoneNames, zoneOf } from './zones.js';
 
 const LOCALE = 'en-US';
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
@@ -194,23 +196,30 @@ const STYLES = {
 const DATE_FIELDS = ['weekday', 'era', 'year', 'month', 'day'];
 const TIME_FIELDS = ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits'];
 
-/** The offset of a time zone in milliseconds. Rules of regions need a database, which the image does not have. */
-function offsetOf(zone) {
-  if (/^(utc|gmt|etc\/(utc|gmt|uct|zulu|universal)|zulu|uct|universal)$/i.test(zone)) return ['UTC', 0];
-  const found = /^([+-])(\d\d):?(\d\d)?$/.exec(zone);
-  if (!found) throw new RangeError(`time zone ${zone}: a tool has UTC and offsets such as +02:00, and no database of time zones`);
-  const [, sign, hours, minutes = '00'] = found;
-  return [`${sign}${hours}:${minutes}`, (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000];
+/** The name of a time zone, and a function that returns its offset in milliseconds and its abbreviation at an instant. */
+function zone(text) {
+  if (/^(utc|gmt|etc\/(utc|gmt|uct|zulu|universal)|zulu|uct|universal)$/i.test(text)) return ['UTC', () => ({ offset: 0 })];
+  const [, sign, hours, minutes = '00'] = /^([+-])(\d\d):?(\d\d)?$/.exec(text) ?? [];
+  if (sign) {
+    const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+    return [`${sign}${hours}:${minutes}`, () => ({ offset })];
+  }
+  const found = zoneOf(text);
+  if (!found) throw new RangeError(`Invalid time zone specified: ${text}`);
+  return found;
 }
 
+/** The zones whose abbreviations are English usage. Others are written by their offset. */
+const ZONE_NAMES = { E: 'Eastern', C: 'Central', M: 'Mountain', P: 'Pacific', AK: 'Alaska', H: 'Hawaii-Aleutian' };
+
 class DateTimeFormat extends Formatter {
-  #offset;
+  #period;
   #fields;
 
   constructor(locales, options = {}) {
     super(locales, options);
-    const [timeZone, offset] = offsetOf(String(options.timeZone ?? 'UTC'));
-    this.#offset = offset;
+    const [timeZone, period] = zone(String(options.timeZone ?? 'UTC'));
+    this.#period = period;
     this.#fields = this.#chosen(options);
     const { hour12, hourCycle = hour12 === undefined ? 'h12' : hour12 ? 'h12' : 'h23' } = options;
     Object.assign(this.options, { calendar: 'gregory', numberingSystem: 'latn', timeZone });
@@ -233,9 +242,10 @@ class DateTimeFormat extends Formatter {
   formatToParts(date = Date.now()) {
     const time = Number(date);
     if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) throw new RangeError('invalid date');
-    const local = new Date(time + this.#offset);
+    const period = this.#period(time);
+    const local = new Date(time + period.offset);
     const day = this.#date(local);
-    const clock = this.#time(local);
+    const clock = this.#time(local, period);
     const gap = /full|long/.test(this.options.dateStyle) ? ' at ' : day.length === 1 && day[0].type === 'weekday' ? ' ' : ', ';
     return day.length && clock.length ? [...day, { type: 'literal', value: gap }, ...clock] : [...day, ...clock];
   }
@@ -262,7 +272,7 @@ class DateTimeFormat extends Formatter {
     return result.length ? [parts.weekday, { type: 'literal', value: ', ' }, ...result] : [parts.weekday];
   }
 
-  #time(local) {
+  #time(local, period) {
     const { hour, minute, second, fractionalSecondDigits, timeZoneName } = this.#fields;
     const parts = [];
     const add = (type, value, before) => {
@@ -280,15 +290,22 @@ class DateTimeFormat extends Formatter {
     if (second) add('second', minute || second === '2-digit' ? two(local.getUTCSeconds()) : String(local.getUTCSeconds()), ':');
     if (fractionalSecondDigits) add('fractionalSecond', String(local.getUTCMilliseconds()).padStart(3, '0').slice(0, fractionalSecondDigits), '.');
     if (hour && this.options.hour12) add('dayPeriod', hours < 12 ? 'AM' : 'PM', ' ');
-    if (timeZoneName) add('timeZoneName', this.#zoneName(timeZoneName), this.#fields.hour || this.#fields.minute ? ' ' : ', ');
+    if (timeZoneName) add('timeZoneName', this.#zoneName(timeZoneName, period), this.#fields.hour || this.#fields.minute ? ' ' : ', ');
     return parts;
   }
 
-  #zoneName(width) {
-    const { timeZone } = this.options;
-    if (timeZone === 'UTC') return width === 'long' ? 'Coordinated Universal Time' : /ffset/.test(width) ? 'GMT' : 'UTC';
-    const [, sign, hours, minutes] = /^(.)(\d\d):(\d\d)$/.exec(timeZone);
-    return /long/.test(width) ? `GMT${timeZone}` : `GMT${sign}${Number(hours)}${minutes === '00' ? '' : `:${minutes}`}`;
+  #zoneName(width, { offset, abbreviation }) {
+    if (this.options.timeZone === 'UTC') return width === 'long' ? 'Coordinated Universal Time' : /ffset/.test(width) ? 'GMT' : 'UTC';
+    const [, region, kind] = /^(E|C|M|P|AK|H)([SD])T$/.exec(abbreviation) ?? [];
+    if (region && /^(America|US|Pacific\/Honolulu)/.test(this.options.timeZone) && !/ffset/.test(width)) {
+      const season = width === 'longGeneric' ? '' : kind === 'D' ? 'Daylight ' : 'Standard ';
+      return /long/.test(width) ? `${ZONE_NAMES[region]} ${season}Time` : width === 'shortGeneric' ? `${region}T` : abbreviation;
+    }
+    const total = Math.round(Math.abs(offset) / 60_000);
+    const [hours, minutes] = [Math.floor(total / 60), total % 60].map((value) => String(value).padStart(2, '0'));
+    if (total === 0) return 'GMT';
+    const sign = offset < 0 ? '-' : '+';
+    return /long/.test(width) ? `GMT${sign}${hours}:${minutes}` : `GMT${sign}${Number(hours)}${minutes === '00' ? '' : `:${minutes}`}`;
   }
 
   format(date) {
@@ -415,7 +432,7 @@ globalThis.Intl = {
   ListFormat: exported(ListFormat),
   RelativeTimeFormat: exported(RelativeTimeFormat),
   getCanonicalLocales: canonical,
-  supportedValuesOf: () => [],
+  supportedValuesOf: (key) => key === 'timeZone' ? zoneNames() : [],
   [Symbol.toStringTag]: 'Intl',
 };
 Object.defineProperty(globalThis, 'Intl', { enumerable: false });

@@ -13,6 +13,7 @@ import { describe } from './errors.js';
 import { connect } from './fetch.js';
 import { run } from './run.js';
 import { warm } from './warm.js';
+import './process.js';
 import './web.js';
 import './regexp.js';
 import './normalize.js';

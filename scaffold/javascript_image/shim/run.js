@@ -7,6 +7,7 @@ import { interactionOf } from './interaction.js';
 import { jsonOf } from './json.js';
 import { logOf } from './log.js';
 import { settled } from './loop.js';
+import { setEnvironment } from './process.js';
 import { parsed } from './schema.js';
 import { callToolOf } from './tools.js';
 
@@ -26,8 +27,10 @@ class UnserialisableResult extends TypeError {
 
 /** Runs one invocation with the functions of the host, and returns the output as a string. */
 export async function run(bundle, context, host) {
+  const config = JSON.parse(context.config);
+  setEnvironment(config);
   const { runTool, inputSchema } = evaluate(bundle);
-  const output = serialised(await settled(called(runTool, inputSchema, context, host)));
+  const output = serialised(await settled(called(runTool, inputSchema, { ...context, config }, host)));
   // The host refuses the output by its length, for which the beginning is enough.
   return output.length <= OUTPUT_MAX ? output : output.slice(0, OUTPUT_MAX + 1);
 }
@@ -36,7 +39,7 @@ async function called(runTool, inputSchema, context, host) {
   return runTool({
     toolInput: await parsed(inputSchema, inputOf(context.toolInput)),
     metadata: renamed(JSON.parse(context.metadata)),
-    config: JSON.parse(context.config),
+    config: context.config,
     conversation: renamed(JSON.parse(context.conversation)),
     sendStatusEvent: sender(host.send),
     userVariables: JSON.parse(context.userVariables),

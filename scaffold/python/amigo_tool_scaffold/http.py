@@ -9,9 +9,11 @@ In the service, requests may go only to the hosts in the project's `allowed_host
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json as json_module
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from email.message import Message
@@ -25,7 +27,10 @@ Carrier = Callable[
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP response of any status. `headers["name"]` is case-insensitive."""
+    """An HTTP response of any status. `headers["name"]` is case-insensitive.
+
+    A body in `gzip` or `deflate` is decoded. `text` and `json` raise `ValueError` for other encodings.
+    """
 
     status: int
     headers: Message
@@ -37,11 +42,48 @@ class Answer:
 
     def text(self) -> str:
         """The body decoded with the charset of `Content-Type`, by default UTF-8."""
-        return self.body.decode(self.headers.get_content_charset("utf-8"))
+        charset = self.headers.get_content_charset("utf-8")
+        return self._decoded().decode("utf-8-sig" if charset == "utf-8" else charset)
 
     def json(self) -> Any:
         """The body decoded as JSON. Raises `ValueError` when it is not JSON."""
-        return json_module.loads(self.body)
+        return json_module.loads(self._decoded())
+
+    def _decoded(self) -> bytes:
+        others = [name for name in _encodings(self.headers) if name not in _DECODERS]
+        if others and self.body:
+            names = ", ".join(others)
+            raise ValueError(f"the body is encoded as {names}; fetch decodes gzip and deflate, and `body` has the bytes")
+        return self.body
+
+
+def _inflate(body: bytes) -> bytes:
+    try:
+        return zlib.decompress(body)
+    except zlib.error:
+        return zlib.decompress(body, -zlib.MAX_WBITS)  # some servers leave out the header of zlib
+
+
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "x-gzip": gzip.decompress, "deflate": _inflate}
+
+
+def _encodings(headers: Message) -> list[str]:
+    """The encodings of a body, in the order in which the server applied them."""
+    names = [name.strip() for name in ",".join(headers.get_all("content-encoding", [])).lower().split(",")]
+    return [name for name in names if name not in ("", "identity")]
+
+
+def _decode(headers: Message, body: bytes) -> bytes:
+    """Decodes a body if all its encodings are known."""
+    names = _encodings(headers)
+    if not body or any(name not in _DECODERS for name in names):
+        return body
+    for name in reversed(names):
+        try:
+            body = _DECODERS[name](body)
+        except (zlib.error, gzip.BadGzipFile, EOFError) as error:
+            raise ValueError(f"the body is not {name}, which its Content-Encoding names: {error}") from None
+    return body
 
 
 async def fetch(
@@ -62,9 +104,12 @@ async def fetch(
     if json is not None:
         body = json_module.dumps(json)
         fields.setdefault("Content-Type", "application/json")
+    if not any(name.lower() == "accept-encoding" for name in fields):
+        fields["Accept-Encoding"] = "gzip, deflate"
     data = body.encode() if isinstance(body, str) else body
     method = method or ("POST" if data else "GET")
-    return Answer(*await _carrier(method, url, list(fields.items()), data, timeout))
+    status, received, contents = await _carrier(method, url, list(fields.items()), data, timeout)
+    return Answer(status, received, _decode(received, contents))
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -12,7 +12,7 @@ stdlib.stand_in()
 import wit_world
 from componentize_py_types import Err
 from lathe_runtime import compiler as _compiler
-from lathe_runtime import asked, network, packages, result_content, run, sent_logs, tool_calls, warm
+from lathe_runtime import asked, network, packages, result_content, run, sent_logs, tool_calls, warm, zones
 from wit_world.imports import bundle, compiler, content, http, interaction, log, status, tools, types
 
 network.install(http)
@@ -20,6 +20,7 @@ result_content.install(content)
 sent_logs.install(log)
 asked.install(interaction)
 tool_calls.install(tools)
+zones.install()
 
 
 class WitWorld(wit_world.WitWorld):

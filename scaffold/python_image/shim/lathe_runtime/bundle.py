@@ -9,6 +9,7 @@ A bundle is a marshalled dict:
 Code and data of packages, whose file names begin with `site-packages/`, are compressed: most of it is never used.
 """
 
+import io
 import linecache
 import marshal
 import sys
@@ -152,7 +153,8 @@ class Bundle:
     def show_sources(self):
         """Makes the author's source lines available to stack traces."""
         for file, text in self.sources.items():
-            linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+            # The ends of lines are those of Python: `splitlines` has others, such as U+2028.
+            linecache.cache[file] = (len(text), None, io.StringIO(text, newline=None).readlines(), file)
 
 
 def loads(data):

@@ -1,9 +1,12 @@
 """Compiles a project's sources to a bundle, and checks the entry point."""
 
+import io
 import json
 import marshal
 import sys
+import tokenize
 import traceback
+import unicodedata
 
 from amigo_tool_scaffold.entry_point import EntryPointError, check_entry_point
 from amigo_tool_scaffold.schema import input_schema
@@ -42,7 +45,7 @@ def compile_project(project):
     for file in project.files:
         if not file.path.startswith(NOT_SHIPPED):
             _add(modules, data, file, "", sources)
-    module, _, name = project.entry_point.partition(":")
+    module, _, name = _identifier(project.entry_point).partition(":")
     return bundle.dumps((module, name), modules, sources, data)
 
 
@@ -83,9 +86,22 @@ def _add(modules, data, file, prefix, sources=None):
     if sources is not None and parts[0] in _interpreters_names:
         message = f"the interpreter already has a module {parts[0]!r}; choose another name"
         raise CheckFailed("module-name", message, path)
-    modules[".".join(parts)] = (is_package, path, bundle.packed(path, marshal.dumps(code)))
+    modules[_identifier(".".join(parts))] = (is_package, path, bundle.packed(path, marshal.dumps(code)))
     if sources is not None:
-        sources[path] = file.contents.decode("utf-8", "replace")
+        sources[path], is_exact = _text(file.contents)
+        if not is_exact:
+            data[path] = file.contents
+
+
+def _identifier(name):
+    """A name in the form in which the interpreter looks for it (PEP 3131)."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _text(contents):
+    """The text of a source, and whether it is the contents in UTF-8. A comment may name another encoding."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(contents).readline)
+    return contents.decode(encoding, "replace"), encoding == "utf-8"
 
 
 def _entry_point(loaded):

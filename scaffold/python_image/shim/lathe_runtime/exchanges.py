@@ -1,6 +1,8 @@
 """Requests through the host: start, wait, finish and cancel."""
 
 import urllib.error
+from http.client import IncompleteRead, RemoteDisconnected
+from ssl import SSLError
 
 # Maximum size of method, URL, headers and body of a request. The host would stop the run for a larger one.
 REQUEST_MAX = 2 << 20
@@ -14,6 +16,15 @@ class EgressRefused(urllib.error.URLError):
     def __init__(self, reason, code="denied"):
         super().__init__(reason)
         self.code = code
+
+
+class PeerFailed(urllib.error.URLError, RemoteDisconnected, IncompleteRead):
+    """The peer closed the connection before its response was whole, or its response is not HTTP.
+
+    The host does not tell the part that it received, so this is each of the errors that libraries raise then.
+    """
+
+    line, partial, expected = "", b"", None
 
 
 def install(http):
@@ -93,6 +104,8 @@ def _raised(error):
     code = error.code.name.lower()
     if code == "timeout":
         return urllib.error.URLError(TimeoutError(error.message))
-    if code in ("unreachable", "tls", "protocol"):
-        return urllib.error.URLError(error.message)
+    if code == "protocol":
+        return PeerFailed(error.message)
+    if code in ("unreachable", "tls"):
+        return urllib.error.URLError((SSLError if code == "tls" else ConnectionError)(error.message))
     return EgressRefused(error.message, code)

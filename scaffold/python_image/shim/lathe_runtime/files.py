@@ -1,17 +1,24 @@
 """Data files of the project and of its packages, for code that opens them by path. They can be read and not changed.
 
-The current directory is the root. It contains the project's files, and those of packages below `site-packages`.
+The current directory is the root. It contains the project's files, and those of packages below `site-packages`, without
+the sources of packages.
 """
 
 import builtins
+import contextlib
+import errno
 import io
 import os
 import stat
 import sys
+import unicodedata
 
 _open, _stat, _lstat, _listdir, _scandir, _access = io.open, os.stat, os.lstat, os.listdir, os.scandir, os.access
 
 _READ_ONLY = {"r", "rb", "rt", "br", "tr"}
+
+NOT_WRITABLE = "a tool cannot write files: keep the contents in memory, as in io.BytesIO"
+NO_SOURCE = "the sandbox has the code of the modules of packages, and not their sources"
 
 
 def relative(path):
@@ -19,7 +26,8 @@ def relative(path):
     if isinstance(path, int):
         return None
     path = os.path.normpath(os.path.join("/", os.fsdecode(path)))
-    return path.lstrip("/")
+    # The names of the bundle are composed.
+    return path.lstrip("/") if path.isascii() else unicodedata.normalize("NFC", path).lstrip("/")
 
 
 def _bundles():
@@ -32,6 +40,8 @@ def _contents(path):
     for bundle in _bundles():
         if path in bundle.data:
             return bundle.data[path]
+        if path in bundle.sources:
+            return bundle.sources[path].encode()
     return None
 
 
@@ -43,7 +53,7 @@ def _children(path):
 
 
 def _is_module(path):
-    """Whether a path is that of a module. Sources are not files: a bundle has their code."""
+    """Whether a path is that of a module. Of packages, a bundle has the code and no sources."""
     path = relative(path)
     parent, _, name = (path or "").rpartition("/")
     return any(name in bundle.tree.get(parent, ()) for bundle in _bundles())
@@ -54,8 +64,19 @@ class _File(io.BytesIO):
 
 
 def _opened(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
-    contents = _contents(file) if mode in _READ_ONLY else None
+    if isinstance(file, int):
+        return _open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+    if mode not in _READ_ONLY:
+        # Checks the arguments first, and opens nothing, since there is no file system.
+        with contextlib.suppress(OSError):
+            return _open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+        raise OSError(errno.EROFS, NOT_WRITABLE, os.fsdecode(file))
+    contents = _contents(file)
     if contents is None:
+        if _children(file) is not None:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fsdecode(file))
+        if _is_module(file):
+            raise FileNotFoundError(errno.ENOENT, NO_SOURCE, os.fsdecode(file))
         return _open(file, mode, buffering, encoding, errors, newline, closefd, opener)
     raw = _File(contents)
     raw.name = file

@@ -1,21 +1,20 @@
-"""Replaces the network modules: `urllib.request` sends through the host, and sockets raise an exception.
+"""Replaces the network modules: `http.client`, and with it `urllib.request`, sends through the host, and sockets raise an
+exception.
 
 Without the replacement, a socket would stop the run with a trap.
 """
 
 import http.client
-import io
 import socket
 import urllib.request
-import urllib.response
 from email.message import Message
 
 import amigo_tool_scaffold.http
 
-from . import exchanges
+from . import exchanges, wire
 from .exchanges import EgressRefused
 
-SOCKETS = "a tool has no sockets: use urllib.request, which goes through the host"
+SOCKETS = "a tool has no sockets: use urllib.request or http.client, which go through the host"
 
 
 class RefusedSocket(socket.socket):
@@ -25,42 +24,6 @@ class RefusedSocket(socket.socket):
 
 def _refuse(*args, **kwargs):
     raise EgressRefused(SOCKETS)
-
-
-class HTTPHandler(urllib.request.BaseHandler):
-    """Handler of http and https URLs that sends through the host."""
-
-    def http_open(self, request):
-        url, seconds = request.full_url, request.timeout
-        seconds = seconds if isinstance(seconds, int | float) else None
-        headers = request.header_items()
-        status, fields, body = exchanges.send(request.get_method(), url, headers, _body(request.data), seconds)
-        answer = urllib.response.addinfourl(io.BytesIO(body), _message(fields), url, status)
-        answer.msg = http.client.responses.get(status, "")
-        return answer
-
-    def http_request(self, request):
-        """Sets the default content type of a POST, as urllib does."""
-        if request.data is not None and not request.has_header("Content-type"):
-            request.add_unredirected_header("Content-type", "application/x-www-form-urlencoded")
-        return request
-
-    https_open, https_request = http_open, http_request
-
-
-class HTTPSHandler(HTTPHandler):
-    """The handler of `urlopen(url, context=…)`. The host verifies certificates."""
-
-    def __init__(self, debuglevel=None, context=None, check_hostname=None):
-        pass
-
-
-def _body(data):
-    if data is None:
-        return b""
-    if isinstance(data, bytes | bytearray | memoryview):
-        return bytes(data)
-    return data.read() if hasattr(data, "read") else b"".join(data)
 
 
 def _message(fields):
@@ -80,11 +43,14 @@ def install(host):
     amigo_tool_scaffold.http.carry(_fetch)
     socket.socket = RefusedSocket
     socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refuse
-    # For openers that the author builds.
-    urllib.request.HTTPHandler, urllib.request.HTTPSHandler = HTTPHandler, HTTPSHandler
+    http.client.HTTPConnection.connect = wire.connect("http")
+    http.client.HTTPSConnection.connect = wire.connect("https")
     opener = urllib.request.OpenerDirector()
+    # The host names itself.
+    opener.addheaders = []
     for handler in (
-        HTTPHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
         urllib.request.HTTPRedirectHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),

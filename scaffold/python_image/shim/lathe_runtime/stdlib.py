@@ -10,7 +10,8 @@ import sys
 import zlib
 from importlib.machinery import ModuleSpec
 
-from .unavailable import PROCESSES, refusal
+from .files import NOT_WRITABLE
+from .unavailable import PROCESSES, THREADS, refusal
 
 ROOT = "/python"
 
@@ -90,6 +91,7 @@ def keep():
     """Imports the common modules and keeps the code of all."""
     for name in IMPORTED_NOW + SCAFFOLD:
         __import__(name)
+    refuse()
     _keep_below(ROOT, LEFT_OUT)
     # `PathFinder` needs a file system.
     sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
@@ -99,6 +101,15 @@ def keep():
         spec = getattr(module, "__spec__", None)
         if spec is not None and spec.name in _kept and str(spec.origin).startswith(ROOT):
             spec.loader = module.__loader__ = _finder
+
+
+def refuse():
+    """Gives functions that need a system a reason for their failure."""
+    import tempfile
+    import threading
+
+    threading._start_joinable_thread = threading._start_new_thread = refusal(THREADS, RuntimeError)
+    tempfile._get_default_tempdir = refusal(NOT_WRITABLE, FileNotFoundError)
 
 
 def _keep_below(root, left_out):

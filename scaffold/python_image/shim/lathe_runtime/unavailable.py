@@ -1,6 +1,7 @@
 """Refusals of functions that the sandbox has not: they import, and fail with the reason when they are used."""
 
 PROCESSES = "a tool starts no processes: the sandbox has none"
+THREADS = "can't start new thread: a tool has none; use asyncio.gather for work that waits"
 
 
 def refusal(reason, kind=NotImplementedError):

@@ -32,6 +32,14 @@ pub fn delete(url: impl Into<String>) -> Request {
     Request::new("DELETE", url)
 }
 
+pub fn head(url: impl Into<String>) -> Request {
+    Request::new("HEAD", url)
+}
+
+pub fn options(url: impl Into<String>) -> Request {
+    Request::new("OPTIONS", url)
+}
+
 /// Sends the requests in parallel, and returns the responses in the order of the requests.
 pub fn send_all(requests: impl IntoIterator<Item = Request>) -> Vec<Result<Response, HttpError>> {
     let started: Vec<_> = requests.into_iter().map(Request::start).collect();
@@ -52,6 +60,8 @@ pub fn wait(exchanges: &[&Exchange], timeout: Option<Duration>) -> Vec<usize> {
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
+
+const ACCEPT_ENCODING: &str = "accept-encoding";
 
 /// A request that is not sent yet.
 #[derive(Debug, Clone)]
@@ -121,8 +131,12 @@ impl Request {
         self.start().finish()
     }
 
-    /// Sends the request without waiting for the response.
-    pub fn start(self) -> Exchange {
+    /// Sends the request without waiting for the response. Unless it has `accept-encoding`, it asks for a body that is not
+    /// encoded, since bodies are not decoded.
+    pub fn start(mut self) -> Exchange {
+        if !self.request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(ACCEPT_ENCODING)) {
+            self = self.header(ACCEPT_ENCODING, "identity");
+        }
         let sent = match self.problem {
             Some(message) => Err(HttpError { code: ErrorCode::InvalidRequest, message }),
             None => Ok(host::start(&self.request)),
@@ -186,8 +200,14 @@ impl Response {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
+    /// The body as JSON. A body with an encoding, such as `gzip`, is refused.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.body)
+        match self.header("content-encoding").filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+            Some(encoding) => {
+                Err(serde::de::Error::custom(format!("the body is encoded as {encoding}; decode it first")))
+            }
+            None => serde_json::from_slice(&self.body),
+        }
     }
 }
 

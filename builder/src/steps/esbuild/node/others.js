@@ -27,30 +27,6 @@ const later = (milliseconds, value) => new Promise((resolve) => setTimeout(resol
 /** A channel without subscribers. */
 const channel = (name) => ({ name, hasSubscribers: false, publish() {}, subscribe() {}, unsubscribe: () => false });
 
-const stream = { isTTY: false, columns: 80, write: (text) => (console.log(String(text).replace(/\n$/, '')), true) };
-const process = {
-  argv: [],
-  browser: true,
-  env: {},
-  execArgv: [],
-  exit: refusing('process.exit'),
-  pid: 1,
-  platform: 'browser',
-  version: '',
-  versions: {},
-  cwd: () => '/',
-  emitWarning: (warning) => console.warn(String(warning)),
-  hrtime: Object.assign(() => [Math.floor(performance.now() / 1e3), Math.floor(performance.now() % 1e3 * 1e6)], {
-    bigint: () => BigInt(Math.floor(performance.now() * 1e6)),
-  }),
-  nextTick: (work, ...values) => queueMicrotask(() => work(...values)),
-  off: () => process,
-  on: () => process,
-  once: () => process,
-  stderr: stream,
-  stdout: stream,
-};
-
 const small = {
   console,
   diagnostics_channel: { channel, hasSubscribers: () => false, subscribe() {}, unsubscribe: () => false },
@@ -68,7 +44,7 @@ const small = {
     type: () => '',
   },
   perf_hooks: { performance },
-  process,
+  process: globalThis.process,
   'stream/web': globalThis,
   timers,
   'timers/promises': { setImmediate: (value) => later(0, value), setTimeout: later },
