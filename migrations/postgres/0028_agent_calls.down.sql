@@ -2,6 +2,7 @@ DROP TRIGGER inv_effects_never_deleted ON inv_effects;
 DELETE FROM inv_effects WHERE kind IN ('turn', 'refused_at', 'native_tool', 'agent', 'client');
 CREATE TRIGGER inv_effects_never_deleted BEFORE DELETE ON inv_effects
     FOR EACH ROW EXECUTE FUNCTION lathe_keep_history();
+DROP INDEX inv_started_by_group;
 DROP INDEX inv_started_by_origin;
 CREATE INDEX inv_started_by_origin ON inv_started (
     organization, (CASE WHEN source_kind IN ('direct', 'branch-test') THEN source_kind ELSE 'conversation' END), started_at,

@@ -20,3 +20,11 @@ CREATE INDEX inv_started_by_origin ON inv_started (
     organization, (CASE WHEN protocol = 'mcp' THEN 'mcp' WHEN protocol = 'rest' THEN 'agent'
         WHEN source_kind IN ('direct', 'branch-test') THEN source_kind ELSE 'conversation' END), started_at, invocation
 );
+
+-- Runs by group, in the order of the history: by their tool, its version and the type of their source.
+CREATE INDEX inv_started_by_group ON inv_started (
+    organization, (coalesce(tool, '') || ' ' || CAST(coalesce(major, 0) AS TEXT) || '.' || CAST(coalesce(minor, 0) AS TEXT) || '.'
+        || CAST(coalesce(patch, 0) AS TEXT) || CASE WHEN source_kind = 'simulation-conversation'
+        OR (source_kind <> 'regular-conversation' AND mode = 'conversation-simulation') THEN ' simulation' ELSE '' END),
+    started_at, invocation
+);

@@ -1,6 +1,13 @@
--- The runs that failed, in the order of the history, so that a list of those with other effects reads no other runs.
+-- The runs that failed, and those of each group that did, in the order of the history, so that a list of them reads no other runs.
 INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
     SELECT s.organization, 'outcome', 'failed', s.started_at, s.invocation
+    FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation WHERE f.succeeded = 0;
+INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
+    SELECT s.organization, 'outcome', 'failed ' || coalesce(s.tool, '') || ' ' || CAST(coalesce(s.major, 0) AS TEXT) || '.'
+        || CAST(coalesce(s.minor, 0) AS TEXT) || '.' || CAST(coalesce(s.patch, 0) AS TEXT)
+        || CASE WHEN s.source_kind = 'simulation-conversation'
+        OR (s.source_kind <> 'regular-conversation' AND s.mode = 'conversation-simulation') THEN ' simulation' ELSE '' END,
+        s.started_at, s.invocation
     FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation WHERE f.succeeded = 0;
 
 -- The words of each organisation are words of their own in the index, so that a search reads no rows of others; and the index has
@@ -14,11 +21,13 @@ WITH facets AS (
     UNION ALL
     SELECT s.invocation, 'user', CAST(s.source AS JSON) ->> 'user_id' FROM inv_started s
     UNION ALL
+    SELECT s.invocation, 'hour', CAST(s.started_at / 3600000 AS TEXT) FROM inv_started s
+    UNION ALL
     SELECT s.invocation, 'day', CAST(s.started_at / 86400000 AS TEXT) FROM inv_started s
     UNION ALL
     SELECT s.invocation, 'days', CAST((s.started_at / 86400000) >> 5 AS TEXT) FROM inv_started s
     UNION ALL
-    SELECT e.invocation, e.kind, e.name FROM inv_effects e WHERE e.kind <> 'turn'
+    SELECT e.invocation, e.kind, e.name FROM inv_effects e WHERE e.kind <> 'turn' AND (e.kind <> 'outcome' OR e.name = 'failed')
 ), of_runs AS (
     SELECT invocation, string_agg(DISTINCT facet, ' ' ORDER BY facet) AS facets
     FROM (SELECT invocation, left(encode(sha256(convert_to(kind || ' ' || name, 'UTF8')), 'hex'), 8) COLLATE "C" AS facet

@@ -3,6 +3,7 @@ DELETE FROM inv_effects WHERE kind IN ('turn', 'refused_at', 'native_tool', 'age
 CREATE TRIGGER inv_effects_never_deleted BEFORE DELETE ON inv_effects
 WHEN NOT EXISTS (SELECT 1 FROM inv_expired e WHERE e.invocation = OLD.invocation)
 BEGIN SELECT RAISE(ABORT, 'history is only added to'); END;
+DROP INDEX inv_started_by_group;
 DROP INDEX inv_started_by_origin;
 CREATE INDEX inv_started_by_origin ON inv_started (
     organization, (CASE WHEN source_kind IN ('direct', 'branch-test') THEN source_kind ELSE 'conversation' END), started_at,

@@ -24,6 +24,8 @@ CREATE TABLE agent_runs (
 CREATE UNIQUE INDEX agent_runs_by_key ON agent_runs (organization, account, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX agent_runs_of_user ON agent_runs (organization, account, agent_run);
+CREATE INDEX agent_runs_by_state ON agent_runs (organization, state, agent_run);
+CREATE INDEX agent_runs_by_agent ON agent_runs (organization, agent, agent_run);
 CREATE INDEX agent_runs_running ON agent_runs (updated_at) WHERE state = 'running';
 CREATE INDEX agent_runs_ended ON agent_runs (ended_at) WHERE ended_at IS NOT NULL;
 

@@ -10,6 +10,7 @@
 //! | `list_connections` | concurrent lists and searches; one organisation may use half of them | 4 |
 //! | `list_time_max` | time limit of a list or a search | 2 seconds |
 //! | `list_wait_max` | time for which a list or a search waits for a connection before it is refused | 5 seconds |
+//! | `list_sorted_runs_max` | runs that a list reads to sort them; of more runs, it reads those of its page alone | 16,384 |
 //! | `users_max` | users of one organisation | 10,000 |
 //! | `roles_max` | custom roles of one organisation | 100 |
 //! | `keys_max` | valid API keys of one organisation | 20,000 |
@@ -42,6 +43,7 @@ pub struct Config {
     pub list_connections: u32,
     pub list_time_max: Duration,
     pub list_wait_max: Duration,
+    pub list_sorted_runs_max: u32,
     pub users_max: u32,
     pub roles_max: u32,
     pub keys_max: u32,
@@ -71,6 +73,7 @@ impl Default for Config {
             list_connections: 4,
             list_time_max: Duration::from_secs(2),
             list_wait_max: Duration::from_secs(5),
+            list_sorted_runs_max: 16_384,
             users_max: 10_000,
             roles_max: 100,
             keys_max: 20_000,
@@ -91,7 +94,17 @@ impl Default for Config {
     }
 }
 
+/// Connections of a server to a database server beside those of its pools: the one that writes, the one that hears of changes, and
+/// the one that prepares the months, for a moment each day.
+const SINGLE_CONNECTIONS: u32 = 3;
+
 impl Config {
+    /// The most connections that a server has to a database server at the same time.
+    #[must_use]
+    pub const fn database_connections_max(&self) -> u32 {
+        self.reader_connections + self.counter_connections + self.list_connections + SINGLE_CONNECTIONS
+    }
+
     /// Small bounds, so that tests reach them.
     pub fn for_tests() -> Self {
         Self {
@@ -103,6 +116,7 @@ impl Config {
             list_connections: 2,
             list_time_max: Duration::from_secs(20),
             list_wait_max: Duration::from_secs(20),
+            list_sorted_runs_max: 2,
             users_max: 100,
             roles_max: 60,
             keys_max: 120,

@@ -26,7 +26,7 @@ pub enum EffectKind {
     Agent,
     /// The name and the version of the MCP client.
     Client,
-    /// The outcome, of runs that failed.
+    /// The outcome, of runs that failed: of all of them, and of those in each group of runs.
     Outcome,
 }
 
@@ -71,6 +71,11 @@ impl Effect {
     /// The effect of runs that failed.
     pub(crate) fn failed() -> Self {
         Self::new(EffectKind::Outcome, FAILED)
+    }
+
+    /// The effect of runs that failed, in a group of runs.
+    pub(crate) fn failed_in(group: &str) -> Self {
+        Self { kind: EffectKind::Outcome, name: format!("{FAILED} {group}") }
     }
 }
 

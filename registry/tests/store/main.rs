@@ -39,6 +39,7 @@ mod library;
 mod library_revisions;
 mod library_usage;
 mod lists;
+mod many_runs;
 mod memory_search;
 #[path = "../../../tests/harness/need.rs"]
 mod need;

@@ -72,24 +72,26 @@ const POSTGRES: &str = "
 
 /// Facts that only the schema of SQLite has. The sequence of an end is its row id, so that it comes first and has no gaps in
 /// the table; a partitioned table has no unique key without the column by which it is partitioned.
-const ONLY_SQLITE: [&str; 6] = [
+const ONLY_SQLITE: [&str; 7] = [
     // The catalogue of SQLite does not show expressions.
     "agents: unique index agents_live_slug (organization, slug) WHERE deleted_at IS NULL",
     "inv_finished: column sequence BIGINT NOT NULL",
     "inv_finished: primary key (sequence)",
     "inv_finished: unique (invocation)",
+    "inv_started: index inv_started_by_group (organization, started_at, invocation)",
     "inv_started: index inv_started_by_origin (organization, started_at, invocation)",
     "inv_started: index inv_started_by_user (organization, started_at, invocation)",
 ];
 
 /// Facts that only the schema of Postgres has. Its tables have no row ids, by which pages of the history are found: a column
 /// and a sequence take their place.
-const ONLY_POSTGRES: [&str; 8] = [
+const ONLY_POSTGRES: [&str; 9] = [
     "agents: unique index agents_live_slug (organization, slug, (\nCASE\n    WHEN (scope = 'personal'::text) THEN author\n    ELSE ''::text\nEND)) WHERE deleted_at IS NULL",
     "inv_finished: column sequence BIGINT NOT NULL DEFAULT nextval('inv_finished_sequence'::regclass)",
     "inv_finished: index inv_finished_by_sequence (sequence)",
     "inv_finished: primary key (invocation)",
     "inv_started: column rowid BIGINT NOT NULL DEFAULT nextval('inv_started_rowid'::regclass)",
+    "inv_started: index inv_started_by_group TODO",
     "inv_started: index inv_started_by_origin (organization, (\nCASE\n    WHEN (protocol = 'mcp'::text) THEN 'mcp'::text\n    WHEN (protocol = 'rest'::text) THEN 'agent'::text\n    WHEN (source_kind = ANY (ARRAY['direct'::text, 'branch-test'::text])) THEN source_kind\n    ELSE 'conversation'::text\nEND), started_at, invocation)",
     "inv_started: index inv_started_by_rowid (rowid)",
     "inv_started: index inv_started_by_user (organization, substr(((source)::json ->> 'user_id'::text), 1, 256), started_at, invocation)",

@@ -11,6 +11,7 @@
 //! | `{field s.source user_id}` | a field of a JSON object |
 //! | `{words scope words}` | words separated by spaces, as the full-text index takes those of a scope |
 //! | `{index name}` | reads the table before it through an index, where the planner would not |
+//! | `{each name condition}` | the runs `s` that meet the condition, for each row of the table before, through an index |
 //! | `{for each}` | evaluates the subquery that it ends for each row, where the planner would rather join all of its rows |
 //! | `{skip locked}` | locks the rows that are read, and leaves out those that another transaction has locked |
 //! | `{touch}` | a write that reaches the disk and changes no data |

@@ -25,6 +25,10 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         ("words", _) => arguments.split_once(' ').map_or_else(String::new, |(_, words)| words.to_owned()),
         // The planner finds its indexes by itself.
         ("index", _) => String::new(),
+        // The planner moves nothing into a subquery with an offset, and nothing out of it.
+        ("each", _) => arguments.split_once(' ').map_or_else(String::new, |(_, condition)| {
+            format!("LATERAL (SELECT * FROM inv_started s WHERE {condition} OFFSET 0) s")
+        }),
         // The planner makes no join of a subquery with an offset.
         ("for", _) => "OFFSET 0".to_owned(),
         ("skip", _) => "FOR UPDATE SKIP LOCKED".to_owned(),

@@ -2,7 +2,6 @@
 //! The table of effects has the runs of each effect in the order of the history.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use super::row::to_json;
 use crate::clock::Timestamp;
@@ -19,8 +18,6 @@ const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invo
 /// Like [`OF_RUN`], before the run itself is read.
 const OF_ROW: &str = " AND o.started_at = e.started_at AND o.invocation = e.invocation {for each})";
 
-static FAILED: LazyLock<Effect> = LazyLock::new(Effect::failed);
-
 /// Names of effects by kind. One name of each kind suffices.
 pub(super) type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
 
@@ -31,7 +28,7 @@ pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) 
 
 /// Adds the conditions that a run of the table `e` has one of each other kind of effects that has several names.
 pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
-    let wanted = wanted_of_list(filter);
+    let wanted = wanted(&filter.effects);
     let others = wanted.iter().filter(|(kind, names)| **kind != first && names.len() > 1);
     others.into_iter().try_for_each(|of| add_condition(statement, of, OF_ROW))
 }
@@ -50,7 +47,7 @@ fn add_condition(
 /// Adds the table `e` of the runs with an effect of the first kind, and with those of the other kinds that have one name: rows
 /// of two effects are in the same order, so that a planner may read them side by side.
 pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
-    let wanted = wanted_of_list(filter);
+    let wanted = wanted(&filter.effects);
     let Some(names) = wanted.get(&first) else { return Ok(()) };
     // A run may have several of the names.
     let distinct = if names.len() == 1 { "" } else { "DISTINCT " };
@@ -98,19 +95,10 @@ fn add_names(statement: &mut Statement, names: &BTreeSet<&str>) -> Result<()> {
     Ok(())
 }
 
-fn wanted(effects: &[Effect]) -> Wanted<'_> {
+/// Returns the names of effects by their kind.
+pub(super) fn wanted(effects: &[Effect]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
     for Effect { kind, name } in effects {
-        wanted.entry(*kind).or_default().insert(name);
-    }
-    wanted
-}
-
-/// The effects of the runs of a list. That a run failed is one of them.
-pub(super) fn wanted_of_list(filter: &InvocationFilter) -> Wanted<'_> {
-    let mut wanted = wanted(&filter.effects);
-    if filter.succeeded == Some(false) {
-        let Effect { kind, name } = &*FAILED;
         wanted.entry(*kind).or_default().insert(name);
     }
     wanted

@@ -14,6 +14,7 @@ use super::holds::is_held;
 use super::list::List;
 use super::record_pages::PAGE_BYTES_MAX;
 use super::row::{get, json, signed, to_json, unsigned};
+use super::run_groups::run_group;
 use crate::clock::Timestamp;
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
@@ -40,11 +41,14 @@ const CANDIDATES: &str = concat!(
 );
 
 /// Reads the rows of runs from which those of the effects are made, and their rows of the search index.
-const EXPIRED: &str =
+const EXPIRED: &str = concat!(
     "SELECT f.sequence, f.organization, f.succeeded, f.ledger, f.refused_at, s.invocation, s.started_at, s.agent, s.client,
-        s.turn, s.native_tool
+        s.turn, s.native_tool, ",
+    run_group!(),
+    " AS run_group
     FROM {members $1} expired CROSS JOIN inv_started s CROSS JOIN inv_finished f
-    WHERE s.invocation = expired.value AND f.invocation = s.invocation";
+    WHERE s.invocation = expired.value AND f.invocation = s.invocation"
+);
 
 const ALLOW: &str = "INSERT INTO inv_expired (invocation) SELECT value FROM {members $1} expired";
 
@@ -184,7 +188,9 @@ fn effects_of(row: &Row) -> Result<BTreeSet<Effect>> {
         Some(_) => json::<Ledger>(row, "ledger")?.effects(),
         None => BTreeSet::new(),
     };
-    effects.extend((!get::<bool>(row, "succeeded")?).then(Effect::failed));
+    if !get::<bool>(row, "succeeded")? {
+        effects.extend([Effect::failed(), Effect::failed_in(get(row, "run_group")?)]);
+    }
     for kind in EffectKind::COLUMNS {
         let name = get::<Option<String>>(row, kind.as_str())?;
         effects.extend(name.map(|name| Effect { kind, name }));

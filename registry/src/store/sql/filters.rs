@@ -50,7 +50,7 @@ struct SelectedVersion<'a> {
 
 /// The selected tools, with all versions or with some.
 #[derive(Default)]
-struct Selected<'a> {
+pub(super) struct Selected<'a> {
     tools: BTreeSet<&'a str>,
     versions: BTreeSet<SelectedVersion<'a>>,
 }
@@ -71,7 +71,7 @@ impl<'a> Filters<'a> {
         refuse_nul_in(filter)?;
         let selected = match filter.tools.as_slice() {
             [] => None,
-            tools => Some(selected(listing, organization, tools).await?),
+            tools => Some(select_tools(listing, organization, tools).await?),
         };
         Ok(Self { filter, selected })
     }
@@ -139,8 +139,15 @@ fn sources(types: &[SourceType]) -> Vec<Source> {
     wanted.map(|(kind, mode)| Source { kind: kind.as_str(), mode: mode.as_str() }).collect()
 }
 
+impl Selected<'_> {
+    /// Whether a version of a tool is selected.
+    pub fn has(&self, tool: &str, [major, minor, patch]: [i64; 3]) -> bool {
+        self.tools.contains(tool) || self.versions.contains(&SelectedVersion { tool, major, minor, patch })
+    }
+}
+
 /// Returns the distinct tools and versions of the selections.
-async fn selected<'a>(
+pub(super) async fn select_tools<'a>(
     listing: &mut Listing,
     organization: &OrganizationId,
     selections: &'a [ToolSelection],

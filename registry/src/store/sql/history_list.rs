@@ -3,6 +3,7 @@
 use super::effect_spans::Spans;
 use super::filters::{Filters, refuse_nul_in};
 use super::history_order::{LAST, Order};
+use super::list_parts::ListPart;
 use super::list_start::ListStart;
 use super::listing::Listing;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
@@ -29,19 +30,15 @@ impl Store {
         let mut listing = self.listing(organization).await?;
         let filter_name = filter_name(filter);
         let list_names = ["history", organization.as_str(), &filter_name];
-        let last = self.last_invocation(&mut listing, (organization, &list_names), page).await?;
-        let start = ListStart::look_up(&mut listing, organization, filter).await?;
-        let order = Order::of(filter);
-        let mut spans = spans(filter, (start, &order), last.as_ref())?;
+        let mut last = self.last_invocation(&mut listing, (organization, &list_names), page).await?;
+        let mut parts = ListPart::look_up_all(&mut listing, organization, filter).await?;
+        if let (Some(last), true) = (&last, parts.len() > 1) {
+            let first = first_part(&parts, last)?.ok_or(Error::PageTokenUnknown)?;
+            parts.drain(..first);
+        }
         let (mut found, wanted) = (Vec::new(), page.limit as usize + 1);
-        while let Some(filter) = spans.next(&mut listing, organization).await? {
-            let mut statement = beginning(organization, &filter, start)?;
-            let rest = start.rest(&filter);
-            Filters::look_up(&mut listing, organization, &rest).await?.add(&mut statement)?;
-            add_order(&mut statement, &order, last.as_ref())?;
-            statement.bind(" LIMIT ?", signed((wanted - found.len()) as u64));
-            let rows = listing.rows(statement.query()).await?;
-            found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+        for part in &parts {
+            read_part(&mut listing, (organization, part), last.take().as_ref(), (&mut found, wanted)).await?;
             if found.len() == wanted {
                 break;
             }
@@ -67,27 +64,61 @@ impl Store {
     }
 }
 
+/// Returns the position of the part that has a record.
+fn first_part(parts: &[ListPart], last: &Row) -> Result<Option<usize>> {
+    for (position, part) in parts.iter().enumerate() {
+        if part.has(last)? {
+            return Ok(Some(position));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads the records of a part that come after the last one, until there are as many as wanted.
+async fn read_part(
+    listing: &mut Listing,
+    (organization, part): (&OrganizationId, &ListPart),
+    last: Option<&Row>,
+    (found, wanted): (&mut Vec<Found>, usize),
+) -> Result<()> {
+    let ListPart { filter, start, .. } = part;
+    let order = Order::of(filter, start);
+    let mut spans = spans((filter, start), &order, last)?;
+    while let Some(filter) = spans.next(listing, organization).await? {
+        let mut statement = beginning(organization, &filter, start)?;
+        let rest = start.rest(&filter);
+        Filters::look_up(listing, organization, &rest).await?.add(&mut statement)?;
+        add_order(&mut statement, &order, last)?;
+        statement.bind(" LIMIT ?", signed((wanted - found.len()) as u64));
+        let rows = listing.rows(statement.query()).await?;
+        found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+        if found.len() == wanted {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.
 pub(in crate::store) fn spans(
-    filter: &InvocationFilter,
-    (start, order): (ListStart, &Order),
+    (filter, start): (&InvocationFilter, &ListStart),
+    order: &Order,
     last: Option<&Row>,
 ) -> Result<Spans> {
-    let ListStart::Effects(kind) = start else { return Ok(Spans::one(filter)) };
     if !order.keys.is_empty() {
         return Ok(Spans::one(filter));
     }
     // The records of the same millisecond, too.
     let before = last.map(|last| get::<i64>(last, "started_at")).transpose()?;
     let before = before.map(|last| Timestamp::from_milliseconds(last.saturating_add(1)));
-    Ok(Spans::of_kind(filter, kind, before))
+    Ok(Spans::of_start(filter, start, before))
 }
 
 /// Returns the statement up to the condition for the organisation, its `$1`.
 pub(in crate::store) fn beginning(
     organization: &OrganizationId,
     filter: &InvocationFilter,
-    start: ListStart,
+    start: &ListStart,
 ) -> Result<Statement> {
     let mut statement = beginning_of(organization, "");
     start.add(&mut statement, filter)?;

@@ -2,6 +2,7 @@
 
 use super::list_start::ListStart;
 use super::row::get;
+use super::run_groups::run_group;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates};
 use crate::page::Direction;
@@ -26,8 +27,9 @@ pub(in crate::store) struct Order {
 }
 
 impl Order {
-    pub fn of(filter: &InvocationFilter) -> Self {
-        let (started_at, invocation) = match ListStart::of(filter) {
+    /// Returns the order of a list that begins with a table.
+    pub fn of(filter: &InvocationFilter, start: &ListStart) -> Self {
+        let (started_at, invocation) = match start {
             ListStart::Effects(_) => ("e.started_at", "e.invocation"),
             _ => ("s.started_at", "s.invocation"),
         };
@@ -37,15 +39,10 @@ impl Order {
 
 fn sort_keys(filter: &InvocationFilter, started_at: &'static str) -> Vec<SortKey> {
     let are_ended = filter.states == RunStates::Finished;
-    let mut keys: Vec<SortKey> = Vec::new();
-    for (sort, direction) in filter.sort.iter().copied() {
-        if keys.iter().all(|known| known.sort != sort) {
-            keys.push(SortKey { sort, direction, are_ended, started_at });
-        }
-    }
-    match keys.as_slice() {
-        [SortKey { sort: InvocationSort::CreatedAt, direction: Direction::Descending, .. }] => Vec::new(),
-        _ => keys,
+    let key = |(sort, direction)| SortKey { sort, direction, are_ended, started_at };
+    match super::sequence_order::sort_keys(&filter.sort).as_slice() {
+        [(InvocationSort::CreatedAt, Direction::Descending)] => Vec::new(),
+        keys => keys.iter().copied().map(key).collect(),
     }
 }
 
@@ -112,6 +109,8 @@ pub(in crate::store) const LAST: &str = concat!(
     "SELECT s.invocation, s.started_at, coalesce(f.duration_ms, 0) AS duration_ms,
         coalesce(f.succeeded, 0) AS succeeded, coalesce(s.tool, '') AS tool, coalesce(s.major, 0) AS major,
         coalesce(s.minor, 0) AS minor, coalesce(s.patch, 0) AS patch, ",
+    run_group!(),
+    " AS run_group, ",
     is_simulation!(),
     " AS is_simulation
     FROM inv_started s LEFT JOIN inv_finished f ON f.invocation = s.invocation

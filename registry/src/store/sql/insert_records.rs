@@ -6,15 +6,17 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::batch::Batch;
-use super::effect_rows::INSERT_EFFECTS;
+use super::effect_rows::{INSERT_EFFECTS, effect_rows};
 use super::insert_beside::{insert_answers, insert_tapes};
 use super::list::List;
 use super::record_rows::{EndRow, RecordRows};
 use super::row::{get, to_json};
 use super::run_end::INSERT_ENDS;
+use super::run_groups::run_group;
 use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
 use super::search_facets::{Facets, start_columns, start_facets};
+use crate::effect::Effect;
 use crate::error::{Error, Result};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::retention::Retention;
@@ -22,6 +24,8 @@ use crate::store::retention::Retention;
 /// Reads what the search index has of runs that have started and not ended.
 pub(in crate::store) const RUNNING: &str = concat!(
     "SELECT s.organization, s.invocation, s.input, ",
+    run_group!(),
+    " AS run_group, ",
     start_columns!(),
     " FROM {records $1 organization TEXT, invocation TEXT} wanted CROSS JOIN inv_started s
     WHERE s.invocation = wanted.invocation AND s.organization = wanted.organization
@@ -83,16 +87,18 @@ struct AcceptedEnd<'a> {
     start: RunningRun,
 }
 
-/// The part of a run's start that the search index stores.
+/// The part of a run's start that its end stores again, in indexes.
 struct RunningRun {
     /// The recorded input.
     input: String,
     facets: Facets,
+    /// The name of its group.
+    group: String,
 }
 
 impl RunningRun {
     fn read(row: &Row) -> Result<Self> {
-        Ok(Self { input: get(row, "input")?, facets: start_facets(row)? })
+        Ok(Self { input: get(row, "input")?, facets: start_facets(row)?, group: get(row, "run_group")? })
     }
 }
 
@@ -129,12 +135,15 @@ async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
 /// Adds the statements that insert ends of runs, close the runs, and make them searchable.
 fn insert_ends(batch: &mut Batch, ends: &[AcceptedEnd<'_>]) -> Result<()> {
     let (mut closed, mut texts, mut effects) = (List::default(), List::default(), List::default());
-    for AcceptedEnd { row, start: RunningRun { input, facets } } in ends {
+    for AcceptedEnd { row, start: RunningRun { input, facets, group } } in ends {
         closed.push(&to_json(&row.id.as_str())?);
         let EndRow { organization, words: outcome, id, .. } = row;
         let facets = &(facets | &row.facets);
         texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input, facets }.encoded()?);
         row.effects.iter().for_each(|effect| effects.push(effect));
+        if row.has_failed {
+            effect_rows(id, [Effect::failed_in(group)])?.iter().for_each(|effect| effects.push(effect));
+        }
     }
     batch.insert(INSERT_ENDS, ends.iter().map(|end| &end.row.finished).collect());
     batch.insert(CLOSE, closed);

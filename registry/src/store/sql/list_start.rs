@@ -2,14 +2,13 @@
 //! so that most pages are read without the records after the page.
 
 use super::effect_filters::{add_effect_table, add_other_effects, fewest_names};
-use super::effect_spans::rarest;
-use super::listing::Listing;
 use super::origin::origin;
-use super::row::to_list;
-use crate::account::OrganizationId;
+use super::row::{to_json, to_list};
+use super::run_groups::run_group;
+use crate::clock::Timestamp;
 use crate::effect::EffectKind;
 use crate::error::Result;
-use crate::history::{InvocationFilter, InvocationSort, RunStates};
+use crate::history::{InvocationFilter, RunStates};
 use crate::store::database::Statement;
 
 /// Follows the tables of a list.
@@ -19,7 +18,30 @@ macro_rules! of_organization {
     };
 }
 
-const RECORDS: &str = of_organization!("inv_started s LEFT JOIN inv_finished f ON f.invocation = s.invocation");
+/// The records of one group, through an index that has them in order of age.
+const OF_ONE_GROUP: &str = concat!(
+    of_organization!(
+        "inv_started s {index inv_started_by_group} LEFT JOIN inv_finished f ON f.invocation = s.invocation"
+    ),
+    " AND ",
+    run_group!(),
+    " = ?"
+);
+
+/// The records of several groups from one time to another. Of a group, only those in this time are read: planners do not know how old
+/// the runs of a version are.
+const OF_GROUPS_SINCE: &str = concat!(
+    "{members ?} wanted CROSS JOIN {each inv_started_by_group s.organization = $1 AND ",
+    run_group!(),
+    " = wanted.value AND s.started_at >= "
+);
+const OF_GROUPS_BEFORE: &str = "? AND s.started_at < ";
+const OF_GROUPS: &str = concat!(
+    of_organization!("?} LEFT JOIN inv_finished f ON f.invocation = s.invocation"),
+    " AND ",
+    run_group!(),
+    " = wanted.value"
+);
 
 /// The records, through an index that has them in order of age.
 const BY_AGE: &str = of_organization!(
@@ -62,6 +84,16 @@ const OF_CONVERSATIONS: &str = concat!(
     " AND s.conversation_id = wanted.conversation"
 );
 
+/// The records of simulations, which are few.
+const OF_SIMULATIONS: &str = concat!(
+    of_organization!(
+        "(SELECT DISTINCT value AS simulation FROM {members ?} ids) wanted
+        CROSS JOIN inv_started s {index inv_started_by_simulation}
+        LEFT JOIN inv_finished f ON f.invocation = s.invocation"
+    ),
+    " AND s.simulation_run_id = wanted.simulation"
+);
+
 /// The records with an effect, which follow the table `e`.
 const OF_EFFECTS: &str = concat!(
     of_organization!(" CROSS JOIN inv_started s LEFT JOIN inv_finished f ON f.invocation = s.invocation"),
@@ -83,62 +115,48 @@ const ENDS: &str = concat!(
 /// Characters of a user's id that the index has.
 const USER_CHARACTERS: usize = 256;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) enum ListStart {
     Running,
     Conversations,
+    Simulations,
     /// The runs with effects of this kind.
     Effects(EffectKind),
     OneUser,
     OneTool,
-    Ends,
     OneOrigin,
+    /// The runs of groups with these names.
+    Groups(Vec<String>),
+    /// Ends, in order of duration.
+    Ends,
     Age,
-    Records,
 }
 
 impl ListStart {
+    /// Returns the table that a filter narrows the most, whatever the order.
     pub fn of(filter: &InvocationFilter) -> Self {
-        let first = filter.sort.first().map(|(sort, _)| *sort);
         if filter.states == RunStates::Running {
             Self::Running
         } else if !filter.conversation_ids.is_empty() {
             Self::Conversations
+        } else if !filter.simulation_unit_test_set_run_ids.is_empty() {
+            Self::Simulations
         } else if let Some(kind) = fewest_names(filter) {
             Self::Effects(kind)
         } else if filter.user_ids.len() == 1 {
             Self::OneUser
         } else if is_one_tool(filter) {
             Self::OneTool
-        } else if filter.tools.is_empty()
-            && first == Some(InvocationSort::DurationMs)
-            && filter.states == RunStates::Finished
-        {
-            Self::Ends
         } else if filter.origins.len() == 1 {
             Self::OneOrigin
-        } else if first.is_none_or(|first| first == InvocationSort::CreatedAt) {
-            Self::Age
         } else {
-            Self::Records
-        }
-    }
-
-    /// Returns the start for a filter. Of several kinds of effects, that which the fewest runs had of late.
-    pub async fn look_up(
-        listing: &mut Listing,
-        organization: &OrganizationId,
-        filter: &InvocationFilter,
-    ) -> Result<Self> {
-        match Self::of(filter) {
-            Self::Effects(kind) => Ok(Self::Effects(rarest(listing, organization, filter).await?.unwrap_or(kind))),
-            start => Ok(start),
+            Self::Age
         }
     }
 
     /// Returns the filter without what [`ListStart::add`] has taken care of. Planners take a repeated condition for another one, and
     /// then expect too few records.
-    pub fn rest(self, filter: &InvocationFilter) -> InvocationFilter {
+    pub fn rest(&self, filter: &InvocationFilter) -> InvocationFilter {
         let mut rest = filter.clone();
         match self {
             Self::Effects(_) => {
@@ -148,27 +166,43 @@ impl ListStart {
             // Longer ids may begin with the same characters.
             Self::OneUser => rest.user_ids.retain(|user| user.chars().count() >= USER_CHARACTERS),
             Self::OneOrigin => rest.origins.clear(),
+            Self::Groups(_) => {
+                rest.tools.clear();
+                rest.source_types.clear();
+            }
             _ => {}
         }
         rest
     }
 
     /// Adds the tables, and the conditions by which the first one is read.
-    pub fn add(self, statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
+    pub fn add(&self, statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
         match self {
             Self::Running => statement.push(RUNNING),
             Self::Conversations => statement.bind_some(OF_CONVERSATIONS, to_list(&filter.conversation_ids)?),
+            Self::Simulations => {
+                statement.bind_some(OF_SIMULATIONS, to_list(&filter.simulation_unit_test_set_run_ids)?);
+            }
             Self::Effects(first) => {
-                add_effect_table(statement, filter, first)?;
+                add_effect_table(statement, filter, *first)?;
                 statement.push(OF_EFFECTS);
-                add_other_effects(statement, filter, first)?;
+                add_other_effects(statement, filter, *first)?;
             }
             Self::OneUser => statement.bind_some(OF_ONE_USER, filter.user_ids.first().map(String::as_str)),
             Self::OneTool => statement.bind_some(OF_ONE_TOOL, filter.tools.first().map(|first| first.tool.as_str())),
-            Self::Ends => statement.push(ENDS),
             Self::OneOrigin => statement.bind_some(OF_ONE_ORIGIN, filter.origins.first().map(|origin| origin.as_str())),
+            Self::Groups(names) => match names.as_slice() {
+                [name] => statement.bind(OF_ONE_GROUP, name.as_str()),
+                names => {
+                    statement.bind(OF_GROUPS_SINCE, to_json(&names)?);
+                    let after = filter.created_after.map_or(i64::MIN, Timestamp::as_milliseconds);
+                    statement.bind(OF_GROUPS_BEFORE, after);
+                    let before = filter.created_before.map_or(i64::MAX, Timestamp::as_milliseconds);
+                    statement.bind(OF_GROUPS, before);
+                }
+            },
+            Self::Ends => statement.push(ENDS),
             Self::Age => statement.push(BY_AGE),
-            Self::Records => statement.push(RECORDS),
         }
         Ok(())
     }

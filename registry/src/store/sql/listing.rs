@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::account::OrganizationId;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Failure, FailureKind, Pool, Query, Row};
+use crate::store::database::{Connection, Failure, FailureKind, Pool, PoolCount, Query, Row};
 use crate::store::deadline::Deadline;
 
 /// The connections of lists, with the permits of organisations.
@@ -27,12 +27,15 @@ pub(crate) struct ListPool {
     permits_per_organization: usize,
     time_max: Duration,
     wait_max: Duration,
+    sorted_runs_max: u32,
 }
 
 /// A running list. Dropping it stops its statement.
 pub(crate) struct Listing {
     connection: Connection,
     deadline: Deadline,
+    /// Runs that the list may read to sort them.
+    pub(super) sorted_runs_max: i64,
     /// Whether a statement has begun and not ended.
     is_running: bool,
     _permit: OwnedSemaphorePermit,
@@ -41,8 +44,18 @@ pub(crate) struct Listing {
 impl ListPool {
     pub(in crate::store) fn new(pool: Pool, config: &Config) -> Self {
         let permits_per_organization = usize::try_from(config.list_connections / 2).unwrap_or(usize::MAX).max(1);
-        let (time_max, wait_max) = (config.list_time_max, config.list_wait_max);
-        Self { pool, permits: Mutex::default(), permits_per_organization, time_max, wait_max }
+        Self {
+            pool,
+            permits: Mutex::default(),
+            permits_per_organization,
+            time_max: config.list_time_max,
+            wait_max: config.list_wait_max,
+            sorted_runs_max: config.list_sorted_runs_max,
+        }
+    }
+
+    pub(crate) fn count(&self) -> PoolCount {
+        self.pool.count()
     }
 
     pub(crate) async fn close(&self) {
@@ -57,7 +70,8 @@ impl ListPool {
         let (permit, mut connection) = waited.map_err(|_| busy())??;
         let deadline = Deadline::from_now(self.time_max);
         connection.limit(&deadline).await?;
-        Ok(Listing { connection, deadline, is_running: false, _permit: permit })
+        let sorted_runs_max = self.sorted_runs_max.into();
+        Ok(Listing { connection, deadline, sorted_runs_max, is_running: false, _permit: permit })
     }
 
     /// Acquires a permit, then a connection; both queues are first come, first served. The permits bound how many lists

@@ -14,6 +14,7 @@ use crate::account::OrganizationId;
 use crate::answer::{NewAnswers, SealedAnswer};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
+use crate::effect::Effect;
 use crate::error::Result;
 use crate::ids::{InvocationId, ToolId};
 use crate::record::FinishedRun;
@@ -36,6 +37,7 @@ pub(crate) struct EndRow {
     pub words: OutcomeWords,
     pub facets: Facets,
     pub effects: Vec<String>,
+    pub has_failed: bool,
     pub tape: Option<String>,
     pub tape_bodies: Vec<String>,
     pub answers: Option<AnswerRows>,
@@ -105,6 +107,7 @@ impl EndRow {
             finished: end_row(run)?,
             words: OutcomeWords::of(&run.end.outcome),
             facets: end_facets(&effects),
+            has_failed: effects.contains(&Effect::failed()),
             effects: effect_rows(&run.id, effects)?,
             tape: run.tape.as_ref().map(|tape| tape_row(run, tape, retention)).transpose()?,
             tape_bodies: body_rows(run)?,

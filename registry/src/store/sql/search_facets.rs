@@ -29,12 +29,16 @@ pub(super) use start_columns;
 
 const TOOL: &str = "tool";
 const USER: &str = "user";
+/// The kind of hours, for filters by some of them.
+const HOUR: &str = "hour";
 const DAY: &str = "day";
 /// The kind of spans of 32 days, for filters by longer times.
 const DAYS: &str = "days";
-const DAY_LENGTH: Duration = Duration::from_hours(24);
+/// More than the clocks of servers differ.
+const CLOCKS_DIFFER_MAX: Duration = Duration::from_hours(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
-const DAY_MS: i64 = 24 * 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
 /// The days of a span, as a power of two.
 const SPAN: u32 = 5;
 
@@ -43,8 +47,10 @@ pub(crate) type Facets = BTreeSet<String>;
 
 /// Returns the facets that are known when a run starts.
 pub(super) fn start_facets(row: &Row) -> Result<Facets> {
-    let day = get::<i64>(row, "started_at")?.div_euclid(DAY_MS);
-    let mut facets = Facets::from([number_facet(DAY, day), number_facet(DAYS, day >> SPAN)]);
+    let started_at = get::<i64>(row, "started_at")?;
+    let [hour, day] = [HOUR_MS, DAY_MS].map(|length| started_at.div_euclid(length));
+    let times = [(HOUR, hour), (DAY, day), (DAYS, day >> SPAN)];
+    let mut facets: Facets = times.into_iter().map(|(kind, number)| number_facet(kind, number)).collect();
     let kinds = [EffectKind::Agent, EffectKind::Client, EffectKind::NativeTool].map(EffectKind::as_str);
     for (kind, column) in [(TOOL, "tool"), (USER, "user_id")].into_iter().chain(kinds.map(|kind| (kind, kind))) {
         facets.extend(get::<Option<&str>>(row, column)?.map(|name| facet(kind, name)));
@@ -80,26 +86,26 @@ pub(super) fn wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<Strin
     let kinds: BTreeSet<_> = filter.effects.iter().map(|effect| effect.kind).collect();
     let of_kind = |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(facet_of).collect();
     wanted.extend(kinds.into_iter().map(of_kind));
-    // Clocks of servers differ by less than a day.
-    let last = filter.created_before.map_or_else(|| now.after(DAY_LENGTH), |before| before.before(MILLISECOND));
-    wanted.extend(filter.created_after.map(|first| times(first, last)));
+    wanted.extend(filter.created_after.map(|first| times(first, last_time(filter, now))));
     wanted.retain(|names| (1..=ALTERNATIVES_MAX).contains(&names.len()));
     wanted.into_iter().map(|names| names.into_iter().collect()).collect()
 }
 
-/// Returns the facets of the days from a time to another one, including both, or of longer spans.
+/// Returns the last time of a filter. Without one it is later than now, by as much as the clocks of servers differ.
+fn last_time(filter: &InvocationFilter, now: Timestamp) -> Timestamp {
+    filter.created_before.map_or_else(|| now.after(CLOCKS_DIFFER_MAX), |before| before.before(MILLISECOND))
+}
+
+/// Returns the facets of the hours from a time to another one, including both, of days, or of longer spans.
 fn times(first: Timestamp, last: Timestamp) -> Facets {
-    let [first, last] = [first, last].map(|time| time.as_milliseconds().div_euclid(DAY_MS));
-    let (kind, first, last) = match last.saturating_sub(first) {
-        0..16 => (DAY, first, last),
-        _ => (DAYS, first >> SPAN, last >> SPAN),
-    };
-    let count = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
-    if count > ALTERNATIVES_MAX {
-        Facets::new()
-    } else {
+    let within = |length: i64| [first, last].map(|time| time.as_milliseconds().div_euclid(length));
+    let spans = [(HOUR, within(HOUR_MS)), (DAY, within(DAY_MS)), (DAYS, within(DAY_MS).map(|day| day >> SPAN))];
+    let count =
+        |[first, last]: [i64; 2]| usize::try_from(last.saturating_sub(first)).map_or(0, |more| more.saturating_add(1));
+    let shortest = spans.into_iter().find(|(_, span)| count(*span) <= ALTERNATIVES_MAX);
+    shortest.map_or_else(Facets::new, |(kind, [first, last])| {
         (first..=last).map(|number| number_facet(kind, number)).collect()
-    }
+    })
 }
 
 fn number_facet(kind: &str, number: i64) -> String {
@@ -122,19 +128,33 @@ fn facet(kind: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn facets(filter: (Option<Timestamp>, Option<Timestamp>), now: Timestamp) -> Vec<Vec<String>> {
+        let (created_after, created_before) = filter;
+        wanted(&InvocationFilter { created_after, created_before, ..InvocationFilter::default() }, now)
+    }
+
+    fn spans(kind: &str, spans: std::ops::RangeInclusive<i64>) -> Vec<Vec<String>> {
+        vec![spans.map(|number| number_facet(kind, number)).collect::<Facets>().into_iter().collect()]
+    }
+
     #[test]
     fn a_time_that_ends_at_midnight_has_nothing_of_the_next_day() {
         let at = |days: i64, milliseconds: i64| Timestamp::from_milliseconds(days * DAY_MS + milliseconds);
-        let of = |created_after, created_before| {
-            let filter = InvocationFilter { created_after, created_before, ..InvocationFilter::default() };
-            wanted(&filter, at(30, 0))
-        };
-        let days = |days: std::ops::RangeInclusive<i64>| {
-            vec![days.map(|day| number_facet(DAY, day)).collect::<Facets>().into_iter().collect::<Vec<_>>()]
-        };
-        assert_eq!(of(Some(at(10, 0)), Some(at(11, 0))), days(10..=10));
-        assert_eq!(of(Some(at(10, 5)), Some(at(11, 1))), days(10..=11));
-        assert_eq!(of(Some(at(10, 0)), Some(at(26, 0))), days(10..=25), "sixteen days");
-        assert_eq!(of(Some(at(20, 0)), None), days(20..=31), "until the clocks of all servers have passed");
+        let of = |after, before| facets((after, before), at(30, 0));
+        assert_eq!(of(Some(at(10, 0)), Some(at(11, 0))), spans(DAY, 10..=10));
+        assert_eq!(of(Some(at(10, 5)), Some(at(11, 1))), spans(DAY, 10..=11));
+        assert_eq!(of(Some(at(10, 0)), Some(at(26, 0))), spans(DAY, 10..=25), "sixteen days");
+        assert_eq!(of(Some(at(20, 0)), None), spans(DAY, 20..=30), "until the clocks of all servers have passed");
+    }
+
+    #[test]
+    fn a_time_of_some_hours_is_found_by_them() {
+        let at = |hours: i64, milliseconds: i64| Timestamp::from_milliseconds(hours * HOUR_MS + milliseconds);
+        let of = |after, before| facets((after, before), at(1000, 5));
+        assert_eq!(of(Some(at(100, 0)), Some(at(100, 600_000))), spans(HOUR, 100..=100), "ten minutes");
+        assert_eq!(of(Some(at(100, 3_300_000)), Some(at(101, 300_000))), spans(HOUR, 100..=101));
+        assert_eq!(of(Some(at(100, 0)), Some(at(116, 0))), spans(HOUR, 100..=115), "sixteen hours");
+        assert_eq!(of(Some(at(100, 0)), Some(at(116, 1))), spans(DAY, 4..=4), "more hours, of one day");
+        assert_eq!(of(Some(at(999, 0)), None), spans(HOUR, 999..=1001), "until now");
     }
 }

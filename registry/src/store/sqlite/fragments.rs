@@ -15,6 +15,10 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         "field" => arguments.split_once(' ').map_or_else(String::new, |(json, field)| format!("{json} ->> '{field}'")),
         "words" => words(arguments),
         "index" => format!("INDEXED BY {arguments}"),
+        // The condition stands after the tables, too.
+        "each" => {
+            format!("inv_started s INDEXED BY {}", arguments.split_once(' ').map_or(arguments, |(index, _)| index))
+        }
         // The planner does so by itself.
         "for" => String::new(),
         // One connection writes at a time.

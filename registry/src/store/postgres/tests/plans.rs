@@ -19,7 +19,7 @@ use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::filters::{Filters, HAS_ENDED};
 use crate::store::sql::history_list::{add_order, beginning, spans};
 use crate::store::sql::history_order::{LAST, Order};
-use crate::store::sql::list_start::ListStart;
+use crate::store::sql::list_parts::ListPart;
 use crate::store::sql::search_windows::Windows;
 use crate::store::sql::text_search::text_search;
 use crate::store::sql::{insert_records, record_pages, search, taped_runs};
@@ -53,6 +53,10 @@ const RUNS: &str = "
         SELECT organization, 'secret', 'S' || n % 3, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 10 = 7;
     INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
         SELECT organization, 'agent', 'a' || n % 2, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 5 < 4;
+    INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
+        SELECT organization, 'outcome', name, (1790000000 + n * 600) * 1000::bigint, id
+        FROM runs CROSS JOIN LATERAL (VALUES ('failed'), ('failed ' || lpad(to_hex(n % 50), 24, '0') || ' 1.0.0')) of_run (name)
+        WHERE n % 10 = 3;
     INSERT INTO inv_open (invocation, organization, boot) SELECT id, organization, 'boot' FROM runs WHERE n % 500 = 1;
     INSERT INTO inv_text (rowid, scope, output, inputs)
         SELECT f.sequence, left(encode(sha256(CAST(f.organization AS BYTEA)), 'hex'), 10),
@@ -115,11 +119,13 @@ impl World {
         listing.row(Query::new(LAST).bind("acme").bind(3001_i64)).await.unwrap().unwrap()
     }
 
+    /// The statement of the first part of a list.
     async fn list(&self, filter: &InvocationFilter, last: Option<&Row>) -> Query {
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        let start = ListStart::look_up(&mut listing, &acme(), filter).await.unwrap();
-        let order = Order::of(filter);
-        let mut spans = spans(filter, (start, &order), last).unwrap();
+        let parts = ListPart::look_up_all(&mut listing, &acme(), filter).await.unwrap();
+        let ListPart { filter, start, .. } = parts.first().expect("a part");
+        let order = Order::of(filter, start);
+        let mut spans = spans((filter, start), &order, last).unwrap();
         let filter = &spans.next(&mut listing, &acme()).await.unwrap().expect("a span");
         let mut statement = beginning(&acme(), filter, start).unwrap();
         let rest = start.rest(filter);
@@ -175,7 +181,9 @@ fn sorts(steps: &[String]) -> bool {
 async fn lists_are_read_from_the_expected_index() {
     let Some(world) = World::new().await else { return };
     let any = InvocationFilter::default;
-    let tool = ToolSelection { tool: ToolId::parse("000000000000000000000007").unwrap(), versions: None };
+    let tool = |id: &str| ToolSelection { tool: ToolId::parse(id).unwrap(), versions: None };
+    let (tool, other) = (tool("000000000000000000000007"), tool("000000000000000000000009"));
+    let failed = || InvocationFilter { succeeded: Some(false), ..any() };
     let host = |name: &str| Effect { kind: EffectKind::Host, name: name.into() };
     let agent = Effect { kind: EffectKind::Agent, name: "a1".into() };
     let by = |sort, direction| InvocationFilter { sort: vec![(sort, direction)], ..any() };
@@ -186,7 +194,22 @@ async fn lists_are_read_from_the_expected_index() {
         (by(InvocationSort::CreatedAt, Ascending), by_age, false),
         (by(InvocationSort::DurationMs, Descending), by_duration, false),
         (by(InvocationSort::DurationMs, Ascending), by_duration, false),
-        (InvocationFilter { tools: vec![tool], ..any() }, "inv_started_by_tool", false),
+        (by(InvocationSort::ToolId, Ascending), "inv_started_by_group", false),
+        (by(InvocationSort::Patch, Descending), "inv_started_by_group", true),
+        (by(InvocationSort::SourceType, Ascending), "inv_started_by_group", true),
+        (by(InvocationSort::Succeeded, Ascending), "inv_effects_pkey", false),
+        (InvocationFilter { tools: vec![tool.clone()], ..any() }, "inv_started_by_tool", false),
+        (InvocationFilter { tools: vec![tool.clone(), other.clone()], ..any() }, "inv_started_by_group", true),
+        (
+            InvocationFilter { tools: vec![tool.clone()], ..by(InvocationSort::DurationMs, Ascending) },
+            by_duration,
+            false,
+        ),
+        (failed(), "inv_effects_pkey", false),
+        (InvocationFilter { tools: vec![tool], ..failed() }, "inv_effects_pkey", false),
+        (InvocationFilter { user_ids: vec!["u7".into()], ..failed() }, "inv_effects_pkey", false),
+        (InvocationFilter { sort: vec![(InvocationSort::ToolId, Descending)], ..failed() }, "inv_effects_pkey", false),
+        (InvocationFilter { sort: vec![(InvocationSort::DurationMs, Descending)], ..failed() }, by_duration, false),
         (InvocationFilter { user_ids: vec!["often".into()], ..any() }, "inv_started_by_user", false),
         (InvocationFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", false),
         (InvocationFilter { origins: vec![Origin::BranchTest], ..any() }, "inv_started_by_origin", false),

@@ -2,11 +2,12 @@
 
 use super::{Sqlite, migrated};
 use crate::account::OrganizationId;
+use crate::agent_run::{AgentRunFilter, AgentRunState};
 use crate::clock::{Clock, Timestamp};
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
-use crate::ids::ToolId;
+use crate::ids::{AgentId, ToolId};
 use crate::invocation_source::Origin;
 use crate::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, Window, get};
@@ -17,7 +18,7 @@ use crate::store::sql::library_run_ends::ENDED_RUN;
 use crate::store::sql::library_vectors::{LACKING_AFTER, LACKING_BEFORE, SET_VECTORS};
 use crate::store::sql::list_start::ListStart;
 use crate::store::sql::text_search::text_search;
-use crate::store::sql::{record_pages, search, taped_runs};
+use crate::store::sql::{agent_run_list, record_pages, search, taped_runs};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
 
 /// Returns the steps of the query plan of a statement.
@@ -54,12 +55,12 @@ async fn last() -> Row {
 }
 
 /// The statement of a list without its filters, which name no other table.
-fn list(filter: &InvocationFilter, last: Option<&Row>) -> Query {
-    let mut statement = beginning(&acme(), filter, ListStart::of(filter)).unwrap();
+fn list((filter, start): (&InvocationFilter, &ListStart), last: Option<&Row>) -> Query {
+    let mut statement = beginning(&acme(), filter, start).unwrap();
     if filter.states == RunStates::Finished {
         statement.push(crate::store::sql::filters::HAS_ENDED);
     }
-    add_order(&mut statement, &Order::of(filter), last).unwrap();
+    add_order(&mut statement, &Order::of(filter, start), last).unwrap();
     statement.bind(" LIMIT ?", 51_i64);
     statement.query()
 }
@@ -75,7 +76,7 @@ async fn lists_are_read_from_the_expected_index() {
     let by_effect = "SEARCH o USING PRIMARY KEY (organization=? AND kind=? AND name=?";
     let (by_age, by_tool) = ("SEARCH s USING INDEX inv_started_by_age", "SEARCH s USING INDEX inv_started_by_tool");
     let by_conversation = "SEARCH s USING INDEX inv_started_by_conversation";
-    let by_duration = "SEARCH f USING INDEX inv_finished_by_duration (organization=?";
+    let by_simulation = "SEARCH s USING INDEX inv_started_by_simulation";
     let running = "SCAN o";
     let few = "USE TEMP B-TREE FOR LAST";
     let all = "USE TEMP B-TREE FOR ORDER BY";
@@ -91,8 +92,11 @@ async fn lists_are_read_from_the_expected_index() {
         (filter(0, 1, &[(DurationMs, Ascending)]), by_tool, Some(all)),
         (filter(0, 0, &[(CreatedAt, Ascending)]), by_age, Some(few)),
         (filter(0, 0, &[(CreatedAt, Descending), (Succeeded, Ascending)]), by_age, Some(few)),
-        (filter(0, 0, &[(DurationMs, Ascending)]), by_duration, Some(few)),
-        (filter(0, 0, &[(DurationMs, Descending), (Succeeded, Ascending)]), by_duration, Some(few)),
+        (
+            InvocationFilter { simulation_unit_test_set_run_ids: vec!["s".to_owned()], ..filter(0, 0, &[]) },
+            by_simulation,
+            Some(all),
+        ),
         (InvocationFilter { user_ids: user, ..filter(0, 0, &[]) }, by_user, None),
         (InvocationFilter { origins: origin, ..filter(0, 0, &[]) }, by_origin, None),
         (InvocationFilter { effects: vec![host.clone()], ..filter(0, 1, &[]) }, by_effect, None),
@@ -105,14 +109,40 @@ async fn lists_are_read_from_the_expected_index() {
         (of_running(0, &[(OfTool, Ascending)]), running, Some(all)),
     ] {
         for last in [None, Some(&last().await)] {
-            let steps = plan(list(&filter, last)).await.unwrap();
-            assert!(steps.iter().any(|step| step.starts_with(index)), "{filter:?}: {steps:#?}");
-            let sorting = steps.iter().find(|step| step.contains("B-TREE FOR LAST") || step.contains("FOR ORDER"));
-            assert_eq!(sorting.is_some(), sorts.is_some(), "{filter:?}: {steps:#?}");
-            assert!(sorting.is_none_or(|step| step.starts_with(sorts.unwrap_or_default())), "{filter:?}: {steps:#?}");
-            assert!(!steps.iter().any(|step| step.starts_with("CORRELATED")), "evaluated once per row: {steps:#?}");
+            assert_reads((&filter, &ListStart::of(&filter)), last, (index, sorts)).await;
         }
     }
+}
+
+/// Lists of many runs, in another order than that of age.
+#[tokio::test]
+async fn pages_of_many_runs_are_read_in_their_order() {
+    let few = "USE TEMP B-TREE FOR LAST";
+    let all = "USE TEMP B-TREE FOR ORDER BY";
+    let by_duration = "SEARCH f USING INDEX inv_finished_by_duration (organization=?";
+    let by_group = "SEARCH s USING INDEX inv_started_by_group (organization=? AND <expr>=?";
+    let groups = |names: &[&str]| ListStart::Groups(names.iter().map(|name| (*name).to_owned()).collect());
+    for (filter, start, index, sorts) in [
+        (filter(0, 0, &[(DurationMs, Ascending)]), ListStart::Ends, by_duration, Some(few)),
+        (filter(0, 1, &[(DurationMs, Descending), (Succeeded, Ascending)]), ListStart::Ends, by_duration, Some(few)),
+        (filter(0, 0, &[]), groups(&["a 1.0.0"]), by_group, None),
+        (filter(0, 0, &[]), groups(&["a 1.0.0", "b 1.0.0 simulation"]), by_group, Some(all)),
+    ] {
+        for last in [None, Some(&last().await)] {
+            assert_reads((&filter, &start), last, (index, sorts)).await;
+        }
+    }
+}
+
+/// Fails when a list does not begin with an index, or sorts in another way.
+async fn assert_reads(of: (&InvocationFilter, &ListStart), last: Option<&Row>, expected: (&str, Option<&str>)) {
+    let (index, sorts) = expected;
+    let steps = plan(list(of, last)).await.unwrap();
+    assert!(steps.iter().any(|step| step.starts_with(index)), "{of:?}: {steps:#?}");
+    let sorting = steps.iter().find(|step| step.contains("B-TREE FOR LAST") || step.contains("FOR ORDER"));
+    assert_eq!(sorting.is_some(), sorts.is_some(), "{of:?}: {steps:#?}");
+    assert!(sorting.is_none_or(|step| step.starts_with(sorts.unwrap_or_default())), "{of:?}: {steps:#?}");
+    assert!(!steps.iter().any(|step| step.starts_with("CORRELATED")), "evaluated once per row: {steps:#?}");
 }
 
 #[tokio::test]
@@ -159,6 +189,21 @@ async fn items_of_the_library_are_changed_by_their_ids() {
     assert_eq!(vectors[2..], ["SCAN made".to_owned(), by_id("library_index")], "{vectors:?}");
     let advance = plan(Query::new(ADVANCE).bind(1_i64).bind("[]")).await.unwrap();
     assert_eq!(advance[2..], ["SCAN made".to_owned(), by_id("library_items")], "{advance:?}");
+}
+
+#[tokio::test]
+async fn lists_of_runs_of_agents_read_no_others() {
+    let by = |index: &str| format!("SEARCH agent_runs USING INDEX agent_runs_{index}");
+    let (state, agent) = (Some(AgentRunState::Failed), AgentId::parse(&"a".repeat(24)).ok());
+    let filter = |state, agent| AgentRunFilter { state, agent, before: None, limit: 10 };
+    for (account, filter, index) in [
+        (None, filter(state, None), by("by_state (organization=? AND state=?)")),
+        (None, filter(None, agent), by("by_agent (organization=? AND agent=?)")),
+        (Some("ann#1"), filter(None, None), by("of_user (organization=? AND account=?)")),
+    ] {
+        let steps = plan(agent_run_list::list((&acme(), account), &filter).query()).await.unwrap();
+        assert_eq!(steps, [index]);
+    }
 }
 
 /// Every server looks each second.
