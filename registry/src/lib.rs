@@ -58,6 +58,8 @@ mod metrics;
 mod missing_variable;
 mod named_values;
 mod names;
+mod near_words;
+mod node;
 mod oauth;
 mod objects;
 mod operation;
@@ -171,6 +173,8 @@ pub use memory_search::MatchedBy;
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, NativeToolName, ToolName};
+pub use near_words::{CORRECTED_WORDS_MAX, Correction, find_near_words};
+pub use node::{Node, NodeDescription};
 pub use oauth::{
     ACCESS_LIFETIME, AuthorizationTerms, IssuedAccess, PkceChallenge, Refresh, RegisteredClient, is_access_token,
     is_registered_client_id,
@@ -201,9 +205,9 @@ pub use shared_repositories::{NamedPack, PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{
-    Advance, AdvancedItem, CACHES, ComparedTable, CountedRequest, DatabaseLocation, DueRun, EndedRun, Library, Report,
-    RequestedCancellation, SeenChanges, Store, StoreOptions, TableCount, Transfer, TransferObserver, TransferProgress,
-    TransferStep,
+    Advance, AdvancedItem, CACHES, ComparedTable, CountedRequest, DatabaseLocation, DatabaseState, DueRun, EndedRun,
+    Library, Report, RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Transfer,
+    TransferObserver, TransferProgress, TransferStep, inspect_database,
 };
 pub use strict_json::{check_json, parse_json};
 pub use tags::Tags;

@@ -10,6 +10,7 @@ use crate::ids::{AgentId, InvocationId, LibraryItemId};
 use crate::invalid_value::InvalidValue;
 use crate::memory_search::MatchedBy;
 use crate::named_values::named_values;
+use crate::near_words::Correction;
 use crate::text_type::{made_of, text_type};
 
 named_values! {
@@ -153,6 +154,8 @@ pub struct MemoryResults {
     pub items: Vec<MemoryResult>,
     /// The kind of the embedder that searched by meaning. `None` when the search was by words alone.
     pub semantic: Option<&'static str>,
+    /// Words of the query that no memory has, and that were taken for others.
+    pub corrections: Vec<Correction>,
 }
 
 /// A memory that a search found.

@@ -104,6 +104,10 @@ fn with_search_a_client_sees_two_tools_that_find_and_run_the_others() {
     let found = gateway.call("search_tools", json!({"query": "shout"}));
     let tools = &found["structuredContent"]["tools"];
     assert_eq!((&tools[0]["name"], tools.as_array().unwrap().len()), (&json!("shout"), 1), "{found}");
+    let found = gateway.call("search_tools", json!({"query": "shuot yell"}));
+    let expected = json!([{"word": "shuot", "taken_for": ["shout"]}, {"word": "yell", "taken_for": ["shout"]}]);
+    assert_eq!(found["structuredContent"]["corrections"], expected, "{found}");
+    assert_eq!(found["structuredContent"]["tools"][0]["name"], "shout", "{found}");
     let many = (0..40).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
     let found = gateway.call("search_tools", json!({"query": format!("SHOUT {many}")}));
     assert_eq!(found["structuredContent"]["tools"][0]["name"], "shout", "{found}");

@@ -8,6 +8,7 @@ use super::fusion::{MatchedBy, fuse};
 use super::text_index::{Lengths, TextIndex};
 use crate::embeddings::Vector;
 use crate::ids::LibraryItemId;
+use crate::near_words::Correction;
 
 /// Results of each of both searches that are fused.
 const RESULTS_MAX: usize = 100;
@@ -109,9 +110,9 @@ impl ScopeIndex {
         self.drop_oldest_vectors();
     }
 
-    /// Returns the best memories, the best first.
-    pub fn search(&self, wanted: &Wanted) -> Vec<FoundMemory> {
-        let (text, semantic) = (self.by_words(&wanted.words), self.by_vector(wanted));
+    /// Returns the best memories, the best first, and the words that were taken for others.
+    pub fn search(&self, wanted: &Wanted) -> (Vec<FoundMemory>, Vec<Correction>) {
+        let ((text, corrections), semantic) = (self.by_words(&wanted.words), self.by_vector(wanted));
         let mut fused: Vec<_> = fuse(&text, &semantic).into_iter().collect();
         fused.sort_by(|(a, a_fused), (b, b_fused)| {
             b_fused.score.total_cmp(&a_fused.score).then_with(|| self.precedence(*a).cmp(&self.precedence(*b)))
@@ -121,13 +122,14 @@ impl ScopeIndex {
             let item = self.memory(place)?.item.clone();
             Some(FoundMemory { item, score: fused.score, matched: fused.matched })
         });
-        found.collect()
+        (found.collect(), corrections)
     }
 
-    fn by_words(&self, words: &[String]) -> Vec<u32> {
+    fn by_words(&self, words: &[String]) -> (Vec<u32>, Vec<Correction>) {
         let of = |place| self.memory(place).filter(|memory| memory.is_live).map(|memory| memory.length);
         let lengths = Lengths { of: &of, memories: self.places.len(), words: self.words };
-        self.best(self.text.scores(words, &lengths))
+        let (scores, corrections) = self.text.scores(words, &lengths);
+        (self.best(scores), corrections)
     }
 
     fn by_vector(&self, wanted: &Wanted) -> Vec<u32> {
@@ -242,7 +244,7 @@ mod tests {
         let words = words.split_whitespace().map(ToOwned::to_owned).collect();
         let wanted = Wanted { words, vector: Vector::of(vector.to_vec()), similarity_min: 0.5, limit: 10 };
         let number = |item: &LibraryItemId| u8::from_str_radix(&item.as_str()[22..], 16).unwrap();
-        index.search(&wanted).iter().map(|found| (number(&found.item), found.matched)).collect()
+        index.search(&wanted).0.iter().map(|found| (number(&found.item), found.matched)).collect()
     }
 
     const TEXT: MatchedBy = MatchedBy { text: true, semantic: false };

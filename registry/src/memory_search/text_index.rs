@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use crate::near_words::{CORRECTED_WORDS_MAX, Correction, TAKEN_WEIGHT, find_near_words};
+
 /// The parameters of BM25, with their usual values: the weight of repeated words, and of a text's length.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
@@ -55,19 +57,38 @@ impl TextIndex {
         self.bytes
     }
 
-    /// Returns the memories that have one of the words, with their scores.
-    pub fn scores(&self, words: &[String], lengths: &Lengths<'_>) -> Vec<(u32, f32)> {
+    /// Returns the memories that have one of the words, or one for which a word is taken, with their scores.
+    pub fn scores(&self, words: &[String], lengths: &Lengths<'_>) -> (Vec<(u32, f32)>, Vec<Correction>) {
         let average = ratio(lengths.words, lengths.memories);
+        let corrections = self.correct(words, lengths);
+        let taken = corrections.iter().flat_map(|correction| &correction.taken_for).map(|word| (word, TAKEN_WEIGHT));
         let mut scores: HashMap<u32, f32> = HashMap::new();
-        for postings in words.iter().filter_map(|word| self.postings.get(word.as_str())) {
-            let live = postings.iter().filter_map(|posting| Some((posting, (lengths.of)(posting.memory)?)));
-            let live: Vec<_> = live.collect();
-            let rarity = rarity(lengths.memories, live.len());
+        for (word, weight) in words.iter().map(|word| (word, 1.0)).chain(taken) {
+            let live = self.live(word, lengths);
+            let rarity = weight * rarity(lengths.memories, live.len());
             for (Posting { memory, count }, length) in live {
                 *scores.entry(*memory).or_default() += rarity * saturated(*count, ratio(length, 1) / average);
             }
         }
-        scores.into_iter().collect()
+        (scores.into_iter().collect(), corrections)
+    }
+
+    /// Returns the words that no memory has, with near words that some have.
+    fn correct(&self, words: &[String], lengths: &Lengths<'_>) -> Vec<Correction> {
+        let unknown = words.iter().filter(|word| self.live(word, lengths).is_empty());
+        let corrected = unknown.take(CORRECTED_WORDS_MAX).filter_map(|word| {
+            let near = find_near_words(word, self.postings.keys().map(|word| &**word)).into_iter();
+            let near = near.filter(|near| !self.live(near, lengths).is_empty());
+            let taken_for: Vec<_> = near.map(str::to_owned).collect();
+            (!taken_for.is_empty()).then(|| Correction { word: word.clone(), taken_for })
+        });
+        corrected.collect()
+    }
+
+    /// Returns the postings of a word in live memories, with the lengths of these.
+    fn live(&self, word: &str, lengths: &Lengths<'_>) -> Vec<(&Posting, u32)> {
+        let postings = self.postings.get(word).map_or(&[][..], Vec::as_slice);
+        postings.iter().filter_map(|posting| Some((posting, (lengths.of)(posting.memory)?))).collect()
     }
 }
 
@@ -99,7 +120,7 @@ mod tests {
         let of = |memory: u32| lengths.get(memory as usize).copied().filter(|_| gone != Some(memory));
         let words = lengths.iter().copied().map(u64::from).sum();
         let query: Vec<_> = query.split(' ').map(ToOwned::to_owned).collect();
-        let mut scores = index.scores(&query, &Lengths { of: &of, memories: texts.len(), words });
+        let (mut scores, _) = index.scores(&query, &Lengths { of: &of, memories: texts.len(), words });
         scores.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(a.cmp(b)));
         scores.into_iter().map(|(memory, _)| memory).collect()
     }
@@ -119,6 +140,8 @@ mod tests {
     #[test]
     fn words_are_found_as_a_whole_and_memories_that_left_are_not() {
         assert_eq!(found(&["order", "orders"], None, "order"), [0]);
+        assert_eq!(found(&["order", "invoice"], None, "invioce"), [1], "a misspelt word is taken for a near one");
+        assert_eq!(found(&["invoice", "order"], Some(0), "invioce"), [0_u32; 0]);
         assert_eq!(found(&["order", "order"], Some(0), "order"), [1]);
         assert_eq!(found(&["order"], None, "nothing"), [0_u32; 0]);
     }

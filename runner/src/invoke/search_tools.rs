@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use registry::{Permission, SchemaText, do_heavy_work};
+use registry::{Correction, Permission, SchemaText, do_heavy_work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,8 +24,8 @@ const FOUND_BYTES_MAX: usize = 512 << 10;
 const TOOL: NativeToolSpec = NativeToolSpec {
     title: Some("Search tools"),
     description: Some(
-        "Finds tools by words of their names and descriptions, the best matches first. Returns names, descriptions and \
-        input schemas. Call a tool with run_tool.",
+        "Finds tools by words of their names and descriptions, the best matches first. A word that no tool has is taken for near \
+        ones. Returns names, descriptions and input schemas. Call a tool with run_tool.",
     ),
     permission: Some(Permission::OwnAccount),
     effect: Some(ToolEffect::ReadOnly),
@@ -55,6 +55,17 @@ struct Found {
     tools: Vec<Box<RawValue>>,
     /// Number of all tools that match.
     matches: usize,
+    /// Words of the query that no tool has, with near words for which each was taken.
+    #[schemars(with = "Vec<TakenWord>")]
+    corrections: Vec<Correction>,
+}
+
+/// A word of the query, and the words for which it was taken.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is the schema of a correction")]
+struct TakenWord {
+    word: String,
+    taken_for: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -100,7 +111,9 @@ async fn search(catalogue: Arc<Catalogue>, query: Query) -> Outcome {
 
 fn find_tools(catalogue: &Catalogue, words: &[String], limit: usize) -> Result<String, String> {
     let index = catalogue.search_index.get_or_init(|| SearchIndex::of(catalogue.tools.iter().map(text_of)));
-    let mut scored: Vec<_> = index.scores(words).zip(&catalogue.tools).filter(|(score, _)| *score > 0).collect();
+    let corrections = index.correct(words);
+    let mut scored: Vec<_> =
+        index.scores(words, &corrections).zip(&catalogue.tools).filter(|(score, _)| *score > 0).collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
     let (mut tools, mut bytes) = (Vec::new(), 0);
     for (_, tool) in scored.iter().take(limit) {
@@ -111,7 +124,7 @@ fn find_tools(catalogue: &Catalogue, words: &[String], limit: usize) -> Result<S
         }
         tools.push(tool);
     }
-    serde_json::to_string(&Found { tools, matches: scored.len() }).map_err(|error| error.to_string())
+    serde_json::to_string(&Found { tools, matches: scored.len(), corrections }).map_err(|error| error.to_string())
 }
 
 fn text_of(tool: &ListedTool) -> ToolText {

@@ -43,8 +43,8 @@ impl Library {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let wanted = Wanted { words: distinct_words(query), vector, similarity_min: embedder.similarity_min(), limit };
         let shared = shared?;
-        let found = off_the_runtime(move || Ok(shared.index.read().search(&wanted))).await?;
-        Ok(MemoryResults { items: self.items_of(found).await?, semantic })
+        let (found, corrections) = off_the_runtime(move || Ok(shared.index.read().search(&wanted))).await?;
+        Ok(MemoryResults { items: self.items_of(found).await?, semantic, corrections })
     }
 
     /// Returns the index of the scope with all committed changes.

@@ -155,7 +155,18 @@ pub(super) fn results<R: Record>() -> Value {
         "type": ["string", "null"],
         "description": "What compared meanings. Null if nothing did, so that the search was by words alone.",
     });
-    enveloped(&open_object(&[("items", json!({"type": "array", "items": item})), ("semantic", semantic)]))
+    let items = json!({"type": "array", "items": item});
+    enveloped(&open_object(&[("items", items), ("semantic", semantic), ("corrections", corrections())]))
+}
+
+/// The words of a query that were taken for others.
+fn corrections() -> Value {
+    let word = json!({"type": "string"});
+    json!({
+        "type": "array",
+        "items": open_object(&[("word", word.clone()), ("taken_for", json!({"type": "array", "items": word}))]),
+        "description": "Words of the query that nothing has, with near words for which each was taken.",
+    })
 }
 
 /// The result of a deletion.

@@ -19,7 +19,7 @@ async fn found<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> 
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
     let results = library.search_memories(query, number(&arguments, "limit", SEARCH_LIMIT_DEFAULT)).await?;
     let items: Vec<_> = results.items.into_iter().map(result::<R>).collect();
-    Ok(json!({"items": items, "semantic": results.semantic}))
+    Ok(json!({"items": items, "semantic": results.semantic, "corrections": results.corrections}))
 }
 
 fn result<R: Record>(MemoryResult { item, score, matched: MatchedBy { text, semantic } }: MemoryResult) -> Value {
