@@ -53,7 +53,10 @@ pub enum Error {
     HeadersTooLarge { headers_max: usize, bytes_max: usize },
     #[error("The limit of this operation is {per_minute} requests a minute per user; try again in {} s.", whole_seconds(*.retry_after))]
     RateLimited { per_minute: u32, retry_after: Duration },
-    #[error("The server has reached its connection limit; try again shortly.")]
+    #[error(
+        "The server, or the address of this client, has as many connections as it may have, and all of them have requests in \
+         progress. End one of them, such as a stream that listens, or try again shortly."
+    )]
     TooManyConnections,
     #[error(
         "All of your MCP sessions have a request in progress. End one, or wait for its response, then begin another."

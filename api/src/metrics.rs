@@ -31,6 +31,11 @@ pub fn describe_metrics() {
         CONNECTIONS_ENDED,
         "Connections that the server ended early, by reason: full, evicted, slow_headers, slow_response"
     );
+    // Counters are there before their first event, which a query for increases would miss otherwise.
+    counter!(MCP_LOOKS).increment(0);
+    for reason in ["full", "evicted", "slow_headers", "slow_response"] {
+        counter!(CONNECTIONS_ENDED, "reason" => reason).increment(0);
+    }
 }
 
 pub(crate) fn request_began() {

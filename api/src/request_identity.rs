@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use registry::{InvocationId, OrganizationId, Principal, ToolId, UserId};
+use registry::{InvocationId, OrganizationId, Outcome, Principal, ToolId, UserId};
+use runner::RunResult;
 
 /// An extension of each request, which the guard of its route and its work fill. Clones share the contents.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,8 @@ struct Contents {
     user: OnceLock<(OrganizationId, UserId)>,
     tool: OnceLock<ToolId>,
     runs: OnceLock<Vec<InvocationId>>,
+    failed_runs: OnceLock<usize>,
+    ignored_fields: OnceLock<Vec<String>>,
 }
 
 impl RequestIdentity {
@@ -25,9 +28,21 @@ impl RequestIdentity {
         self.0.tool.get_or_init(|| tool.clone());
     }
 
-    /// Sets the run that the path names, or the runs that the request began.
-    pub(crate) fn set_runs(&self, runs: impl IntoIterator<Item = InvocationId>) {
-        self.0.runs.get_or_init(|| runs.into_iter().collect());
+    /// Sets the run that the path names.
+    pub(crate) fn set_run(&self, run: &InvocationId) {
+        self.0.runs.get_or_init(|| vec![run.clone()]);
+    }
+
+    /// Sets the runs that the request began. Their response has the status of success, however they ended.
+    pub(crate) fn set_results(&self, results: &[RunResult]) {
+        self.0.runs.get_or_init(|| results.iter().map(|result| result.invocation_id.clone()).collect());
+        let has_failed = |result: &&RunResult| matches!(result.outcome, Outcome::Failed { .. });
+        self.0.failed_runs.get_or_init(|| results.iter().filter(has_failed).count());
+    }
+
+    /// Sets the fields of the body that the operation does not have.
+    pub(crate) fn set_ignored_fields(&self, fields: Vec<String>) {
+        self.0.ignored_fields.get_or_init(|| fields);
     }
 
     pub(crate) fn get(&self) -> Option<&(OrganizationId, UserId)> {
@@ -36,6 +51,15 @@ impl RequestIdentity {
 
     pub(crate) fn tool(&self) -> Option<&ToolId> {
         self.0.tool.get()
+    }
+
+    /// The number of the runs that failed, if any did.
+    pub(crate) fn failed_runs(&self) -> Option<usize> {
+        self.0.failed_runs.get().copied().filter(|failed| *failed > 0)
+    }
+
+    pub(crate) fn ignored_fields(&self) -> &[String] {
+        self.0.ignored_fields.get().map_or(&[], Vec::as_slice)
     }
 
     /// The ids of the runs, separated by commas.

@@ -15,7 +15,7 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use axum::extract::{Request, State};
-use axum::http::HeaderValue;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -29,16 +29,36 @@ use crate::request_identity::RequestIdentity;
 use crate::response_headers;
 use exchange::Exchange;
 
+/// The header that names ignored fields of a body.
+const IGNORED_FIELDS: HeaderName = HeaderName::from_static("x-ignored-fields");
+/// Characters of a field's name in it.
+const IGNORED_CHARACTERS_MAX: usize = 64;
+
 /// Gives the request its id and its span. Turns a fault into a line of the log and a response that shows only the id.
 pub(crate) async fn log_request(State(ids): State<RequestIds>, mut request: Request, next: Next) -> Response {
     let id = ids.next();
     let identity = RequestIdentity::default();
     let mut exchange = Exchange::begin(&request, id.clone(), identity.clone());
     request.extensions_mut().insert(id.clone());
-    request.extensions_mut().insert(identity);
-    let response = answered(request, next, &id).instrument(exchange.span().clone()).await;
+    request.extensions_mut().insert(identity.clone());
+    let mut response = answered(request, next, &id).instrument(exchange.span().clone()).await;
+    add_ignored_fields(response.headers_mut(), identity.ignored_fields());
     exchange.answered(response.status());
     with_end(response, exchange)
+}
+
+/// Names the fields of the body that the operation does not have, in ASCII. Clients may send them: the contract has
+/// operations ignore unknown fields.
+fn add_ignored_fields(headers: &mut HeaderMap, fields: &[String]) {
+    if fields.is_empty() {
+        return;
+    }
+    let names =
+        fields.iter().map(|name| name.chars().take(IGNORED_CHARACTERS_MAX).flat_map(char::escape_default).collect());
+    let names: Vec<String> = names.collect();
+    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
+        headers.insert(IGNORED_FIELDS, value);
+    }
 }
 
 async fn answered(request: Request, next: Next, id: &RequestId) -> Response {

@@ -20,6 +20,13 @@ pub fn describe_metrics() {
     describe_histogram!(STEP_SECONDS, Unit::Seconds, "Time of build steps, by step");
     describe_gauge!(WORKERS, "Connected build workers");
     describe_counter!(WORKERS_LOST, "Build workers that ended during a build, or violated the protocol");
+    // Counters are there before their first event, which a query for increases would miss otherwise.
+    counter!(WORKERS_LOST).increment(0);
+    for kind in ["publish", "test"] {
+        for outcome in ["succeeded", "failed"] {
+            counter!(BUILDS, "kind" => kind, "outcome" => outcome, "stage" => "").increment(0);
+        }
+    }
 }
 
 /// Runs an admitted build, and records its outcome and time.

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use registry::{BranchName, FailedBuild, Lease, MissingVariable, NewVersion, Principal, Tool, ToolVersion, Version};
 use runner::Admitted;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::blocking::blocking;
@@ -65,12 +66,19 @@ impl Builder {
         let lease = self.store.acquire_lease(principal, &request.tool, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
         let publication = PublishContext { builder: self, principal, lease: &lease, progress: &progress };
+        let began = Instant::now();
         let span = tracing::info_span!("build", kind = "publish", tool = %lease.tool, build = %lease.build);
         let publishing = publication.run(request, &admitted);
         let published = metrics::counted("publish", publishing.instrument(span)).await;
         drop(renewal);
         match published {
-            Ok(version) => Ok(Published { version, warnings: progress.warnings() }),
+            Ok(version) => {
+                tracing::info!(
+                    organization = %lease.organization, tool = %lease.tool, %version, build = %lease.build,
+                    duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX), "published"
+                );
+                Ok(Published { version, warnings: progress.warnings() })
+            }
             Err(error) => Err(self.recorded(lease, error, &progress).await),
         }
     }

@@ -49,6 +49,23 @@ pub struct Worker {
     parser: Vec<String>,
     endpoint: WorkerEndpoint,
     connected: watch::Sender<usize>,
+    building: watch::Sender<usize>,
+}
+
+/// Counts a build for as long as it lives.
+struct CountedBuild<'a>(&'a watch::Sender<usize>);
+
+impl<'a> CountedBuild<'a> {
+    fn begin(count: &'a watch::Sender<usize>) -> Self {
+        count.send_modify(|builds| *builds += 1);
+        Self(count)
+    }
+}
+
+impl Drop for CountedBuild<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|builds| *builds -= 1);
+    }
 }
 
 /// The reason for the end of a connection.
@@ -74,7 +91,8 @@ impl Worker {
         let config = Config { scratch_dir: lease.path().to_owned(), ..config };
         let parser = config.parser.clone();
         let toolchains = Toolchains::open(config, Images::unstored(compiler))?;
-        Ok((Self { toolchains, parser, endpoint, connected: watch::Sender::new(0) }, lease))
+        let (connected, building) = (watch::Sender::new(0), watch::Sender::new(0));
+        Ok((Self { toolchains, parser, endpoint, connected, building }, lease))
     }
 
     /// Compiles the image of the default language, which would delay the first build.
@@ -97,6 +115,12 @@ impl Worker {
     #[must_use]
     pub fn connected(&self) -> watch::Receiver<usize> {
         self.connected.subscribe()
+    }
+
+    /// The number of builds in progress.
+    #[must_use]
+    pub fn builds_running(&self) -> watch::Receiver<usize> {
+        self.building.subscribe()
     }
 
     /// Builds up to `jobs` jobs at a time until it is told to stop. Running jobs are finished then.
@@ -180,6 +204,7 @@ impl Worker {
 
     /// Builds a job and sends its result. A server that closes the connection cancels the job.
     async fn job(&self, channel: &mut FramedSocket, job: &[u8]) -> Result<(), ConnectionEnd> {
+        let _counted = CountedBuild::begin(&self.building);
         let (sender, mut reports) = mpsc::unbounded_channel::<Report>();
         // The receiver exists until the build has ended.
         let progress = Progress::to(move |report| drop(sender.send(report)));

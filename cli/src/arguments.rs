@@ -11,7 +11,7 @@ use crate::commands::{
     agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, conversation::ConversationCommand,
     envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand,
     inbox::InboxArguments, internal::InternalCommand, key::KeyCommand, login::LoginArguments, mcp::McpCommand,
-    migrate::MigrateArguments, org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments,
+    migrate::MigrateArguments, node::NodeCommand, org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments,
     restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
@@ -91,6 +91,9 @@ pub enum Command {
     GitCredential(GitCredentialArguments),
     /// Check this machine for what lathe needs
     Doctor(DataArguments),
+    /// List the servers of a database, on the machine of one of them
+    #[command(subcommand)]
+    Node(NodeCommand),
     /// Delete what nothing needs from a data directory: old failed builds and unused artifacts
     Gc(GcArguments),
     /// Copy a data directory, with or without a running server

@@ -20,6 +20,7 @@ pub mod login;
 mod logout;
 pub mod mcp;
 pub mod migrate;
+pub mod node;
 mod not_found;
 pub mod org;
 pub mod profile;
@@ -75,7 +76,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn writes_private_files(command: &Command) -> bool {
     match command {
         Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Org(_) => true,
-        Command::Doctor(_) | Command::Gc(_) | Command::Backup(_) | Command::Restore(_) | Command::Migrate(_) => true,
+        Command::Doctor(_) | Command::Node(_) | Command::Gc(_) => true,
+        Command::Backup(_) | Command::Restore(_) | Command::Migrate(_) => true,
         Command::Tool(command) => matches!(command, tool::ToolCommand::Test(_)),
         _ => false,
     }
@@ -103,6 +105,7 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Replay(arguments) => replay::run(arguments, &home()?.client()?, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, &home()?, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, &home()?, screen).await,
+        Command::Node(command) => node::run(command, screen).await,
         Command::Gc(arguments) => gc::run(&arguments, screen).await,
         Command::Backup(arguments) => backup::run(&arguments, screen).await,
         Command::Restore(arguments) => restore::run(&arguments, screen).await,

@@ -5,7 +5,7 @@
 mod hints;
 mod report;
 
-pub use report::{Report, exit_code};
+pub use report::{Report, exit_code, hint_for};
 
 /// The code of refusals that need no code of their own.
 const REFUSED: &str = "refused";

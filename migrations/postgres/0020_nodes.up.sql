@@ -1,6 +1,10 @@
--- The servers of the database, of which only those stay whose heartbeat is recent. What a server holds names its start.
+-- The servers of the database, of which only those stay whose heartbeat is recent. What a server holds names its start. Operators see
+-- its name, its address and its version.
 CREATE TABLE nodes (
     boot       TEXT COLLATE "C" PRIMARY KEY,
+    name       TEXT COLLATE "C" NOT NULL,
+    address    TEXT COLLATE "C" NOT NULL,
+    version    TEXT COLLATE "C" NOT NULL,
     started_at BIGINT NOT NULL,
     seen_at    BIGINT NOT NULL
 );

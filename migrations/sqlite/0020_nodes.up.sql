@@ -1,6 +1,10 @@
--- The servers of the database, of which only those stay whose heartbeat is recent. What a server holds names its start.
+-- The servers of the database, of which only those stay whose heartbeat is recent. What a server holds names its start. Operators see
+-- its name, its address and its version.
 CREATE TABLE nodes (
     boot       TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    address    TEXT NOT NULL,
+    version    TEXT NOT NULL,
     started_at INTEGER NOT NULL,
     seen_at    INTEGER NOT NULL
 ) STRICT;

@@ -33,7 +33,13 @@ impl DataDir {
     /// Whether a directory is the data directory of an installation. Nothing is created.
     #[must_use]
     pub fn is_at(root: &Path) -> bool {
-        root.join(DATABASE).is_file()
+        Self::database_file(root).is_file()
+    }
+
+    /// The SQLite file of a directory, which may not exist.
+    #[must_use]
+    pub fn database_file(root: &Path) -> PathBuf {
+        root.join(DATABASE)
     }
 
     /// The file with the URL of the bucket that has the artifacts. It does not exist while they are in the data directory.
@@ -72,7 +78,7 @@ impl DataDir {
 
     /// The SQLite file.
     pub fn database(&self) -> PathBuf {
-        self.root.join(DATABASE)
+        Self::database_file(&self.root)
     }
 
     /// The artifacts.

@@ -142,6 +142,11 @@ pub enum Error {
     #[error("the database was written by a newer release (migration {found}, known {known})")]
     DatabaseNewer { found: u32, known: u32 },
     #[error(
+        "the database belongs to another program: {detail}. Name a database, or a schema with `?options=-csearch_path%3DSCHEMA`, \
+         that lathe has to itself"
+    )]
+    DatabaseForeign { detail: String },
+    #[error(
         "the database was written by an earlier release (migration {found}, known {known}). Start a server of this release \
          on the data directory once, and stop it"
     )]
@@ -216,6 +221,7 @@ impl Error {
             Self::CopyIncomplete | Self::DatabaseOlder { .. } => ErrorKind::Internal,
             Self::StorageUnusable { .. }
             | Self::DatabaseNewer { .. }
+            | Self::DatabaseForeign { .. }
             | Self::MigrationChanged { .. }
             | Self::SqliteTooOld { .. }
             | Self::NotDurable { .. } => ErrorKind::Internal,
@@ -267,6 +273,7 @@ impl Error {
             Self::KeyFileMissing { .. } => "key_file_missing",
             Self::MasterKeyWrong => "master_key_wrong",
             Self::DatabaseNewer { .. } => "database_newer",
+            Self::DatabaseForeign { .. } => "database_foreign",
             Self::DatabaseOlder { .. } => "database_older",
             Self::JournalNotEmpty => "journal_not_empty",
             Self::TargetOccupied { .. } => "target_occupied",

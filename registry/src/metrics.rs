@@ -1,12 +1,15 @@
 //! The metrics of the registry, for a recorder of the `metrics` crate. Without a recorder they cost next to nothing.
 
-use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
 
 pub(crate) const RECORDS: &str = "lathe_records_written_total";
 pub(crate) const COMMIT_SECONDS: &str = "lathe_database_commit_duration_seconds";
 pub(crate) const COMMIT_WRITES: &str = "lathe_database_commit_writes";
 pub(crate) const COMMITS_FAILED: &str = "lathe_database_commits_failed_total";
 pub(crate) const WRITES_WAITING: &str = "lathe_database_writes_waiting";
+pub(crate) const CONNECTIONS: &str = "lathe_database_connections";
+pub(crate) const NODES: &str = "lathe_nodes";
+pub(crate) const STORAGE_FAILURES: &str = "lathe_storage_failures_total";
 
 /// Describes the metrics to the recorder.
 pub fn describe_metrics() {
@@ -15,6 +18,27 @@ pub fn describe_metrics() {
     describe_histogram!(COMMIT_WRITES, "Writes per commit");
     describe_counter!(COMMITS_FAILED, "Commits that failed with all their writes");
     describe_gauge!(WRITES_WAITING, "Writes waiting for the next commit");
+    describe_gauge!(
+        CONNECTIONS,
+        "Connections to the database, by pool (readers, lists or counters) and by state (used or idle)"
+    );
+    describe_gauge!(NODES, "Servers of the database that are there, as this one sees them");
+    describe_counter!(
+        STORAGE_FAILURES,
+        "Requests to the bucket that failed after their retries, by action: read, write, list or delete"
+    );
+    begin_at_zero();
+}
+
+/// Shows counters before their first event, which a query for increases would miss otherwise.
+fn begin_at_zero() {
+    counter!(COMMITS_FAILED).increment(0);
+    for event in ["start", "end", "refused"] {
+        counter!(RECORDS, "event" => event).increment(0);
+    }
+    for action in ["read", "write", "list", "delete"] {
+        counter!(STORAGE_FAILURES, "action" => action).increment(0);
+    }
 }
 
 /// Converts a count to the number type of metrics.

@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
+use metrics::counter;
 use object_store::path::Path;
 use object_store::{Error as Failure, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 
 use self::problem::{Action, is_absent};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::metrics::STORAGE_FAILURES;
 use crate::storage_url::StorageUrl;
 
 /// The object that names the format of a bucket and its owner. It is written once.
@@ -178,6 +180,7 @@ impl Objects {
     }
 
     fn failing(&self, action: Action, error: &Failure) -> Error {
+        counter!(STORAGE_FAILURES, "action" => action.verb()).increment(1);
         Error::StorageFailing { detail: format!("{}: {}", self.url, problem::describe(&self.url, action, error)) }
     }
 }

@@ -52,6 +52,9 @@ pub struct WorkPermit {
 impl Admission {
     #[must_use]
     pub fn new(work: &'static str, bounds: Bounds) -> Self {
+        for bound in ["organization", "process"] {
+            counter!(REFUSED, "work" => work, "bound" => bound).increment(0);
+        }
         Self(Arc::new(Shared { work, bounds, queue: Mutex::default() }))
     }
 

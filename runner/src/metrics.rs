@@ -16,6 +16,12 @@ const RUNNERS: &str = "lathe_runners";
 const RUNNERS_CRASHED: &str = "lathe_runners_crashed_total";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
+/// The languages of tools, and that of tools which the server provides.
+const LANGUAGES: [&str; 4] = ["python", "javascript", "rust", "native"];
+
+/// Reasons for the end of a runner.
+const CRASH_REASONS: [&str; 5] = ["died", "overdue", "breach", "fault", "start"];
+
 /// Failures that the host names.
 const HOST_FAILURES: [&str; 20] = [
     "timeout_wall",
@@ -55,6 +61,20 @@ pub fn describe_metrics() {
     describe_histogram!(RUN_CPU_SECONDS, Unit::Seconds, "Computing time of runs, by language");
     describe_gauge!(RUNNERS, "Runner processes that are ready");
     describe_counter!(RUNNERS_CRASHED, "Runner processes that ended and were replaced, by reason");
+    begin_at_zero();
+}
+
+/// Shows counters before their first event, which a query for increases would miss otherwise.
+fn begin_at_zero() {
+    counter!(TASKS_FIRED).increment(0);
+    for language in LANGUAGES {
+        for outcome in ["succeeded", "exception"].into_iter().chain(HOST_FAILURES) {
+            counter!(RUNS, "outcome" => outcome, "language" => language).increment(0);
+        }
+    }
+    for reason in CRASH_REASONS {
+        counter!(RUNNERS_CRASHED, "reason" => reason).increment(0);
+    }
 }
 
 /// Records the duration and computing time of a run. The language of a native tool is `native`.

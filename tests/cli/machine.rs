@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
 
 use crate::harness::{Lathe, Options, Server, Team, eventually};
 
@@ -93,4 +95,80 @@ fn shells_get_completions() {
     let check = std::process::Command::new("bash").args(["-n", "-c", &lathe.ok(&["completions", "bash"])]).output();
     assert!(check.is_ok_and(|output| output.status.success()));
     lathe.run(&["completions", "abacus"]).refused(2, &["abacus"]);
+}
+
+#[test]
+fn the_servers_of_a_database_are_listed() {
+    let team = Team::new();
+    let data = team.server.data().to_str().expect("a path");
+    let listed = team.lathe().json(&["node", "list", "--data", data]);
+    let nodes = listed["nodes"].as_array().expect("a list");
+    let node = &nodes[0];
+    assert_eq!((nodes.len(), &node["version"]), (1, &json!(env!("CARGO_PKG_VERSION"))), "{listed}");
+    assert!(team.server.url.ends_with(node["address"].as_str().expect("an address")), "{listed}");
+    assert_eq!((&node["leases"], &node["builds"], &node["runs"]), (&json!(0), &json!(0), &json!(0)), "{listed}");
+    assert!(team.lathe().ok(&["node", "list", "--data", data]).contains("address"));
+    let said = team.lathe().run(&["node", "list", "--data", "nowhere"]);
+    assert!(said.code == Some(1) && said.stderr.contains("there is no data directory"), "{said:?}");
+}
+
+/// The database of a directory, after some statements.
+fn change_database(directory: &std::path::Path, statements: &'static str) {
+    let options = SqliteConnectOptions::new().filename(directory.join("lathe.db")).create_if_missing(true);
+    let changed = async {
+        let mut connection = SqliteConnection::connect_with(&options).await.expect("a connection");
+        sqlx::raw_sql(statements).execute(&mut connection).await.expect("the statements");
+        connection.close().await.expect("the end");
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(changed);
+}
+
+#[test]
+fn the_doctor_and_a_worker_tell_of_a_schema_that_is_newer_or_foreign() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let lathe = Lathe { home: directory.path(), directory: directory.path() };
+    let check = |data: &str| {
+        let report = lathe.run(&["doctor", "--json", "--data", data]);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("a document");
+        let mut checks = report["checks"].as_array().expect("a list").iter();
+        checks.find(|check| check["name"] == "database").cloned()
+    };
+    assert_eq!(check("none"), None);
+    lathe.ok(&["org", "create", "acme", "--user", "ann", "--data", "whole"]);
+    let found = check("whole").expect("a check");
+    assert!(
+        found["state"] == "ok" && found["detail"].as_str().expect("a text").contains("schema of this release"),
+        "{found}"
+    );
+    change_database(
+        &directory.path().join("whole"),
+        "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (9000, 'later', 'x', 0)",
+    );
+    std::fs::create_dir(directory.path().join("foreign")).expect("a directory");
+    change_database(
+        &directory.path().join("foreign"),
+        "CREATE TABLE schema_migrations (version TEXT PRIMARY KEY, dirty INTEGER); CREATE TABLE users (id INTEGER)",
+    );
+    for (data, text) in [("whole", "newer release"), ("foreign", "belongs to another program")] {
+        let found = check(data).expect("a check");
+        assert!(found["state"] == "missing" && found["detail"].as_str().expect("a text").contains(text), "{found}");
+        for command in [&["worker", "--data", data][..], &["serve", "--data", data, "--listen", "127.0.0.1:0"]] {
+            let said = lathe.run(command);
+            assert!(said.code == Some(1) && said.stderr.contains(text), "{command:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_was_never_there_is_not_lost() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let lathe = Lathe { home: directory.path(), directory: directory.path() };
+    let url = "postgres://nobody@127.0.0.1:1/none";
+    let said = lathe.run(&["serve", "--data", "data", "--listen", "127.0.0.1:0", "--database", url]);
+    assert!(said.code == Some(1) && said.stderr.contains("hint: check the URL in --database"), "{said:?}");
+    let said = lathe.run(&["doctor", "--data", "data", "--database", url]);
+    assert!(
+        said.code == Some(1) && said.stdout.contains("database") && said.stdout.contains("check the URL"),
+        "{said:?}"
+    );
 }

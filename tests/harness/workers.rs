@@ -50,10 +50,15 @@ impl Worker {
 
     /// Starts a worker, possibly without a server.
     pub fn start(data: &Path, arguments: &[&str], program: &Path) -> Self {
+        Self::start_with_cache((data, &seed::cache()), arguments, program)
+    }
+
+    /// Starts a worker with a cache, of which an empty one has no compiled code.
+    pub fn start_with_cache((data, cache): (&Path, &Path), arguments: &[&str], program: &Path) -> Self {
         seed::plant_keys(&data.join("workers"));
         let log = data.with_file_name(format!("worker{}.log", COUNT.fetch_add(1, Ordering::Relaxed)));
         let mut command = Command::new(program);
-        command.args(["worker", "--data"]).arg(data).arg("--cache").arg(seed::cache()).args(arguments);
+        command.args(["worker", "--data"]).arg(data).arg("--cache").arg(cache).args(arguments);
         super::lathe::clean_environment(&mut command);
         command.current_dir(data.parent().expect("a parent"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(File::create(&log).expect("a log"));
@@ -76,6 +81,15 @@ impl Worker {
     #[track_caller]
     pub fn ended(&mut self) -> ExitStatus {
         self.process.ended_within(PATIENCE).unwrap_or_else(|| panic!("the worker goes on: {}", self.said()))
+    }
+
+    /// Whether the worker has a child process.
+    pub fn has_child(&mut self) -> bool {
+        let parent = format!("PPid:\t{}\n", self.process.child().id());
+        let processes = fs::read_dir("/proc").expect("processes").flatten();
+        processes
+            .map(|entry| entry.path().join("status"))
+            .any(|status| fs::read_to_string(status).unwrap_or_default().contains(&parent))
     }
 
     /// Whether the worker has a child process that compiles.

@@ -74,3 +74,46 @@ fn every_request_leaves_one_line_without_secrets() {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
 }
+
+/// The response of failed runs has the status 200.
+#[test]
+fn the_line_of_a_request_tells_how_many_of_its_runs_failed() {
+    let arguments = ["--log-format", "json"].map(str::to_owned).to_vec();
+    let server = Server::private(&Options { arguments, ..Options::default() });
+    let team = Team::on(&server);
+    let tool =
+        team.tool("fails").body("if tool_input.get('fail'):\n    raise KeyError('x')\nreturn 'fine'").published();
+    let input = |fail: bool| crate::harness::input(&json!({"fail": fail}));
+    let failed = tool.invoke_request(&json!({"inputs": [input(true), input(false), input(true)]})).send();
+    failed.expect(200);
+    let line = self::line(&server, failed.headers["x-request-id"].to_str().expect("text"));
+    assert_eq!((&line["status"], &line["failed_runs"]), (&json!(200), &json!(2)), "{line:#}");
+    let fine = tool.invoke_request(&json!({"inputs": [input(false)]})).send();
+    let line = self::line(&server, fine.headers["x-request-id"].to_str().expect("text"));
+    assert_eq!(line.get("failed_runs"), None, "{line:#}");
+}
+
+#[test]
+fn probes_leave_no_line_and_publications_do() {
+    let arguments = ["--log-format", "json"].map(str::to_owned).to_vec();
+    let server = Server::private(&Options { arguments, ..Options::default() });
+    let team = Team::on(&server);
+    let ready = eventually("a ready server", || {
+        let answer = server.request("GET", "/health/ready").send();
+        (answer.status == 200).then_some(answer)
+    });
+    let live = server.request("GET", "/health/live").send();
+    let tool = team.tool("told").body("return 1").published();
+    let published = eventually("the event", || {
+        let about = server.log_about("\"published\"");
+        about.lines().find_map(|line| serde_json::from_str::<Value>(line).ok().filter(|line| line["tool"] == tool.id()))
+    });
+    assert_eq!((&published["level"], &published["version"]), (&json!("INFO"), &json!("1.0.0")), "{published:#}");
+    assert_eq!(published["organization"], team.organization, "{published:#}");
+    assert!(server.log_about("the language image is ready").contains("duration_ms"));
+    // The request of the publication came later, and has its line.
+    for probe in [ready, live] {
+        let id = probe.headers["x-request-id"].to_str().expect("text");
+        assert_eq!(server.log_about(&format!("\"{id}\"")), "", "a probe");
+    }
+}

@@ -129,3 +129,25 @@ fn metrics_are_not_served_with_the_api() {
     assert_eq!(team.server.request("GET", "/metrics").send().status, 404);
     assert!(team.server.log_about("serving metrics").is_empty());
 }
+
+#[test]
+fn counters_are_there_before_their_first_event() {
+    let server = measured();
+    let scraped = Scraped::from(&server);
+    for counter in [
+        "lathe_database_commits_failed_total",
+        "lathe_storage_failures_total{action=\"read\"}",
+        "lathe_runs_total{outcome=\"out_of_memory\",language=\"python\"}",
+        "lathe_runners_crashed_total{reason=\"died\"}",
+        "lathe_work_refused_total{work=\"runs\",bound=\"process\"}",
+        "lathe_builds_total{kind=\"publish\",outcome=\"failed\",stage=\"\"}",
+        "lathe_build_workers_lost_total",
+        "lathe_http_connections_cut_total{reason=\"slow_headers\"}",
+    ] {
+        assert!(scraped.value(counter).abs() < f64::EPSILON, "{counter}");
+    }
+    assert!((scraped.value("lathe_nodes") - 1.0).abs() < f64::EPSILON);
+    let readers = ["used", "idle"]
+        .map(|state| scraped.value(&format!("lathe_database_connections{{pool=\"readers\",state=\"{state}\"}}")));
+    assert!(readers.iter().sum::<f64>() >= 1.0, "{readers:?}");
+}

@@ -172,3 +172,30 @@ fn metrics(server: &Server) -> String {
     let url = line.split_whitespace().find_map(|word| word.split_once("http://")).expect("a URL").1;
     crate::harness::fetch(&format!("http://{}", url.trim_end_matches('"')))
 }
+
+/// Compiling the image takes many seconds. Nothing waits for it.
+#[test]
+fn a_worker_that_compiles_ends_at_a_signal() {
+    let server = server();
+    let cache = tempfile::tempdir().expect("a directory");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_lathe"));
+    let mut worker = Worker::start_with_cache((server.data(), cache.path()), &[], program);
+    eventually("the compiling child", || worker.said().contains("preparing the language image").then_some(()));
+    eventually("the compiling child", || worker.has_child().then_some(()));
+    worker.signal(Signal::SIGTERM);
+    assert!(worker.ended().success(), "{}", worker.said());
+    let said = worker.said();
+    assert!(said.contains("stopping: no build is running") && !said.contains("does not compile"), "{said}");
+    let compiled = std::fs::read_dir(cache.path()).expect("the cache").flatten();
+    let sizes: Vec<_> = compiled.map(|entry| (entry.path(), files_below(&entry.path()))).collect();
+    assert!(sizes.iter().all(|(_, files)| *files == 0), "the image was compiled to its end: {sizes:?}");
+}
+
+/// The number of large files below a path.
+fn files_below(path: &std::path::Path) -> usize {
+    const CODE_BYTES_MIN: u64 = 1 << 20;
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| files_below(&entry.path())).sum(),
+        Err(_) => usize::from(path.metadata().is_ok_and(|file| file.len() > CODE_BYTES_MIN)),
+    }
+}

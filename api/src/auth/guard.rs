@@ -59,7 +59,7 @@ impl Guard {
             identity.set(&principal);
             match &asked.resource {
                 ResourceRef::Tool(tool) => identity.set_tool(tool),
-                ResourceRef::Invocation(run) => identity.set_runs([run.clone()]),
+                ResourceRef::Invocation(run) => identity.set_run(run),
                 ResourceRef::ToolName(_) | ResourceRef::None => {}
             }
         }

@@ -4,6 +4,7 @@
 //! the end whether the body is accepted.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
@@ -20,9 +21,33 @@ const PROBLEMS_MAX: usize = 100;
 pub(crate) struct Problems {
     noted: RefCell<Vec<Problem>>,
     refusal: RefCell<Option<Error>>,
+    /// The fields of the whole body that its reader asked for.
+    asked: RefCell<BTreeSet<String>>,
 }
 
+/// Fields of a body that its reader did not ask for.
+pub(crate) struct IgnoredFields(pub(crate) Vec<String>);
+
+/// Ignored fields that a response names.
+const IGNORED_MAX: usize = 8;
+
 impl Problems {
+    /// Returns the fields of a body that were read without a problem and that nobody asked for. A body that has such fields alone
+    /// would do nothing, and is refused: its fields are misspelt.
+    pub(super) fn find_ignored(&self, body: &Value) -> IgnoredFields {
+        let (Some(fields), asked) = (body.as_object(), self.asked.borrow()) else { return IgnoredFields(Vec::new()) };
+        let unknown: Vec<&String> = fields.keys().filter(|name| !asked.contains(*name)).collect();
+        if !unknown.is_empty() && unknown.len() == fields.len() && self.noted.borrow().is_empty() {
+            let known = asked.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let message = format!("Unknown field; the body may have: {known}");
+            for name in unknown.iter().take(IGNORED_MAX) {
+                let location = vec!["body".into(), name.as_str().into()];
+                self.noted.borrow_mut().push(Problem::new(location, "extra_forbidden", message.as_str()));
+            }
+        }
+        IgnoredFields(unknown.into_iter().take(IGNORED_MAX).cloned().collect())
+    }
+
     /// Returns the value when no problem was noted. Problems of form take precedence over a refusal by meaning.
     pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, Error> {
         let mut problems = self.noted.into_inner();
@@ -60,6 +85,7 @@ impl<'a> Node<'a> {
 
     /// Returns the value under `key`; its absence is a problem.
     pub(crate) fn required(&self, key: &str) -> Option<Self> {
+        self.note_asked(key);
         let found = self.object()?.get(key);
         if found.is_none() {
             self.child(self.value, key.into()).note::<()>("missing", "Field required");
@@ -69,6 +95,7 @@ impl<'a> Node<'a> {
 
     /// Returns the value under `key`, or `None` when it is absent or null.
     pub(crate) fn optional(&self, key: &str) -> Option<Self> {
+        self.note_asked(key);
         let value = self.object()?.get(key)?;
         (!value.is_null()).then(|| self.child(value, key.into()))
     }
@@ -157,6 +184,13 @@ impl<'a> Node<'a> {
     pub(crate) fn refuse<T>(&self, code: &'static str, detail: String) -> Option<T> {
         self.problems.refusal.borrow_mut().get_or_insert(Error::Refused { code, detail });
         None
+    }
+
+    fn note_asked(&self, key: &str) {
+        // The location of the whole body.
+        if self.location.len() == 1 {
+            self.problems.asked.borrow_mut().insert(key.to_owned());
+        }
     }
 
     fn child(&self, value: &'a Value, step: LocationStep) -> Self {

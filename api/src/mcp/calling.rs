@@ -5,6 +5,7 @@
 use std::pin::pin;
 use std::str::FromStr as _;
 
+use axum::http::request::Parts;
 use futures_util::future::join;
 use registry::{AgentCall, AgentProtocol, ClientName, Digest, InvocationSource, Principal};
 use rmcp::ErrorData;
@@ -26,6 +27,7 @@ use super::result::{OutputForm, of_failure, of_refusal, of_run};
 use super::scope::Scope;
 use super::session_questions;
 use super::tool_call_request::ToolCallRequest;
+use crate::request_identity::RequestIdentity;
 use crate::tasks::Tasks;
 
 /// The error of a call whose user lost the access while a question was open.
@@ -132,10 +134,19 @@ impl Calling {
         };
         match ended {
             Ok(mut results) => {
+                note_results(context, &results);
                 results.pop().map(Ok).ok_or_else(|| ErrorData::internal_error("the call has no result", None))
             }
             Err(refusal) => Ok(Err(refusal)),
         }
+    }
+}
+
+/// Notes a run and its end for the request log: results of failed runs have the status of success.
+fn note_results(context: &RequestContext<RoleServer>, results: &[RunResult]) {
+    let identity = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<RequestIdentity>());
+    if let Some(identity) = identity {
+        identity.set_results(results);
     }
 }
 

@@ -25,6 +25,9 @@ const CLIENTS_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Length of a client's request id in the log. Longer ids are not logged.
 const CLIENTS_ID_BYTES_MAX: usize = 128;
 
+/// The routes of probes.
+const PROBES: [&str; 2] = ["/health/live", "/health/ready"];
+
 pub(super) struct Exchange {
     id: RequestId,
     clients_id: Option<String>,
@@ -56,11 +59,20 @@ impl Exchange {
         &self.span
     }
 
+    /// Whether the request is a probe of a healthy server, which asks every few seconds.
+    fn is_quiet_probe(&self) -> bool {
+        PROBES.contains(&self.route.as_str()) && self.status.is_some_and(|status| status.is_success())
+    }
+
     pub(super) const fn answered(&mut self, status: StatusCode) {
         self.status = Some(status);
     }
 
     fn log(&self, duration_ms: u64) {
+        if self.is_quiet_probe() {
+            tracing::debug!(target: "api::access", parent: None, request_id = self.id.as_str(), route = self.route, duration_ms, "probe");
+            return;
+        }
         let (organization, user) = self.identity.get().map(|(organization, user)| (organization, user)).unzip();
         // Outside the span, whose fields would only repeat these.
         tracing::info!(
@@ -77,6 +89,7 @@ impl Exchange {
             user = user.map(tracing::field::display),
             tool = self.identity.tool().map(tracing::field::display),
             runs = self.identity.runs(),
+            failed_runs = self.identity.failed_runs(),
             peer = self.peer.map(tracing::field::display),
             cut_off = (!self.is_complete).then_some(true),
             "request"

@@ -14,7 +14,7 @@ pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Resul
         true => with_status_events(events, invoke).await?,
         false => invoke(EventSender::none()).await?,
     };
-    events.note_runs(results.iter().map(|result| result.invocation_id.clone()));
+    events.note_results(&results);
     FinalResponse::ok(&InvocationResults {
         invocation_results: results.into_iter().map(InvocationResult::from).collect(),
     })

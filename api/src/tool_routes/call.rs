@@ -42,7 +42,7 @@ impl ToolRequest {
         let running = tasks.spawn(Box::pin(async move { invoker.try_invoke(call, EventSender::none()).await }))?;
         match running.await.map_err(|error| internal(&error))? {
             Ok(results) => {
-                identity.set_runs(results.iter().map(|result| result.invocation_id.clone()));
+                identity.set_results(&results);
                 let result = results.into_iter().next().ok_or_else(|| internal(&"the call has no result"))?;
                 Ok(rendered(result, tool.effect))
             }

@@ -11,7 +11,7 @@ use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::poll_fn;
 use futures_util::{FutureExt, Stream, StreamExt};
-use registry::InvocationId;
+use runner::RunResult;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -64,9 +64,9 @@ impl Events {
         Self { request, ..self }
     }
 
-    /// Notes the runs of the work.
-    pub(crate) fn note_runs(&self, runs: impl IntoIterator<Item = InvocationId>) {
-        self.request.set_runs(runs);
+    /// Notes the runs of the work, and how they ended.
+    pub(crate) fn note_results(&self, results: &[RunResult]) {
+        self.request.set_results(results);
     }
 
     /// Whether the client reads the events.

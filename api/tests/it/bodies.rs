@@ -125,3 +125,29 @@ async fn unknown_fields_are_ignored() {
     let body = json!({"name": "odd", "description": "d", "tags": {}, "id": 7, "": {"deep": [null]}, "Name": "x"});
     assert_eq!(app.post("/tool", &body).await.status, StatusCode::CREATED);
 }
+
+/// A misspelt field of a body without others would do nothing, with a status of success.
+#[tokio::test]
+async fn a_body_of_unknown_fields_alone_is_refused() {
+    let app = TestApp::start().await;
+    let tool = app.tool("odd").await;
+    let answer = app.post(&format!("/tool/{tool}/envvar"), &json!({"upserts": [{"name": "A", "value": "b"}]})).await;
+    assert_eq!(answer.refusal(), (422, "request_invalid".into()));
+    let problem = &answer.shaped("HTTPValidationError")["detail"][0];
+    assert_eq!((&problem["loc"], &problem["type"]), (&json!(["body", "upserts"]), &json!("extra_forbidden")));
+    assert_eq!(problem["msg"], "Unknown field; the body may have: deletes, inserts, updates");
+    let answer = app.post(&format!("/tool/{tool}"), &json!({"descripton": "d"})).await;
+    assert_eq!(answer.refusal(), (422, "request_invalid".into()));
+    assert_eq!(app.post(&format!("/tool/{tool}/envvar"), &json!({})).await.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_response_names_the_fields_that_were_ignored() {
+    let app = TestApp::start().await;
+    let body = json!({"name": "odd", "description": "d", "tags": {}, "colour": 7, "gr\u{f6}\u{df}e": 1});
+    let answer = app.post("/tool", &body).await;
+    assert_eq!(answer.status, StatusCode::CREATED);
+    assert_eq!(answer.headers["x-ignored-fields"], "colour, gr\\u{f6}\\u{df}e");
+    let answer = app.post("/tool", &json!({"name": "even", "description": "d", "tags": {}})).await;
+    assert!(!answer.headers.contains_key("x-ignored-fields"));
+}

@@ -2,6 +2,7 @@
 
 mod check;
 mod checks;
+mod database;
 mod install;
 mod repositories;
 
@@ -23,8 +24,15 @@ pub async fn run(arguments: DataArguments, home: &Home, screen: Screen) -> anyho
         checks::esbuild(&builds),
         checks::data_directory(&data),
     ];
+    let location = arguments.location_to_read()?;
+    let database = database::check(&location).await;
+    let is_usable = database.as_ref().is_none_or(|check| check.state == State::Ok);
+    checks.extend(database);
     checks.extend(checks::storage(&data, arguments.storage()?.storage).await);
-    checks.extend(repositories::check(&arguments.location_to_read()?).await);
+    // Reading the repositories opens the database, as a server does.
+    if is_usable {
+        checks.extend(repositories::check(&location).await);
+    }
     checks.extend(arguments.ignores_file().then(checks::ignored_settings));
     checks.push(checks::trusted_proxies(&arguments.trusted_proxies()?));
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);

@@ -41,8 +41,29 @@ fn for_refusal(status: u16, code: &str) -> Option<&'static str> {
     for_code(code).or_else(|| for_status(status, code))
 }
 
+/// Hints for error codes of the registry on this machine, where the caller is the operator.
+pub(super) fn for_local_code(code: &str) -> Option<&'static str> {
+    match code {
+        "database_unavailable" => Some(
+            "check the URL in --database or LATHE_DATABASE, and that the database server runs and accepts connections from this machine; \
+             `lathe doctor` checks it",
+        ),
+        "database_busy" => {
+            Some("end other connections to the database, or raise its `max_connections`; then try again")
+        }
+        "storage_failing" => {
+            Some("free or repair the disk or the bucket that the message names; `lathe doctor` checks both")
+        }
+        "database_newer" => Some("a newer release of lathe wrote the database; use that release or a later one"),
+        "migration_changed" => {
+            Some("another build of lathe wrote the database; use that one, or name another database")
+        }
+        _ => for_code(code),
+    }
+}
+
 /// Hints for error codes of the registry, which a server and a local data directory both return.
-pub(super) fn for_code(code: &str) -> Option<&'static str> {
+fn for_code(code: &str) -> Option<&'static str> {
     match code {
         "already_exists" => Some("choose another name"),
         "assignment_unusable" => Some(
@@ -65,9 +86,10 @@ pub(super) fn for_code(code: &str) -> Option<&'static str> {
         "human_request_closed" => Some("`lathe inbox` lists the open requests"),
         "human_response" => Some("`lathe inbox show REQUEST` shows what the request takes"),
         "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),
-        "database_newer" => Some("a newer release of lathe wrote this data directory; use that release or a later one"),
         "storage_failing" => Some("tell the operator: the storage of the server is full or failing"),
-        "database_unavailable" => Some("the server has lost its database; try again in a moment"),
+        "database_unavailable" => {
+            Some("the server cannot reach its database; try again in a moment, or tell the operator")
+        }
         "query_too_slow" => Some("use a narrower filter, or fewer words"),
         "no_build_worker" | "not_ready" => Some("tell the operator; `lathe doctor` on the server's machine shows more"),
         _ => None,
@@ -99,6 +121,18 @@ mod tests {
         assert_eq!(for_refusal(400, "anything"), None);
         assert!(for_refusal(404, "not_found").is_some());
         assert_eq!(for_refusal(404, "version_deprecated"), None, "the login is not the reason");
+    }
+
+    #[test]
+    fn a_command_on_the_servers_machine_is_told_to_look_at_its_own_settings() {
+        let hints = ["database_unavailable", "database_busy", "storage_failing"]
+            .map(|code| (for_local_code(code), for_code(code)));
+        assert!(hints.iter().all(|(local, remote)| local.is_some() && local != remote));
+        assert!(
+            for_local_code("database_unavailable")
+                .is_some_and(|hint| !hint.contains("lost") && hint.contains("--database"))
+        );
+        assert_eq!(for_local_code("already_exists"), for_code("already_exists"));
     }
 
     #[test]

@@ -80,8 +80,13 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         None if error.is::<api::ServerError>() => {
             Some("give another address with --listen, or stop the program that uses this one".to_owned())
         }
-        None => registry_error_in(error).and_then(|error| hints::for_code(error.code())).map(str::to_owned),
+        None => registry_error_in(error).and_then(hint_for),
     }
+}
+
+/// Returns the next step after an error of the registry on this machine.
+pub fn hint_for(error: &registry::Error) -> Option<String> {
+    hints::for_local_code(error.code()).map(str::to_owned)
 }
 
 /// The stable code of an error.

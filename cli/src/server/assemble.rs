@@ -7,11 +7,14 @@ use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
-use registry::{Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, Store, StoreOptions};
+use registry::{
+    Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, NodeDescription, Store, StoreOptions,
+};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::builds::BuildWorkers;
 use super::caches::drop_expired_entries;
@@ -67,7 +70,7 @@ impl Assembled {
         let auditing = tokio::spawn(audit(self.builder.clone()));
         let preparing = tokio::spawn(prepare(self.builder, self.invoker.clone(), self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
-        let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
+        let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock, self.store.clone()));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let embedding = tokio::spawn(make_vectors(self.store.clone()));
         let firing = tokio::spawn(fire_tasks(self.invoker.clone()));
@@ -111,13 +114,16 @@ async fn leave(store: &Store, keeping: Option<JoinHandle<()>>) {
 /// Compiles and loads the language images before the first tool needs them. Until then the server answers requests and
 /// is not ready. A failure is tried again: the machine may have been short of memory.
 async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
-    let mut pause = PREPARE_PAUSE_MIN;
+    let (mut pause, began) = (PREPARE_PAUSE_MIN, Instant::now());
     loop {
         match builder.prepare().await {
             Ok(image) => {
                 invoker.load_early(&image);
                 readiness.has(IMAGES);
-                tracing::debug!("the language images are ready");
+                tracing::info!(
+                    duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+                    "the language image is ready"
+                );
                 return;
             }
             Err(error) => {
@@ -164,10 +170,14 @@ async fn watch_runners(runners: Option<watch::Receiver<usize>>, readiness: Readi
     }
 }
 
-async fn serve_metrics(metrics: Option<(Server, Metrics)>, clock: Clock) {
+async fn serve_metrics(metrics: Option<(Server, Metrics)>, clock: Clock, store: Store) {
     let Some((server, metrics)) = metrics else { return };
     let upkeep = metrics.clone().run_upkeep();
-    server.serve_metrics(&clock, move || metrics.render(), upkeep).await;
+    let render = move || {
+        store.measure_connections();
+        metrics.render()
+    };
+    server.serve_metrics(&clock, render, upkeep).await;
 }
 
 /// Starts the metrics listener and recorder, if configured. Samples recorded before this are lost.
@@ -240,6 +250,11 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         },
     )
     .await?;
+    store.describe_node(NodeDescription {
+        name: machine_name(),
+        address: server.local_address().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    });
     begin(&store).await?;
     let artifacts = settings.storage.open(&data, &keys).await?;
     let program = program()?;
@@ -292,6 +307,11 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     })
 }
 
+/// The name of this machine or container; empty when the kernel does not tell.
+fn machine_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| String::new(), |name| name.trim().to_owned())
+}
+
 /// The URL that clients reach the server by, for links to it.
 fn base_url(settings: &Settings, server: &Server) -> String {
     let local = || format!("http://{}", server.local_address());
@@ -308,9 +328,12 @@ fn find_git() -> anyhow::Result<GitProgram> {
 /// [`node::keep`] waits for them.
 async fn begin(store: &Store) -> anyhow::Result<()> {
     if store.is_shared() {
-        return Ok(store.heartbeat().await?);
+        store.heartbeat().await?;
+        store.count_nodes().await?;
+        return Ok(());
     }
     let closed = store.close_orphans().await?;
+    store.count_nodes().await?;
     if closed > 0 {
         tracing::warn!(closed, "some runs of an earlier start did not finish; their history records are closed");
     }

@@ -41,6 +41,9 @@ impl Heartbeats {
         if let Err(error) = &beaten {
             tracing::warn!(%error, "other servers cannot see this one: the database took no heartbeat");
         }
+        if let Err(error) = store.count_nodes().await {
+            tracing::debug!(%error, "the servers of the database cannot be counted");
+        }
         if self.may_judge(beaten.is_ok()) {
             close_orphans(store).await;
         }

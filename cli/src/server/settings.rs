@@ -67,7 +67,7 @@ impl DataArguments {
         self.clone().location_or(file.data, file.database)
     }
 
-    fn location_or(self, data: Option<PathBuf>, database: Option<String>) -> anyhow::Result<Location> {
+    pub(super) fn location_or(self, data: Option<PathBuf>, database: Option<String>) -> anyhow::Result<Location> {
         let from_file = database.as_deref().map(database_url).transpose()?;
         let database = self.database.clone().or(from_file).unwrap_or_default();
         Ok(Location { directory: self.directory_or(data)?, database })

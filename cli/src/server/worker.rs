@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use builder::{Worker, WorkerEndpoint, WorkerError};
 use clap::Args;
-use registry::{DataDir, KeyRing};
+use registry::{DataDir, KeyRing, inspect_database};
 use runner::Compiler;
 use serde_json::json;
 use tokio::sync::watch;
@@ -17,7 +17,7 @@ use super::registries;
 use super::serve::FORCED_EXIT_CODE;
 use super::settings::LOG_DEFAULT;
 use super::telemetry::{LogFormat, Telemetry};
-use super::{CACHE_KEY_LABEL, DataArguments, Signals, THIS_PROGRAM, program};
+use super::{CACHE_KEY_LABEL, DataArguments, Location, Signals, THIS_PROGRAM, program};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -47,8 +47,8 @@ pub struct WorkerArguments {
 
 /// The settings of a worker.
 struct WorkerSettings {
-    /// The server's data directory.
-    data: PathBuf,
+    /// The server's data directory, with its database.
+    location: Location,
     jobs: usize,
     cache: Option<PathBuf>,
     log: String,
@@ -65,7 +65,7 @@ impl WorkerSettings {
             builds: arguments.builds.or(file.take_builds()),
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
-            data: arguments.data.directory_or(file.data)?,
+            location: arguments.data.location_or(file.data, file.database)?,
         })
     }
 }
@@ -73,14 +73,19 @@ impl WorkerSettings {
 pub async fn run(arguments: WorkerArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let settings = WorkerSettings::read(arguments)?;
     let telemetry = Telemetry::start(&settings.log, settings.log_format, None)?;
+    let (stop, mut stopped) = watch::channel(false);
     let signals = Signals::catch()?;
+    require_known_schema(&settings.location).await?;
     let endpoint = WorkerEndpoint::new(workers_of(&settings)?, THIS_PROGRAM);
     let socket = endpoint.socket();
     let (config, compiler) = parts(&settings, &endpoint)?;
     let (worker, scratch) = Worker::open(config, compiler, endpoint)?;
-    prepare(&worker).await;
-    let (stop, stopped) = watch::channel(false);
-    let watching = tokio::spawn(watch_signals(signals, stop));
+    let watching = tokio::spawn(watch_signals(signals, stop, worker.builds_running()));
+    tokio::select! {
+        // The compiling child process ends with the future.
+        _ = stopped.wait_for(|stop| *stop) => {}
+        () = prepare(&worker) => {}
+    }
     let document = json!({"socket": socket, "jobs": settings.jobs});
     let message = format!("building for {} (parallel builds: {})", socket.display(), settings.jobs);
     let reporting = tokio::spawn(report_connection(worker.connected(), move || screen.answer(&document, || message)));
@@ -102,9 +107,26 @@ pub async fn run(arguments: WorkerArguments, screen: Screen) -> anyhow::Result<O
     }
 }
 
+/// Refuses to build for a database of another program, or of a newer release, whose server would refuse the worker. A worker needs
+/// no database: one that cannot be reached from here is no reason.
+async fn require_known_schema(location: &Location) -> anyhow::Result<()> {
+    match inspect_database(&location.database, &location.directory).await {
+        Ok(Some(_)) => {}
+        Ok(None) => tracing::info!(
+            data = %location.directory.display(),
+            "no server has used this data directory yet; the worker waits for one"
+        ),
+        Err(error @ (registry::Error::DatabaseNewer { .. } | registry::Error::DatabaseForeign { .. })) => {
+            return Err(error.into());
+        }
+        Err(error) => tracing::debug!(%error, "the database of the server cannot be looked at"),
+    }
+    Ok(())
+}
+
 /// The directory of workers within the data directory, which the server creates.
 fn workers_of(settings: &WorkerSettings) -> anyhow::Result<PathBuf> {
-    Ok(DataDir::open(&settings.data)?.workers())
+    Ok(DataDir::open(&settings.location.directory)?.workers())
 }
 
 /// The configuration and the compiler, with a key and a cache of their own: the server must not take their output for
@@ -119,6 +141,9 @@ fn parts(settings: &WorkerSettings, endpoint: &WorkerEndpoint) -> anyhow::Result
 
 /// Compiles the Python image and checks the sandbox before the first build needs them.
 async fn prepare(worker: &Worker) {
+    tracing::info!(
+        "preparing the language image, which takes seconds the first time; then the worker connects to its server"
+    );
     if let Err(error) = worker.prepare().await {
         tracing::error!(%error, "a language image does not compile; tools in this language cannot be built");
     }
@@ -132,9 +157,14 @@ async fn prepare(worker: &Worker) {
 }
 
 /// Stops the worker after its running builds at the first signal, and immediately at the second.
-async fn watch_signals(mut signals: Signals, stop: watch::Sender<bool>) {
+async fn watch_signals(mut signals: Signals, stop: watch::Sender<bool>, builds: watch::Receiver<usize>) {
     let signal = signals.next().await;
-    tracing::info!(%signal, "stopping after the running builds; a second signal stops at once");
+    match *builds.borrow() {
+        0 => tracing::info!(%signal, "stopping: no build is running"),
+        builds => {
+            tracing::info!(%signal, builds, "stopping after the running builds, for which the worker waits; a second signal stops at once")
+        }
+    }
     stop.send_replace(true);
     signals.next().await;
     std::process::exit(FORCED_EXIT_CODE);

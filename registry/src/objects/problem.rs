@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 impl Action {
-    const fn verb(self) -> &'static str {
+    pub const fn verb(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",

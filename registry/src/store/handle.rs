@@ -1,13 +1,14 @@
 //! The handle of the store, and the steps that its use cases share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use metrics::gauge;
 use tokio::sync::{Notify, watch};
 
 use super::corpus_models::CorpusModels;
 use super::data_keys::DataKeys;
-use super::database::{Database, Pool, Watch};
+use super::database::{Database, Pool, PoolCount, Watch};
 use super::kept_rows::KeptRows;
 use super::lost_commits::LostCommits;
 use super::page_tokens::PageTokens;
@@ -24,6 +25,8 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ids::BootId;
 use crate::memory_search::IndexCache;
+use crate::metrics::{CONNECTIONS, number};
+use crate::node::NodeDescription;
 use crate::secrets::KeyRing;
 
 /// The database of an installation; cheap to clone.
@@ -42,6 +45,8 @@ pub(super) struct Inner {
     pub config: Config,
     pub retention: Retention,
     pub boot: BootId,
+    /// What operators see of this server.
+    pub node: OnceLock<NodeDescription>,
     /// Rows in memory, which changes drop.
     pub kept: Arc<KeptRows>,
     pub _watch: Option<Watch>,
@@ -66,6 +71,22 @@ impl Store {
     /// Returns the id of this start of the process, which the records of its runs carry.
     pub fn boot(&self) -> &BootId {
         &self.0.boot
+    }
+
+    /// Sets the gauges of the connections to the database.
+    pub fn measure_connections(&self) {
+        let Inner { readers, lists, counters, .. } = &*self.0;
+        let pools = [
+            ("readers", Some(readers.count())),
+            ("lists", Some(lists.count())),
+            ("counters", counters.as_ref().map(Pool::count)),
+        ];
+        for (pool, count) in pools {
+            let Some(PoolCount { open, idle }) = count else { continue };
+            for (state, connections) in [("used", open.saturating_sub(idle)), ("idle", idle)] {
+                gauge!(CONNECTIONS, "pool" => pool, "state" => state).set(number(connections));
+            }
+        }
     }
 
     /// Prepares the database for the next months, and the statistics of its planner.

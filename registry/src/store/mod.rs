@@ -12,6 +12,7 @@ mod data_keys;
 mod database;
 mod deadline;
 mod handle;
+mod inspection;
 mod kept_rows;
 mod lost_commits;
 mod old_journal;
@@ -28,7 +29,7 @@ mod token_cache;
 mod transfer;
 mod writer;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Notify;
 
@@ -40,8 +41,10 @@ pub use caches::CACHES;
 use corpus_models::CorpusModels;
 use data_keys::DataKeys;
 use database::Database;
+pub use database::{DatabaseState, SchemaState};
 use handle::Inner;
 pub use handle::Store;
+pub use inspection::inspect_database;
 use kept_rows::KeptRows;
 use lost_commits::LostCommits;
 pub use options::{DatabaseLocation, StoreOptions};
@@ -126,6 +129,7 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
         keys: keys.clone(),
         data_keys: DataKeys::default(),
         boot,
+        node: OnceLock::new(),
         clock,
         config,
         retention,

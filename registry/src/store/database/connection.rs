@@ -12,9 +12,19 @@ use crate::store::deadline::Deadline;
 pub(in crate::store) type Running<'c, T, E = crate::error::Error> =
     Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
 
+/// The connections of a pool.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct PoolCount {
+    pub open: usize,
+    pub idle: usize,
+}
+
 /// Connections that are used in turns.
 pub(in crate::store) trait Connections: Send + Sync {
     fn acquire(&self) -> Running<'_, Connection, Failure>;
+
+    /// Returns the numbers of connections that are open, and of those that are not used.
+    fn count(&self) -> PoolCount;
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
@@ -90,6 +100,10 @@ impl Pool {
     /// Waits for a free connection.
     pub async fn acquire(&self) -> Result<Connection, Failure> {
         self.0.acquire().await
+    }
+
+    pub fn count(&self) -> PoolCount {
+        self.0.count()
     }
 
     pub async fn close(&self) {

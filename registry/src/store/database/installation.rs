@@ -17,10 +17,38 @@ impl Drop for Watch {
     }
 }
 
+/// A database that a server of this release can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseState {
+    /// The program with its version, such as `Postgres 16.2`.
+    pub product: String,
+    pub schema: SchemaState,
+    /// Connections that the database accepts from all clients together; `None` for a file.
+    pub connections_max: Option<u64>,
+}
+
+/// The schema of a database that a server of this release can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaState {
+    /// The first server creates it.
+    Empty,
+    /// The next server of this release applies the missing migrations.
+    Older {
+        applied: u32,
+        known: u32,
+    },
+    Current {
+        number: u32,
+    },
+}
+
 /// The database of an installation.
 pub(in crate::store) trait Database: Send + Sync {
     /// Creates the schema, or applies missing migrations. Returns the connection that did it.
     fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection>;
+
+    /// Returns the state of the database, which stays as it is. Fails as [`Database::create`] would, as far as that can be seen.
+    fn inspect(&self) -> Running<'_, DatabaseState>;
 
     /// Prepares the schema for the next months, and the statistics of the planner.
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()>;

@@ -11,9 +11,10 @@ mod template;
 mod text_search;
 mod value;
 
-pub(super) use connection::{Connection, Connections, Execute, Pool, Running, Session};
+pub(super) use connection::{Connection, Connections, Execute, Pool, PoolCount, Running, Session};
 pub(super) use failure::{Failure, FailureKind};
 pub(super) use installation::{Database, Hear, Watch};
+pub use installation::{DatabaseState, SchemaState};
 pub(super) use query::{Query, Statement};
 pub(super) use row::{Columns, FromColumn, Row, damaged, get};
 pub(super) use template::expanded;

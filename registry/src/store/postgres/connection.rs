@@ -17,7 +17,9 @@ use super::fragments::fragment;
 use super::row::Found;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX};
 use crate::error::Error;
-use crate::store::database::{Connection, Connections, Failure, Query, Row, Running, Session, Value, expanded};
+use crate::store::database::{
+    Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expanded,
+};
 use crate::store::deadline::Deadline;
 
 /// Opens a connection.
@@ -57,6 +59,10 @@ impl Connections for Reading {
             let connection = self.pool.acquire().await.map_err(failure)?;
             Ok(Connection::new(Open::new(connection, self.answer_time_max)))
         })
+    }
+
+    fn count(&self) -> PoolCount {
+        PoolCount { open: usize::try_from(self.pool.size()).unwrap_or(usize::MAX), idle: self.pool.num_idle() }
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -17,8 +17,16 @@ use super::statistics::analyze;
 use super::writing::writing_with;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Hear, Pool, Running, Statement, TextSearch, Watch, Window};
-use crate::store::sql::migrate::migrate;
+use crate::store::database::{
+    Connection, Database, DatabaseState, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window, get,
+};
+use crate::store::sql::migrate::{inspect, migrate};
+
+const SERVER: &str = "SELECT current_setting('server_version') AS version,
+    CAST(current_setting('max_connections') AS BIGINT) AS connections_max";
+
+const TABLES: &str =
+    "SELECT CAST(tablename AS TEXT) AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename";
 
 /// The address of a database.
 pub(in crate::store) struct Postgres {
@@ -48,6 +56,15 @@ impl Database for Postgres {
             migrate(&mut connection, &migrations::POSTGRES, clock).await?;
             create_months(&mut connection, clock.now()).await?;
             Ok(connection)
+        })
+    }
+
+    fn inspect(&self) -> Running<'_, DatabaseState> {
+        Box::pin(async {
+            let mut connection = self.connect().await?;
+            let state = inspect_server(&mut connection).await;
+            connection.close().await;
+            state
         })
     }
 
@@ -101,6 +118,19 @@ impl Database for Postgres {
     fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window) {
         search::add_matches(statement, search, window);
     }
+}
+
+async fn inspect_server(connection: &mut Connection) -> Result<DatabaseState> {
+    require_version(connection).await?;
+    require_encoding(connection).await?;
+    require_durability(connection).await?;
+    let row = Query::new(SERVER).fetch_one(&mut *connection).await?;
+    let (version, connections_max): (String, i64) = (get(&row, "version")?, get(&row, "connections_max")?);
+    let tables = Query::new(TABLES).fetch_all(&mut *connection).await?;
+    let tables = tables.iter().map(|row| get(row, "name")).collect::<Result<Vec<String>>>()?;
+    let schema = inspect(connection, &tables, &migrations::POSTGRES).await?;
+    let connections_max = u64::try_from(connections_max).ok();
+    Ok(DatabaseState { product: format!("Postgres {version}"), schema, connections_max })
 }
 
 /// Connections that are used in turns. Each is tested before its use: the network or the database may have failed since.

@@ -4,8 +4,35 @@ use super::row::get;
 use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Query};
+use crate::store::database::{Connection, Query, SchemaState};
 use migrations::{Migration, Migrations};
+
+/// The table of applied migrations.
+const TABLE: &str = "schema_migrations";
+
+/// Returns the state of a schema with these tables. Refuses what [`migrate`] refuses, and a schema with tables of another program only.
+pub(in crate::store) async fn inspect(
+    connection: &mut Connection,
+    tables: &[String],
+    migrations: &Migrations,
+) -> Result<SchemaState> {
+    if !tables.iter().any(|table| table == TABLE) {
+        return match tables.first() {
+            None => Ok(SchemaState::Empty),
+            Some(first) => {
+                Err(Error::DatabaseForeign { detail: format!("it has the table {first}, and none of lathe") })
+            }
+        };
+    }
+    let applied = applied_by_lathe(connection).await?;
+    check_known(&applied, migrations.list)?;
+    let number = |last: Option<u32>| last.unwrap_or(0);
+    let (applied, known) = (
+        number(applied.last().map(|(number, _)| *number)),
+        number(migrations.list.last().map(|migration| migration.number)),
+    );
+    Ok(if applied == known { SchemaState::Current { number: known } } else { SchemaState::Older { applied, known } })
+}
 
 /// Applies missing migrations. Refuses a database of a newer release, and migrations that were changed after they were
 /// applied.
@@ -23,7 +50,7 @@ pub(in crate::store) async fn migrate(
 
 async fn apply_missing(connection: &mut Connection, migrations: &Migrations, clock: &Clock) -> Result<()> {
     script(connection, migrations.table).await?;
-    let applied = applied(connection).await?;
+    let applied = applied_by_lathe(connection).await?;
     check_known(&applied, migrations.list)?;
     for migration in migrations.list.iter().skip(applied.len()) {
         script(connection, migration.up).await?;
@@ -37,6 +64,16 @@ pub(in crate::store) async fn applied(connection: &mut Connection) -> Result<Vec
     let query = Query::new("SELECT number, checksum FROM schema_migrations ORDER BY number");
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((get(row, "number")?, get(row, "checksum")?))).collect()
+}
+
+/// Like [`applied`]. Other programs have a table of this name, too, with other columns.
+async fn applied_by_lathe(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
+    applied(connection).await.map_err(|error| match error {
+        Error::Database { .. } => {
+            Error::DatabaseForeign { detail: format!("its table {TABLE} has the migrations of another program") }
+        }
+        error => error,
+    })
 }
 
 fn check_known(applied: &[(u32, String)], list: &[Migration]) -> Result<()> {

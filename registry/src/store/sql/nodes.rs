@@ -3,13 +3,17 @@
 
 use std::time::Duration;
 
+use metrics::gauge;
+
 use super::operations;
 use super::record_rows::{EndRow, RecordRows};
-use super::row::{get, parsed};
+use super::row::{get, parsed, timestamp, unsigned};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::{BootId, InvocationId};
+use crate::metrics::{NODES as NODES_SEEN, number};
+use crate::node::{Node, NodeDescription};
 use crate::record::{FinishedRun, ORPHANED, Outcome, RunEnd};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
@@ -17,8 +21,19 @@ use crate::store::handle::Store;
 /// Time after its last heartbeat from which a server counts as gone, in milliseconds.
 const GONE_AFTER_MS: i64 = 10_000;
 
-const SEE: &str = "INSERT INTO nodes (boot, started_at, seen_at) VALUES ($1, {now}, {now})
+const SEE: &str =
+    "INSERT INTO nodes (boot, name, address, version, started_at, seen_at) VALUES ($1, $2, $3, $4, {now}, {now})
     ON CONFLICT (boot) DO UPDATE SET seen_at = excluded.seen_at";
+
+/// The servers of a list. More do not share one database.
+const NODES_MAX: i64 = 1_000;
+
+/// By the clock of the database, from which heartbeats are.
+const NODES: &str = "SELECT n.boot, n.name, n.address, n.version, n.started_at, {now} - n.seen_at AS seen_ms,
+        (SELECT count(*) FROM tool_leases l WHERE l.boot = n.boot AND l.operation IS NOT NULL) AS leases,
+        (SELECT count(*) FROM builds b WHERE b.boot = n.boot AND b.state = 'running') AS builds,
+        (SELECT count(*) FROM inv_open o WHERE o.boot = n.boot) AS runs
+    FROM nodes n ORDER BY n.started_at, n.boot LIMIT $1";
 
 const FORGET_GONE: &str = "DELETE FROM nodes WHERE boot <> $1 AND seen_at < {now} - $2";
 
@@ -45,10 +60,37 @@ impl Store {
     /// Time after which a server that calls [`Store::heartbeat`] without a failure has seen all others that are there.
     pub const GONE_AFTER: Duration = Duration::from_millis(GONE_AFTER_MS.unsigned_abs());
 
+    /// Sets what operators see of this server. Heartbeats before the first call have nothing of it.
+    pub fn describe_node(&self, description: NodeDescription) {
+        self.0.node.get_or_init(|| description);
+    }
+
     /// Notes that this server is there, by the clock of the database.
     pub async fn heartbeat(&self) -> Result<()> {
-        let boot = self.0.boot.clone();
-        self.write(move |connection| Box::pin(async move { see(connection, &boot).await })).await
+        let (boot, node) = self.this_node();
+        self.write(move |connection| Box::pin(async move { see(connection, (&boot, &node)).await })).await
+    }
+
+    /// Lists the servers that have been seen, also some that are gone for a few seconds, from the oldest on.
+    pub async fn list_nodes(&self) -> Result<Vec<Node>> {
+        let rows = Query::new(NODES).bind(NODES_MAX).fetch_all(self.readers()).await?;
+        rows.iter().map(read_node).collect()
+    }
+
+    /// Counts the servers that are there, for the metrics.
+    pub async fn count_nodes(&self) -> Result<u64> {
+        // The server of a data directory has its lock.
+        let nodes: u64 = if self.is_shared() {
+            Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", self.readers()).await?
+        } else {
+            1
+        };
+        gauge!(NODES_SEEN).set(number(usize::try_from(nodes).unwrap_or(usize::MAX)));
+        Ok(nodes)
+    }
+
+    fn this_node(&self) -> (BootId, NodeDescription) {
+        (self.0.boot.clone(), self.0.node.get().cloned().unwrap_or_default())
     }
 
     /// Notes that this server has ended, with nothing left open.
@@ -65,10 +107,11 @@ impl Store {
 
     /// Ends the operations, leases, builds and runs of servers that are gone. Returns the number of runs.
     pub async fn close_orphans(&self) -> Result<u64> {
-        let (boot, now, is_shared) = (self.0.boot.clone(), self.0.clock.now(), self.0.database.is_shared());
+        let (boot, node) = self.this_node();
+        let (now, is_shared) = (self.0.clock.now(), self.0.database.is_shared());
         let found = self.write(move |connection| {
             Box::pin(async move {
-                see(connection, &boot).await?;
+                see(connection, (&boot, &node)).await?;
                 // The server of a data directory has its lock, so all others are gone.
                 let gone_after = if is_shared { GONE_AFTER_MS } else { i64::MIN };
                 Query::new(FORGET_GONE).bind(boot.as_str()).bind(gone_after).execute(&mut *connection).await?;
@@ -94,9 +137,27 @@ pub(in crate::store) async fn count_nodes(connection: &mut Connection) -> Result
     Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", connection).await
 }
 
-async fn see(connection: &mut Connection, boot: &BootId) -> Result<()> {
-    Query::new(SEE).bind(boot.as_str()).execute(connection).await?;
+async fn see(connection: &mut Connection, (boot, node): (&BootId, &NodeDescription)) -> Result<()> {
+    let NodeDescription { name, address, version } = node;
+    let query = Query::new(SEE).bind(boot.as_str()).bind(name.as_str()).bind(address.as_str()).bind(version.as_str());
+    query.execute(connection).await?;
     Ok(())
+}
+
+fn read_node(row: &Row) -> Result<Node> {
+    let description =
+        NodeDescription { name: get(row, "name")?, address: get(row, "address")?, version: get(row, "version")? };
+    let seen_ms = get::<i64>(row, "seen_ms")?;
+    Ok(Node {
+        boot: parsed(row, "boot")?,
+        description,
+        started_at: timestamp(row, "started_at")?,
+        seen: Duration::from_millis(u64::try_from(seen_ms).unwrap_or(0)),
+        is_recent: seen_ms < GONE_AFTER_MS,
+        leases: unsigned(row, "leases")?,
+        builds: unsigned(row, "builds")?,
+        runs: unsigned(row, "runs")?,
+    })
 }
 
 /// A run of a server that is gone.

@@ -11,7 +11,9 @@ use sqlx::{AssertSqlSafe, Connection as _, Sqlite, SqlitePool};
 use super::errors::failure;
 use super::fragments::fragment;
 use super::row::Found;
-use crate::store::database::{Connection, Connections, Failure, Query, Row, Running, Session, Value, expanded};
+use crate::store::database::{
+    Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expanded,
+};
 use crate::store::deadline::Deadline;
 
 /// Instructions of SQLite's virtual machine between two checks of a deadline: less than a millisecond.
@@ -30,6 +32,10 @@ pub(super) struct Reading(pub SqlitePool);
 impl Connections for Reading {
     fn acquire(&self) -> Running<'_, Connection, Failure> {
         Box::pin(async { Ok(Connection::new(Open(self.0.acquire().await.map_err(failure)?))) })
+    }
+
+    fn count(&self) -> PoolCount {
+        PoolCount { open: usize::try_from(self.0.size()).unwrap_or(usize::MAX), idle: self.0.num_idle() }
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -14,9 +14,15 @@ use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window};
-use crate::store::sql::migrate::migrate;
+use crate::store::database::{
+    Connection, Database, DatabaseState, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window, get,
+};
+use crate::store::sql::migrate::{inspect, migrate};
 use crate::store::sql::search_rebuild::index_missing;
+
+const VERSION: &str = "SELECT sqlite_version() AS version";
+
+const TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
 /// The number of `synchronous=FULL`.
 const SYNCHRONOUS_FULL: i64 = 2;
@@ -46,6 +52,18 @@ impl Database for Sqlite {
             index_missing(&mut connection).await?;
             self.path.parent().map_or(Ok(()), sync_folder)?;
             Ok(connection)
+        })
+    }
+
+    fn inspect(&self) -> Running<'_, DatabaseState> {
+        Box::pin(async {
+            let mut connection = alone(reader_options(&self.path).connect().await.map_err(failure)?);
+            let version: String = Query::new(VERSION).fetch_column("version", &mut connection).await?;
+            let tables = Query::new(TABLES).fetch_all(&mut connection).await?;
+            let tables = tables.iter().map(|row| get(row, "name")).collect::<Result<Vec<String>>>()?;
+            let schema = inspect(&mut connection, &tables, &migrations::SQLITE).await;
+            connection.close().await;
+            Ok(DatabaseState { product: format!("SQLite {version}"), schema: schema?, connections_max: None })
         })
     }
 
@@ -99,7 +117,7 @@ impl Database for Sqlite {
 }
 
 async fn require_version(connection: &mut Connection) -> Result<()> {
-    let found: String = Query::new("SELECT sqlite_version() AS version").fetch_column("version", connection).await?;
+    let found: String = Query::new(VERSION).fetch_column("version", connection).await?;
     if numbers(&found) < numbers(VERSION_MIN) {
         return Err(Error::SqliteTooOld { found, required: VERSION_MIN });
     }
