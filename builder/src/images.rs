@@ -1,16 +1,25 @@
 //! The images that this release ships, one for each interpreted language.
 
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use registry::{Artifacts, Language};
 use runner::{Compiler, Maker, NativeCode};
 use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
 use crate::blocking::blocking;
 use crate::component::{Image, ShippedImage};
 use crate::error::Error;
+use crate::progress::{Progress, milliseconds};
 use crate::steps::inspect;
 use crate::toolchain::languages::CONVENTIONS;
+
+/// Time after which a build says that it waits for compiled code. Code from the cache is there sooner.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+/// Interval of the lines about code that is being compiled.
+const SHOWN_EVERY: Duration = Duration::from_secs(5);
 
 /// The images and their compiled code on this node. Clones share them.
 #[derive(Clone)]
@@ -89,8 +98,40 @@ impl Images {
     pub async fn ready(&self, language: Language) -> Result<ReadyImage, Error> {
         let lazy = self.lazy(language)?;
         let image = self.unpacked(lazy).await?;
-        let code = self.compiler.ready(&image.digest, Maker::Platform, self.component(lazy.shipped)).await?;
+        let compiling = OnceLock::new();
+        let component = async {
+            tracing::info!(language = language.as_str(), "compiling a language image, once on this machine");
+            compiling.get_or_init(now);
+            self.component(lazy.shipped).await
+        };
+        let code = self.compiler.ready(&image.digest, Maker::Platform, component).await?;
+        if let Some(begun) = compiling.get() {
+            let duration_ms = milliseconds(begun.elapsed());
+            tracing::info!(language = language.as_str(), duration_ms, "a language image is compiled");
+        }
         Ok(ReadyImage { image, code })
+    }
+
+    /// Like [`Images::ready`]. While the code is compiled, the log of the build gets lines, so that its reader knows what it waits for.
+    ///
+    /// # Errors
+    /// Those of [`Images::ready`].
+    pub async fn ready_with_progress(&self, language: Language, progress: &Progress) -> Result<ReadyImage, Error> {
+        let mut ready = pin!(self.ready(language));
+        if let Ok(done) = timeout(SHOWN_AFTER, &mut ready).await {
+            return done;
+        }
+        let name = language.as_str();
+        progress.line(format!(
+            "the code of the {name} image is being compiled: once on this machine, and again after an upgrade"
+        ));
+        let begun = now();
+        loop {
+            match timeout(SHOWN_EVERY, &mut ready).await {
+                Ok(done) => return done,
+                Err(_) => progress.line(format!("the {name} image: {} s so far", begun.elapsed().as_secs())),
+            }
+        }
     }
 
     fn lazy(&self, language: Language) -> Result<&LazyImage, Error> {
@@ -127,4 +168,9 @@ impl Images {
         }
         Ok(component.to_vec())
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the duration is only shown")]
+fn now() -> Instant {
+    Instant::now()
 }

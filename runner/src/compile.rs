@@ -4,6 +4,7 @@ mod attempts;
 mod child;
 mod maker;
 
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
@@ -190,6 +191,7 @@ impl Compiler {
             .args(arguments)
             .args((maker == Maker::Author).then_some("--author"))
             .env_clear()
+            .env(THREADS_VARIABLE, threads_of(maker).to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -204,6 +206,21 @@ impl Compiler {
             .map_err(|_| lost(format!("it took longer than {} s", WALL_MAX.as_secs())))?
             .map_err(|error| lost(error.to_string()))?;
         code_of(output)
+    }
+}
+
+/// Threads that compile for an author, whose component must not take the cores of others.
+const AUTHOR_THREADS: usize = 1;
+/// Threads that compile an image, on which every tool of its language waits. Each needs some megabytes of the child's memory, and
+/// more threads than functions of similar size wait for each other.
+const IMAGE_THREADS_MAX: usize = 8;
+/// The variable from which Wasmtime's thread pool takes its size.
+const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
+
+fn threads_of(maker: Maker) -> usize {
+    match maker {
+        Maker::Author => AUTHOR_THREADS,
+        Maker::Platform => std::thread::available_parallelism().map_or(1, NonZero::get).min(IMAGE_THREADS_MAX),
     }
 }
 

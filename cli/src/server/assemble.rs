@@ -126,6 +126,12 @@ async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
                 );
                 return;
             }
+            Err(error) if error.is_passing() => {
+                readiness
+                    .lacks(IMAGES, "compiling an image was interrupted, and is tried again; the log has the reason");
+                let again_s = pause.as_secs();
+                tracing::warn!(%error, again_s, "compiling a language image was interrupted; the server tries it again");
+            }
             Err(error) => {
                 readiness.lacks(IMAGES, "an image does not compile; the log has the reason");
                 tracing::error!(%error, "a language image does not compile; tools in this language cannot be built");
@@ -289,7 +295,8 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let git = parts.git.clone();
     let runners = parts.invoker.runners_alive();
     let app = App::new(parts);
-    app.readiness().lacks(IMAGES, "the images are being compiled");
+    app.readiness()
+        .lacks(IMAGES, "the image of Python is being compiled, once on this machine; the log says when it is ready");
     let has_workers = is_external(settings);
     Ok(Assembled {
         server,

@@ -144,8 +144,14 @@ async fn prepare(worker: &Worker) {
     tracing::info!(
         "preparing the language image, which takes seconds the first time; then the worker connects to its server"
     );
-    if let Err(error) = worker.prepare().await {
-        tracing::error!(%error, "a language image does not compile; tools in this language cannot be built");
+    match worker.prepare().await {
+        Ok(()) => {}
+        Err(error) if error.is_passing() => {
+            tracing::warn!(%error, "compiling a language image was interrupted; the next build tries it again");
+        }
+        Err(error) => {
+            tracing::error!(%error, "a language image does not compile; tools in this language cannot be built")
+        }
     }
     if let Err(missing) = worker.sandbox().await {
         tracing::warn!(

@@ -78,7 +78,7 @@ impl JavaScript {
     /// When a package cannot be fetched, the sources do not bundle, or the script does not run.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
-        let ready = progress.step("image", self.images.ready(Language::JavaScript)).await?;
+        let ready = progress.step("image", self.images.ready_with_progress(Language::JavaScript, progress)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
         let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
         let mut files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();

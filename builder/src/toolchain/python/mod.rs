@@ -44,7 +44,8 @@ impl Python {
     /// When a package cannot be fetched, or the code does not compile or import.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
-        let ReadyImage { image, code } = progress.step("image", self.images.ready(Language::Python)).await?;
+        let ReadyImage { image, code } =
+            progress.step("image", self.images.ready_with_progress(Language::Python, progress)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
         let fetched = progress.step("dependencies", fetch).await?;
         let snapshot = match packages_apart(&files, &fetched) {
