@@ -27,6 +27,7 @@
 //! | `operations` | metrics, logs, traces and overload |
 //! | `confirmation` | confirmations that agents ask for |
 //! | `content` | content blocks and log messages of tools in every language |
+//! | `documents` | the commands of the README, the tutorial and the guides |
 //! | `contract` | the HTTP contract: every operation, parameter and status |
 //! | `calls` | calls of tools by tools |
 //! | `cli` | the commands of `lathe` |
@@ -46,6 +47,7 @@ mod cli;
 mod confirmation;
 mod content;
 mod contract;
+mod documents;
 mod durability;
 mod egress;
 mod git;

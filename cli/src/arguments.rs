@@ -1,5 +1,6 @@
 //! The command line. Each command's arguments are in the command's file.
 
+mod tips;
 mod usage;
 
 use std::ffi::OsString;
@@ -127,6 +128,8 @@ impl Arguments {
         let read =
             parsed.and_then(|matches| Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
         read.map_err(|error| {
+            let words: Vec<String> = line.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            let error = tips::with_options(error, &command, &words);
             if error.use_stderr() {
                 let report = Report { is_json: line.iter().any(|word| word == "--json"), is_verbose: false };
                 report.show_invalid_command_line(summary(&error.to_string()));
@@ -143,12 +146,21 @@ pub fn command() -> clap::Command {
     usage::in_order(Arguments::command())
 }
 
+/// Variables of the environment that are not read, and are probably misspelt, each with the one that was meant.
+pub fn misspelt_variables() -> Vec<(String, String)> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    tips::misspelt_variables(&command(), names)
+}
+
 /// The first paragraph of an error of clap, without its label.
 fn summary(text: &str) -> &str {
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim()
 }
 
+#[cfg(test)]
+#[path = "arguments/tests/documents.rs"]
+mod documents;
 #[cfg(test)]
 #[path = "arguments/tests/reference.rs"]
 mod reference;

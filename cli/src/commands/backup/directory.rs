@@ -20,7 +20,7 @@ pub struct BackupDirectory {
 }
 
 impl BackupDirectory {
-    /// Creates the directory, or takes an empty one, outside of the data directory.
+    /// Creates the directory with those above it, or takes an empty one, outside of the data directory.
     pub fn create(root: &Path, data: &Path, manifest: Manifest) -> anyhow::Result<Self> {
         let creating = || format!("creating {}", root.display());
         let existing = match fs::read_dir(root) {
@@ -32,7 +32,7 @@ impl BackupDirectory {
             return Err(Failure::coded("not_empty", format!("{} is not empty", root.display()), hint));
         }
         if existing.is_none() {
-            DirBuilder::new().mode(0o700).create(root).with_context(creating)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(root).with_context(creating)?;
         }
         let backup = Self { root: root.to_owned(), manifest, is_finished: false };
         if root.canonicalize()?.starts_with(data.canonicalize()?) {
