@@ -13,7 +13,7 @@ mod render;
 
 use std::time::Duration;
 
-use registry::{BuildId, InvocationId, OperationId, Permission};
+use registry::{BuildId, InvocationId, KeyEnd, OperationId, Permission};
 
 use crate::extract::Problem;
 
@@ -29,7 +29,13 @@ pub enum Error {
     MethodNotAllowed,
     #[error("Credentials are missing, expired or wrong.")]
     Unauthenticated,
-    #[error("The operation needs the permission {permission}.")]
+    /// The secret of the key is right, so its holder may know more than others.
+    #[error("{}", key_ended(.0))]
+    KeyEnded(KeyEnd),
+    #[error(
+        "The operation needs the permission {permission}, which your role does not grant. An administrator of the organization \
+         grants it: `lathe role list` shows the roles with it, `lathe user set-role USER ROLE` gives a user one of them."
+    )]
     Forbidden { permission: Permission },
     #[error("The header x-org-id names another organization than that of the credentials.")]
     OrganizationDiffers,
@@ -140,6 +146,17 @@ pub enum Kind {
 /// Whole seconds, rounded up, so that a client that waits as long as told is not refused again.
 pub(crate) fn whole_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+fn key_ended(end: &KeyEnd) -> String {
+    let ended = match end {
+        KeyEnd::Expired { at } => format!("The API key expired at {at}."),
+        KeyEnd::Revoked { at } => format!("The API key was revoked at {at}."),
+    };
+    format!(
+        "{ended} Sign in with another key of the user: `lathe key create` makes one, `lathe key create --user USER` of an \
+         administrator makes one for a user without a key."
+    )
 }
 
 fn interrupted(runs: &[InvocationId]) -> String {

@@ -124,6 +124,7 @@ impl Checker<'_> {
                 input: input(check),
                 variables,
                 mocks: &Mocks(mocks),
+                tool_mocks: Some(&check.tool_mocks),
                 clock: check.clock,
                 conversation: check.conversation.clone(),
                 events: Box::new(drop),

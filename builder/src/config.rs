@@ -17,6 +17,7 @@
 //! | `crate_index` | `crates.io`, or the URL of a sparse index of crates | none: dependencies are refused |
 //! | `workers` | the socket of build workers, which then build all components | none: this process builds them |
 //! | `builds` | running and waiting builds, of the process and of one organisation | 2 and 16, of one organisation 2 and 12 |
+//! | `place` | the place that messages name | this server |
 //! | `limits_max` | the highest limits that a version may set | see `runner::Limits` |
 
 use std::path::PathBuf;
@@ -31,6 +32,34 @@ use crate::workers::endpoint::WorkerEndpoint;
 const PARALLEL_BUILDS_MAX: usize = 2;
 /// Waiting builds. A build takes a few seconds; further builds would exceed the time that a build may wait.
 const QUEUED_BUILDS_MAX: usize = 16;
+
+/// The place where builds run, for messages about what is missing there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BuildPlace {
+    /// A server or its worker. The author asks its operator.
+    #[default]
+    Server,
+    /// The author's machine, in a local test.
+    Machine,
+}
+
+impl BuildPlace {
+    /// The noun for messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "this server",
+            Self::Machine => "this machine",
+        }
+    }
+
+    /// The next step when a setting has to name a program: who sets it, and where.
+    pub(crate) fn set(self, option: &str, variable: &str) -> String {
+        match self {
+            Self::Server => format!("its operator names another one with `lathe serve {option}` or {variable}"),
+            Self::Machine => format!("`lathe tool test {option}` or {variable} names another one"),
+        }
+    }
+}
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -49,6 +78,7 @@ pub struct Config {
     pub crate_index: Option<String>,
     pub workers: Option<WorkerEndpoint>,
     pub builds: Bounds,
+    pub place: BuildPlace,
     pub limits_max: Limits,
 }
 
@@ -73,6 +103,7 @@ impl Config {
             crate_index: None,
             workers: None,
             builds: Bounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
+            place: BuildPlace::default(),
             limits_max: Limits::MAX,
         }
     }

@@ -146,6 +146,12 @@ impl Error {
         }
     }
 
+    /// Whether a child process was killed or could not be started, so that the next attempt may succeed.
+    #[must_use]
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::Runner(runner::Error::ProcessLost { .. }))
+    }
+
     /// The stage that ended the build.
     #[must_use]
     pub fn stage(&self) -> &'static str {

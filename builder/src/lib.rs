@@ -17,6 +17,7 @@ pub mod directory;
 mod error;
 pub mod gate;
 mod images;
+mod io_error;
 mod local;
 mod metrics;
 mod package_audit;
@@ -37,7 +38,7 @@ mod workers;
 
 pub use checks::Checked;
 pub use component::Image;
-pub use config::Config;
+pub use config::{BuildPlace, Config};
 pub use decoded_text::{NotText, decode_text};
 pub use error::{Error, ErrorKind, Location};
 pub use local::{LocalBuilder, LocalRun};

@@ -90,6 +90,7 @@ impl LocalBuilder {
             input,
             variables,
             mocks: &built.mocks,
+            tool_mocks: None,
             clock: None,
             conversation: None,
             events,

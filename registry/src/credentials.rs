@@ -51,6 +51,13 @@ pub enum SignedIn {
     Refused(SignInRefused),
 }
 
+/// The end of an API key, for whoever has its secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyEnd {
+    Expired { at: Timestamp },
+    Revoked { at: Timestamp },
+}
+
 /// The reason why an attempt to sign in was refused. It does not reveal which part of the credentials is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignInRefused {

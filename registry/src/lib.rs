@@ -83,6 +83,7 @@ mod source_names;
 mod storage_url;
 mod store;
 mod strict_json;
+mod suggestion;
 mod tags;
 mod tape;
 mod text_type;
@@ -133,7 +134,7 @@ pub use content::{
     ResourceContents,
 };
 pub use conversation::{Conversation, NewConversation, Simulation};
-pub use credentials::{IssuedKey, NewOrganization, SignIn, SignInRefused, SignedIn};
+pub use credentials::{IssuedKey, KeyEnd, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
 pub use download::DownloadToken;
@@ -210,6 +211,7 @@ pub use store::{
     TransferObserver, TransferProgress, TransferStep, inspect_database,
 };
 pub use strict_json::{check_json, parse_json};
+pub use suggestion::{closest, did_you_mean, suggest_in};
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::invalid_value::InvalidValue;
+use crate::suggestion::did_you_mean;
 
 macro_rules! permissions {
     ($($(#[doc = $doc:literal])* $name:ident = $wire:literal,)*) => {
@@ -53,12 +53,16 @@ permissions! {
 
 impl Permission {
     /// Parses a permission that a role can grant.
-    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+    ///
+    /// # Errors
+    /// When there is no such permission, with the names of all that roles can grant.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let found = Self::grantable().find(|permission| permission.as_str() == text);
-        found.ok_or(InvalidValue::new(
-            "permission",
-            "must be a permission in docs/reference/permissions.md, such as Tool:InvokeTool",
-        ))
+        found.ok_or_else(|| {
+            let names: Vec<_> = Self::grantable().map(Self::as_str).collect();
+            let suggestion = did_you_mean(text, names.iter().copied());
+            format!("must be a permission that roles can grant: {}{suggestion}", names.join(", "))
+        })
     }
 
     /// The permissions that roles can grant.

@@ -90,6 +90,24 @@ fn shown(digest: Option<&Digest>) -> String {
     digest.map_or_else(|| "none".to_owned(), ToString::to_string)
 }
 
+/// The reason why a run has no recording to replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TapeAbsence {
+    #[error("it has not ended yet; wait for its end")]
+    Running,
+    #[error(
+        "the server itself ran this built-in tool, and only runs of published tools are recorded; call the tool again"
+    )]
+    BuiltIn,
+    #[error(
+        "it has no recording: the recording has expired (`--tape-hours`), the operator or the tool turned recording off, or \
+         the runner process of the run died; run the tool again"
+    )]
+    NotKept,
+    #[error("another release of Lathe recorded it; run the tool again")]
+    OtherRelease,
+}
+
 /// A refusal of a call, or a fault of the host.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -99,7 +117,10 @@ pub enum Error {
     VersionDeprecated(Box<DeprecatedVersion>),
     #[error("the turn does not present the tool {tool}; it presents {}", listed(.presented))]
     ToolNotPresented { tool: String, presented: Vec<String> },
-    #[error("the operation needs the permission {permission}")]
+    #[error(
+        "the operation needs the permission {permission}, which the user's role does not grant; an administrator of the \
+         organization grants it"
+    )]
     Forbidden { permission: Permission },
     #[error("a person has to confirm each call of {tool_name}, and this call has no confirmation")]
     ConfirmationMissing { tool_name: String },
@@ -128,10 +149,8 @@ pub enum Error {
         "tools call each other in a cycle, or too deeply: over HTTP more than three deep, as calls of tools more than eight deep"
     )]
     LoopDetected,
-    #[error(
-        "the run has no tape: it has not ended, its runner process died, recording was turned off, or the tape has expired"
-    )]
-    TapeMissing,
+    #[error("the run cannot be replayed: {0}")]
+    TapeMissing(TapeAbsence),
     #[error("the run cannot be replayed: its tape exceeded the size limit")]
     TapeCut,
     #[error("the tape of the run is damaged")]
@@ -146,8 +165,12 @@ pub enum Error {
     HumanRequestClosed,
     #[error("the answer does not fit the question: {reason}")]
     HumanResponse { reason: String },
-    #[error("the agent has no tool {name} that this user may call, and there is no control tool of this name")]
-    RunToolUnknown { name: String },
+    #[error("the agent has no tool {name} that this user may call, and there is no control tool of this name{meant}")]
+    RunToolUnknown {
+        name: String,
+        /// `; did you mean …?`, or an empty text.
+        meant: String,
+    },
     #[error("the operator of this server does not allow the model {name}; allowed models: {}", allowed.join(", "))]
     ModelNotAllowed { name: String, allowed: Vec<String> },
     #[error("max_tokens is {tokens}, but the operator of this server allows at most {tokens_max} tokens for a run")]
@@ -249,7 +272,7 @@ impl Error {
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
             | Self::LoopDetected
-            | Self::TapeMissing
+            | Self::TapeMissing(_)
             | Self::TapeCut
             | Self::TapeDamaged
             | Self::ReplaySubject { .. }
@@ -287,7 +310,7 @@ impl Error {
             Self::LoopDetected => "loop_detected",
             Self::Overloaded { .. } | Self::InputsFull { bound: QueueFull::Process, .. } => "overloaded",
             Self::TooManyRuns { .. } | Self::InputsFull { bound: QueueFull::Organization, .. } => "too_many_runs",
-            Self::TapeMissing => "tape_missing",
+            Self::TapeMissing(_) => "tape_missing",
             Self::TapeCut => "tape_cut",
             Self::TapeDamaged => "tape_damaged",
             Self::ReplaySubject { .. } => "replay_subject",

@@ -6,6 +6,7 @@
 mod child;
 mod compiled;
 mod cost;
+mod explain;
 mod input_schema;
 mod keywords;
 mod matcher;

@@ -34,6 +34,8 @@ use crate::run_documents::{self, Metadata};
 use crate::schema::{self, InputSchema, SchemaMatcher};
 use crate::tape::TapeMode;
 use crate::text::cut;
+use crate::tool_call::ToolCall;
+use crate::tool_mocks::{ToolMock, describe, with_tool_mocks};
 
 /// Requests without a mock that are listed.
 const UNANSWERED_MAX: usize = 5;
@@ -72,6 +74,8 @@ pub struct Trial<'a> {
     /// Variables that the version requires.
     pub variables: Variables,
     pub mocks: &'a Mocks,
+    /// Answers to calls of other tools. `None` for a run that may call none.
+    pub tool_mocks: Option<&'a [ToolMock]>,
     /// Start of the wall clock; the real time when it is `None`.
     pub clock: Option<Timestamp>,
     pub conversation: Option<Conversation>,
@@ -167,7 +171,11 @@ impl TrialRunner {
         let admitted = admission.admit(organization, 1)?;
         let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let unanswered = Arc::<Mutex<Vec<String>>>::default();
+        let tools = trial.tool_mocks.map(|mocks| (&trial.settings.calls, mocks));
         let (execution, mut ports) = self.prepare(trial, limits)?;
+        if let Some((declared, mocks)) = tools {
+            ports.http = with_tool_mocks(ports.http, declared, mocks);
+        }
         ports.http = noting_unanswered(ports.http, redactor.clone(), unanswered.clone());
         let executed = executor.run(Box::new(execution), ports).await?;
         let unanswered = std::mem::take(&mut *unanswered.lock());
@@ -244,7 +252,8 @@ impl TrialResult {
 fn noting_unanswered(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mutex<Vec<String>>>) -> HttpSender {
     Arc::new(move |request| {
         // Redacted before it is cut, since a part of a secret would not be found.
-        let name = redactor.text(format!("{} {}", request.method, request.url));
+        let call = ToolCall::of(&request).map(|call| describe(&call));
+        let name = redactor.text(call.unwrap_or_else(|| format!("{} {}", request.method, request.url)));
         let name = cut(name, UNANSWERED_BYTES_MAX);
         let (answer, unanswered) = (sender(request), unanswered.clone());
         Box::pin(async move {

@@ -20,22 +20,22 @@ use crate::harness::{
 const QUIET_TIME: Duration = Duration::from_millis(500);
 
 /// A project outside a git repository, of a user without a login.
-struct Project(TempDir);
+pub struct Project(TempDir);
 
 impl Project {
-    fn new(body: &str) -> Self {
+    pub fn new(body: &str) -> Self {
         let project = Self(TempDir::new().expect("a directory"));
         project.write("pyproject.toml", "[project]\nname = \"alone\"\n\n[tool.lathe]\n");
         project.body(body);
         project
     }
 
-    fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.0.path().join("alone")
     }
 
     /// Writes a file atomically, so that a watcher never sees a part of it.
-    fn write(&self, path: &str, text: &str) {
+    pub fn write(&self, path: &str, text: &str) {
         let (file, new) = (self.path().join(path), self.0.path().join("new"));
         fs::create_dir_all(file.parent().expect("a parent")).expect("a directory");
         fs::write(&new, text).expect("a file");
@@ -43,7 +43,7 @@ impl Project {
     }
 
     /// Appends to a file in place, in one write.
-    fn append(&self, path: &str, text: &str) {
+    pub fn append(&self, path: &str, text: &str) {
         let file = fs::File::options().append(true).open(self.path().join(path));
         file.and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
     }
@@ -52,7 +52,7 @@ impl Project {
         self.write("tool.py", &format!("async def {SIGNATURE}:\n    {body}\n"));
     }
 
-    fn check(&self, name: &str, check: &Value) {
+    pub fn check(&self, name: &str, check: &Value) {
         self.write(&format!("checks/{name}.json"), &check.to_string());
     }
 
@@ -64,12 +64,12 @@ impl Project {
         command
     }
 
-    fn test(&self, arguments: &[&str]) -> Said {
+    pub fn test(&self, arguments: &[&str]) -> Said {
         Said::from(self.command(&[&["tool", "test", "alone"], arguments].concat()).output().expect("the program ends"))
     }
 }
 
-fn echo() -> Project {
+pub fn echo() -> Project {
     Project::new("return tool_input")
 }
 

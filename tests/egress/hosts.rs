@@ -53,6 +53,17 @@ fn internal_addresses_are_refused_in_every_notation() {
     for said in ask(&tool, &urls.collect()) {
         assert_eq!((&said["type"], &said["code"]), (&json!("EgressRefused"), &json!("denied")), "{said}");
         assert!(said["message"].as_str().expect("text").contains("not on the public Internet"), "{said}");
+        assert!(said["message"].as_str().expect("text").contains("`--egress-networks`"), "{said}");
+    }
+    // An author who lists the host is not refused a second time without a warning.
+    let undeclared = asking(&team, &["api.example.com"]);
+    for (url, is_private) in
+        [("http://127.0.0.1:8000/", true), ("http://localhost:8000/", true), ("https://example.com/", false)]
+    {
+        let said = ask(&undeclared, &json!([{"url": url}]));
+        let message = said[0]["message"].as_str().expect("text");
+        assert!(message.contains("add \"") && message.contains("to it and publish again"), "{message}");
+        assert_eq!(message.contains("--egress-networks"), is_private, "{message}");
     }
     assert_eq!(site.connections(), 0);
 }

@@ -41,7 +41,10 @@ impl AccessCheck {
             Some(token) => self.identify_client(token, request).await?,
             None => credentials.principal(&self.store).await?,
         };
-        let principal = principal.ok_or(Error::Unauthenticated)?;
+        let principal = match principal {
+            Some(principal) => principal,
+            None => return Err(credentials.refused(&self.store).await?),
+        };
         request.organization.require(principal.organization.as_str())?;
         Ok(principal)
     }

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use registry::{ApiKeyId, Digest, Principal, Store, is_access_token};
 use serde_json::json;
 
+use crate::error::Error;
+
 /// Length of the `Authorization` header. Longer headers are not decoded; every name with its token is shorter.
 const HEADER_BYTES_MAX: usize = 1024;
 
@@ -71,6 +73,15 @@ impl Credentials {
             None => store.authenticate(&self.secret).await?,
         };
         Ok(found.filter(|principal| self.may_be_of(principal)))
+    }
+
+    /// The error for credentials that are not right. The holder of a whole API key learns that it expired or was revoked.
+    pub(super) async fn refused(&self, store: &Store) -> registry::Result<Error> {
+        let ended = match &self.key {
+            Some(_) => store.find_key_end(&self.secret).await?,
+            None => None,
+        };
+        Ok(ended.map_or(Error::Unauthenticated, Error::KeyEnded))
     }
 
     /// Whether an API key stands in the place of an id token, which only routes for clients without a sign-in accept.

@@ -15,7 +15,7 @@ impl Error {
         match self {
             Self::NotFound => Kind::NotFound,
             Self::MethodNotAllowed => Kind::MethodNotAllowed,
-            Self::Unauthenticated => Kind::Unauthenticated,
+            Self::Unauthenticated | Self::KeyEnded(_) => Kind::Unauthenticated,
             Self::Forbidden { .. } | Self::OrganizationDiffers => Kind::Forbidden,
             Self::Invalid { .. } => Kind::Invalid,
             Self::Refused { .. } | Self::CutOff | Self::Malformed => Kind::BadRequest,
@@ -48,7 +48,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::MethodNotAllowed => "method_not_allowed",
-            Self::Unauthenticated => "unauthenticated",
+            Self::Unauthenticated | Self::KeyEnded(_) => "unauthenticated",
             Self::Forbidden { .. } => "permission_missing",
             Self::OrganizationDiffers => "organization_differs",
             Self::Invalid { .. } => "request_invalid",

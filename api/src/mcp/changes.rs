@@ -61,7 +61,9 @@ impl Watched {
     async fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, ErrorData> {
         let principal = match self.viewpoint.rights.check().await {
             Ok(principal) => principal,
-            Err(Error::Unauthenticated | Error::Forbidden { .. } | Error::NotFound) => return Ok(None),
+            Err(Error::Unauthenticated | Error::KeyEnded(_) | Error::Forbidden { .. } | Error::NotFound) => {
+                return Ok(None);
+            }
             Err(error) => return Err(failed(error)),
         };
         let reference = AgentReference::from(&self.viewpoint.agent);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{RawJson, ToolExposure};
+use registry::{RawJson, ToolExposure, did_you_mean};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use runner::{Catalogue, ListedSource, ListedTool, search_tools};
@@ -58,7 +58,14 @@ impl Exposed<'_> {
 
     /// Returns the tool that a request calls. A tool that is not listed is unknown.
     pub fn called(&self, request: ToolCallRequest) -> Result<Called, ErrorData> {
-        let unknown = |name: &str| ErrorData::invalid_params(format!("Unknown tool: {name}"), None);
+        let unknown = |name: &str| {
+            let listed = if self.exposure() == ToolExposure::Full {
+                self.0.suggest(name)
+            } else {
+                did_you_mean(name, [SEARCH, RUN])
+            };
+            ErrorData::invalid_params(format!("Unknown tool: {name}{listed}"), None)
+        };
         match (self.exposure(), request.name.as_str()) {
             (ToolExposure::Full, name) => {
                 let listed = self.0.find(name).cloned().ok_or_else(|| unknown(name))?;
@@ -91,7 +98,8 @@ impl Exposed<'_> {
             return failed("input_schema: /name: should be the name of a tool that search_tools returned");
         };
         let Some(listed) = self.0.find(&name).cloned() else {
-            return failed(&format!("tool_unknown: there is no tool {name}; find one with search_tools"));
+            let meant = self.0.suggest(&name);
+            return failed(&format!("tool_unknown: there is no tool {name}; find one with search_tools{meant}"));
         };
         let arguments = match given.remove("arguments") {
             None => RawJson::default(),

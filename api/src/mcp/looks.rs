@@ -207,7 +207,7 @@ impl Looker {
                 self.last.iter_mut().for_each(|last| last.counted.rights = counted.rights);
                 Ok(Some(principal))
             }
-            Err(Error::Unauthenticated | Error::Forbidden { .. } | Error::NotFound) => Ok(None),
+            Err(Error::Unauthenticated | Error::KeyEnded(_) | Error::Forbidden { .. } | Error::NotFound) => Ok(None),
             Err(error) => Err(failed(error)),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use registry::{ApiKeyId, Principal};
+use registry::{ApiKeyId, KeyEnd, Principal};
 
 use super::authorization::Authorization;
 use super::error::OauthError;
@@ -27,6 +27,8 @@ pub(crate) enum Decision {
     Unclear(&'static str),
 }
 
+const EXPIRED_KEY: &str = "The API key has expired. Create another one with `lathe key create`.";
+const REVOKED_KEY: &str = "The API key was revoked. Create another one with `lathe key create`.";
 const WRONG_KEY: &str = "The user or the API key is wrong, or it is not one of this organisation.";
 const NO_GATEWAY: &str = "This organisation has no such MCP endpoint for this user.";
 
@@ -54,6 +56,12 @@ impl<'a> Consent<'a> {
         self.count(server, asked, KeyCheck::new(peer, &signed_in)).await?;
         let principal = match signed_in {
             Err(Error::Unauthenticated) => return Ok(Decision::Unclear(WRONG_KEY)),
+            Err(Error::KeyEnded(end)) => {
+                return Ok(Decision::Unclear(match end {
+                    KeyEnd::Expired { .. } => EXPIRED_KEY,
+                    KeyEnd::Revoked { .. } => REVOKED_KEY,
+                }));
+            }
             signed_in => signed_in?,
         };
         let Some(running) = server.store.running_agent(&principal, &asked.gateway.agent).await? else {
@@ -74,7 +82,13 @@ impl<'a> Consent<'a> {
         let is_right = |found: &Principal| {
             found.organization == asked.gateway.organization && found.account.user_str() == self.user
         };
-        found.filter(is_right).ok_or(Error::Unauthenticated)
+        match found.filter(is_right) {
+            Some(principal) => Ok(principal),
+            None => {
+                let ended = server.store.find_key_end(self.api_key).await?;
+                Err(ended.map_or(Error::Unauthenticated, Error::KeyEnded))
+            }
+        }
     }
 
     /// Counts the check of the key as a sign-in.

@@ -122,7 +122,7 @@ fn parameters(route: &RouteDoc, operation: &OperationDoc) -> Vec<Value> {
 fn shared_parameters() -> [(&'static str, Parameter); 4] {
     let organization = "The organisation's id.";
     let named = "The organisation's id; it must be the one in the path, or that of the credentials.";
-    let ignored = "Accepted and ignored, because clients of the contract send it.";
+    let ignored = "Compatibility: clients of the contract send it, and the server ignores it.";
     let cluster = json!({"type": ["string", "null"]});
     let protocols = json!({"type": "array", "items": {"type": "string"}, "default": []});
     [

@@ -25,7 +25,7 @@ pub(crate) struct KeyCheck {
 impl KeyCheck {
     /// A check with this result.
     pub(crate) const fn new<T>(peer: Option<IpAddr>, result: &Result<T, Error>) -> Self {
-        Self { peer, is_right: !matches!(result, Err(Error::Unauthenticated)) }
+        Self { peer, is_right: !matches!(result, Err(Error::Unauthenticated | Error::KeyEnded(_))) }
     }
 }
 

@@ -34,7 +34,8 @@ pub(crate) fn operation() -> OperationDoc {
         .errors(503, STORE_CODES)
 }
 
-/// The key is in the headers. The response does not tell whether the key, the key id or the user is wrong.
+/// The key is in the headers. The response does not tell whether the key, the key id or the user is wrong; only the holder of a whole
+/// key learns that it expired or was revoked.
 pub(crate) async fn handle(
     State(store): State<Store>,
     Organization(organization): Organization,
@@ -49,7 +50,10 @@ pub(crate) async fn handle(
             Ok(Json(Token { id_token: SecretText::new(token.id_token.expose().to_owned()), expires_at }))
         }
         SignedIn::Refused(SignInRefused::UnknownOrganization) => Err(Error::NotFound),
-        SignedIn::Refused(SignInRefused::BadCredentials) => Err(Error::Unauthenticated),
+        SignedIn::Refused(SignInRefused::BadCredentials) => {
+            let ended = store.find_key_end(api_key).await?;
+            Err(ended.map_or(Error::Unauthenticated, Error::KeyEnded))
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub struct ToolVersion {
     pub tool_commit_hash: String,
     pub amigo_scaffold_commit_hash: String,
     pub project_directory: String,
-    /// The number of the version among those of the tool, from 1.
+    /// Compatibility, for clients of the contract: the number of the version among those of the tool, from 1.
     pub lambda_version: i64,
     pub creator: VersionUser,
     pub updated_by: VersionUser,

@@ -1,6 +1,10 @@
 //! API keys over HTTP: administrators manage all keys, every user their own.
 
+use std::time::Duration;
+
+use api::Config;
 use axum::http::StatusCode;
+use registry::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::fixtures;
@@ -105,8 +109,9 @@ async fn invalid_keys_are_refused() {
 }
 
 #[tokio::test]
-async fn revoked_expired_and_mistyped_keys_get_the_same_response() {
-    let app = TestApp::start().await;
+async fn only_the_holder_of_a_whole_key_learns_that_it_ended() {
+    let clock = Clock::fixed(Timestamp::from_milliseconds(1_700_000_000_000));
+    let app = TestApp::configured(Config::default(), clock.clone()).await;
     let key = app.post("/api_key", &json!({"user_id": "ada"})).await.json();
     let mut answers = Vec::new();
     for change in ["lk_wrong", "", &format!("{}x", key["api_key"].as_str().unwrap())] {
@@ -114,9 +119,25 @@ async fn revoked_expired_and_mistyped_keys_get_the_same_response() {
         wrong["api_key"] = json!(change);
         answers.push(sign_in(&app, &wrong).await);
     }
+    let last = if key["api_key"].as_str().unwrap().ends_with('0') { "1" } else { "0" };
+    let mistyped = |key: &Value| {
+        let text = key["api_key"].as_str().unwrap();
+        json!({"user_id": "ada", "api_key_id": key["api_key_id"], "api_key": format!("{}{last}", &text[..text.len() - 1])})
+    };
     app.delete(&format!("/api_key/{}", key["api_key_id"].as_str().unwrap())).await;
-    answers.push(sign_in(&app, &key).await);
+    answers.push(sign_in(&app, &mistyped(&key)).await);
     for answer in &answers {
         assert_eq!((answer.status, &answer.body), (StatusCode::UNAUTHORIZED, &answers[0].body));
     }
+    let detail = |answer: &Answer| {
+        assert_eq!(answer.refusal(), (401, "unauthenticated".into()));
+        answer.json()["detail"].as_str().unwrap().to_owned()
+    };
+    let revoked = detail(&sign_in(&app, &key).await);
+    assert!(revoked.starts_with("The API key was revoked at ") && revoked.contains("`lathe key create`"), "{revoked}");
+    let short = app.post("/api_key", &json!({"user_id": "ada", "expires_in": 60})).await.json();
+    clock.advance(Duration::from_secs(61));
+    let expired = detail(&sign_in(&app, &short).await);
+    assert!(expired.starts_with("The API key expired at ") && expired.contains("`lathe key create`"), "{expired}");
+    assert_eq!(sign_in(&app, &mistyped(&short)).await.body, answers[0].body);
 }

@@ -64,7 +64,10 @@ async fn every_permission_but_the_routes_own_is_not_enough() {
         for route in routes().into_iter().filter(|route| route.permission == Some(missing)) {
             let answer = answer(&app, &token, &route).await.unwrap();
             assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{} {}", route.method, route.path);
-            assert_eq!(answer.json()["detail"], format!("The operation needs the permission {missing}."));
+            let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+            let expected =
+                format!("The operation needs the permission {missing}, which your role does not grant. An admin");
+            assert!(detail.starts_with(&expected) && detail.contains("`lathe role list`"), "{detail}");
         }
     }
 }

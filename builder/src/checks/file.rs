@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use registry::{EnvvarName, SecretValue, Timestamp};
-use runner::{Conversation, InputSchema, InvocationMode, MOCKS_MAX, Mock};
+use registry::{EnvvarName, SecretValue, Timestamp, suggest_in};
+use runner::{Conversation, InputSchema, InvocationMode, MOCKS_MAX, Mock, ToolMock};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -35,6 +35,8 @@ pub struct Check {
     pub secrets: BTreeMap<EnvvarName, SecretValue>,
     /// Mocks that take precedence over those of the project.
     pub mocks: Vec<Mock>,
+    /// Answers to calls of other tools.
+    pub tool_mocks: Vec<ToolMock>,
     /// The time at the start of the run. `None` for the current time.
     pub clock: Option<Timestamp>,
     pub conversation: Option<Conversation>,
@@ -83,6 +85,8 @@ struct Document {
     secrets: BTreeMap<String, String>,
     #[serde(default)]
     mocks: Vec<Value>,
+    #[serde(default)]
+    tool_mocks: Vec<Value>,
     clock: Option<String>,
     conversation: Option<Conversation>,
     expected_output: Option<Value>,
@@ -165,13 +169,14 @@ fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Check>, Error> {
 }
 
 fn read_check(path: &str, default_name: String, value: Value) -> Result<Check, String> {
-    let mut document: Document = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    let mocks = std::mem::take(&mut document.mocks);
+    let mut document: Document = serde_json::from_value(value).map_err(|error| suggest_in(error.to_string()))?;
+    let (mocks, tool_mocks) = (std::mem::take(&mut document.mocks), std::mem::take(&mut document.tool_mocks));
     let (envvars, secrets) = (std::mem::take(&mut document.envvars), std::mem::take(&mut document.secrets));
     Ok(Check {
         name: name(document.name.take().unwrap_or(default_name))?,
         file: path.to_owned(),
         mocks: read_mocks(mocks)?,
+        tool_mocks: read_tool_mocks(tool_mocks)?,
         clock: document.clock.take().map(|text| clock(&text)).transpose()?,
         conversation: document.conversation.take(),
         envvars: variables("envvars", envvars)?,
@@ -208,6 +213,21 @@ fn read_mocks(values: Vec<Value>) -> Result<Vec<Mock>, String> {
         return Err(format!("a check has at most {MOCKS_MAX} mocks"));
     }
     let one = |(index, value)| Mock::read(value).map_err(|problem| format!("mocks[{index}]: {problem}"));
+    values.into_iter().enumerate().map(one).collect()
+}
+
+fn read_tool_mocks(values: Vec<Value>) -> Result<Vec<ToolMock>, String> {
+    if values.len() > MOCKS_MAX {
+        return Err(format!("a check has at most {MOCKS_MAX} tool_mocks"));
+    }
+    let one = |(index, value)| {
+        let mock: Result<ToolMock, _> = serde_json::from_value(value);
+        let mock = mock.map_err(|error| format!("tool_mocks[{index}]: {}", suggest_in(error.to_string())))?;
+        match mock.problem() {
+            Some(problem) => Err(format!("tool_mocks[{index}]: {problem}")),
+            None => Ok(mock),
+        }
+    };
     values.into_iter().enumerate().map(one).collect()
 }
 
@@ -293,6 +313,8 @@ mod tests {
             (&with(r#""conversation": {}"#), "missing field `user_id`"),
             (&with(r#""conversation": {"user_id": "u", "turn": 1}"#), "unknown field `turn`"),
             (&with(r#""mocks": [{}]"#), "mocks[0]: missing field `request`"),
+            (&with(r#""tool_mocks": [{"tool": "weather"}]"#), "tool_mocks[0]: it needs one of output and error"),
+            (&with(r#""tool_mocks": [{"tol": "weather"}]"#), "did you mean `tool`?"),
             (r#"{"expected_schema": {"type": 7}}"#, "expected_schema is not a JSON Schema"),
             (&format!(r#"[{ONE}, {}]"#, with(r#""name": "a[0]""#)), "another check has the name \"a[0]\""),
         ] {

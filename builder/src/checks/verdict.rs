@@ -28,7 +28,9 @@ impl Judge<'_> {
         // An unanswered request fails the check even if the tool handles the error.
         if !tried.unanswered.is_empty() {
             let requests = tried.unanswered.join(", ");
-            return Ok(Some(format!("no mock matches {requests} (simulated); add one to the check or to mocks/")));
+            return Ok(Some(format!(
+                "no mock matches {requests} (simulated); add one to the check, or for a request to mocks/"
+            )));
         }
         Ok(match (expected, &tried.outcome) {
             (Expected::Output(expected), Outcome::Succeeded { output }) if is_expected(expected, output) => None,

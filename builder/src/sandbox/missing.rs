@@ -3,10 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::error::Error;
-
 const BUBBLEWRAP: &str = "sudo apt-get install bubblewrap";
-const MANUAL: &str = "docs/how-to/set-up-the-build-sandbox.md lists what containers need";
+const MANUAL: &str = "in a container, its seccomp profile has to allow namespaces and mounts, and /proc must not be masked (with Docker: \
+                      --security-opt seccomp=unconfined --security-opt systempaths=unconfined)";
 
 /// A kernel setting that denies namespaces to users.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,17 +61,6 @@ impl fmt::Display for Missing {
 }
 
 impl Missing {
-    /// The refusal of a build that would run an author's code natively.
-    #[must_use]
-    pub fn of_stage(&self, stage: &'static str, language: &str) -> Error {
-        let message = format!(
-            "{language} builds run an author's code natively, and this server cannot confine it: {}. Ask the operator to \
-             run: {}",
-            self.reason, self.remedy
-        );
-        Error::failed(stage, "sandbox", message)
-    }
-
     pub(super) fn bubblewrap() -> Self {
         Self { reason: "bubblewrap is not installed".into(), remedy: BUBBLEWRAP.into() }
     }

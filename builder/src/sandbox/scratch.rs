@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::io_error::at;
+
 /// The mode of a directory that a job's user may read.
 const READABLE: u32 = 0o755;
 /// The mode of the root, which only the server may list.
@@ -28,7 +30,7 @@ impl Scratches {
     /// When the directory cannot be made.
     pub fn open(root: impl Into<PathBuf>) -> io::Result<Self> {
         let root = root.into();
-        fs::DirBuilder::new().recursive(true).mode(PRIVATE).create(&root)?;
+        fs::DirBuilder::new().recursive(true).mode(PRIVATE).create(&root).map_err(at(&root))?;
         Ok(Self { root })
     }
 
@@ -39,9 +41,10 @@ impl Scratches {
     /// When an entry cannot be removed.
     pub fn sweep(&self) -> io::Result<usize> {
         let mut swept = 0;
-        for entry in fs::read_dir(&self.root)? {
-            let path = entry?.path();
-            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }?;
+        for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
+            let path = entry.map_err(at(&self.root))?.path();
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(at(&path))?;
             swept += 1;
         }
         Ok(swept)
@@ -52,8 +55,8 @@ impl Scratches {
     /// # Errors
     /// When the disk fails or is full.
     pub fn make(&self) -> io::Result<ScratchDirectory> {
-        let made = TempDir::with_prefix_in("build-", &self.root)?;
-        fs::set_permissions(made.path(), fs::Permissions::from_mode(READABLE))?;
+        let made = TempDir::with_prefix_in("build-", &self.root).map_err(at(&self.root))?;
+        fs::set_permissions(made.path(), fs::Permissions::from_mode(READABLE)).map_err(at(made.path()))?;
         Ok(ScratchDirectory(made))
     }
 }

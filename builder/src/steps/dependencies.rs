@@ -33,6 +33,20 @@ const WHEEL_BYTES_MAX: usize = 32 << 20;
 const NO_MODULES: [&str; 6] = ["docs", "examples", "scripts", "setup", "test", "tests"];
 /// Bytes of all packages of one tool, unpacked.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
+/// The next step when the package index does not answer.
+const CHECK_INDEX: &str = ". Check that the package index runs, and that --python-index or LATHE_PYTHON_INDEX of `lathe serve` \
+                           or `lathe tool test` names it; `lathe doctor` tries it";
+/// The next step when the package index has no such package.
+const OTHER_INDEX: &str = ". Correct its name and version, or name an index that has it with --python-index or \
+                           LATHE_PYTHON_INDEX of `lathe serve` or `lathe tool test`";
+const CHANGED_FILE: &str = "does not have the hash that the index gives: the file was changed on its way. Try again, and tell the \
+                            operator of the index if it happens again";
+const NO_SIMPLE_API: &str = "the index answers neither JSON nor HTML of the simple API; --python-index takes a URL such as \
+                             https://packages.example/simple";
+const NO_SUCH_FILE: &str = "has no file in the index with one of the hashes in the lock file: the lock file was made with another \
+                            index. Run `uv pip compile --generate-hashes pyproject.toml -o requirements.lock` with this one";
+const NO_WHEEL: &str = "has no wheel among the lock file's hashes, and packages are not built from source; pin a release that has \
+                        a wheel (`uv pip compile --only-binary :all: --generate-hashes`)";
 /// Native files of a package that the log names.
 const NATIVE_NAMED_MAX: usize = 3;
 
@@ -85,7 +99,7 @@ impl Packages {
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
         if let Some(line) = lock::own_line(lock) {
             progress.line(format!(
-                "{}:{line}: {} is the platform's own: the build uses the server's release, and not the version, URL or hash of \
+                "{}:{line}: {} is the platform's own: the build uses the release of this program, and not the version, URL or hash of \
                  this line",
                 lock::FILE,
                 lock::OWN_PACKAGE
@@ -186,13 +200,13 @@ impl Packages {
         let url = base.join(&file.url).map_err(|error| refuse("index", pinned, &error.to_string()))?;
         let wheel = self.get(pinned, url, WHEEL_BYTES_MAX).await?;
         let kept = self.cached(digest).keep(wheel).await?;
-        kept.ok_or_else(|| refuse("hashes", pinned, "does not have the hash that the index gives"))
+        kept.ok_or_else(|| refuse("hashes", pinned, CHANGED_FILE))
     }
 
     async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
         let page = self.get(pinned, self.page_url(pinned)?, PAGE_BYTES_MAX).await?;
         let read = blocking(move || index_page::read(&page)).await?;
-        read.ok_or_else(|| refuse("index", pinned, "the index answers neither JSON nor HTML of the simple API"))
+        read.ok_or_else(|| refuse("index", pinned, NO_SIMPLE_API))
     }
 
     fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
@@ -204,14 +218,26 @@ impl Packages {
     }
 
     async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {
-        let failed =
-            |error: reqwest::Error| refuse("index", pinned, &format!("cannot be fetched: {}", error.without_url()));
-        let answer = self.client.get(url).header("accept", ACCEPT).send().await.map_err(failed)?;
+        let failed = |error: reqwest::Error| {
+            refuse("index", pinned, &format!("cannot be fetched from {}{CHECK_INDEX}", download::explain(&url, &error)))
+        };
+        let answer = self.client.get(url.clone()).header("accept", ACCEPT).send().await.map_err(failed)?;
         if answer.status() == reqwest::StatusCode::NOT_FOUND {
-            return Err(refuse("index", pinned, "is not in the package index"));
+            let url = download::shown_url(&url);
+            return Err(refuse(
+                "index",
+                pinned,
+                &format!("is not in the package index: {url} is not found{OTHER_INDEX}"),
+            ));
         }
         let body = download::body(answer, bytes_max).await.map_err(failed)?;
-        body.ok_or_else(|| refuse("size", pinned, &format!("is larger than {bytes_max} bytes")))
+        body.ok_or_else(|| {
+            refuse(
+                "size",
+                pinned,
+                &format!("is larger than {bytes_max} bytes, which is the limit; use a smaller package"),
+            )
+        })
     }
 }
 
@@ -238,12 +264,10 @@ fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a File, Digest), Err
     let listed = |file: &&File| file.sha256.is_some_and(|digest| pinned.hashes.contains(&digest));
     let allowed: Vec<_> = page.files.iter().filter(listed).collect();
     if allowed.is_empty() {
-        return Err(refuse("hashes", pinned, "has no file in the index with one of the hashes in the lock file"));
+        return Err(refuse("hashes", pinned, NO_SUCH_FILE));
     }
     let found = wheel_choice::best(&allowed).and_then(|file| Some((file, file.sha256?)));
-    found.ok_or_else(|| {
-        refuse("wheel", pinned, "has no wheel among the lock file's hashes, and packages are not built from source")
-    })
+    found.ok_or_else(|| refuse("wheel", pinned, NO_WHEEL))
 }
 
 fn refuse(check: &str, pinned: &Pinned, message: &str) -> Error {

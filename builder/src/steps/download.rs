@@ -9,11 +9,12 @@ use nix::fcntl::AT_FDCWD;
 use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::time::TimeSpec;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
+use reqwest::{Client, Response, Url};
 
 use crate::attestation::Hash;
 use crate::blocking::blocking;
 use crate::error::Error;
+use crate::io_error::at;
 
 /// Redirects of a request. An index that moved, or keeps its files elsewhere, redirects once or twice.
 const REDIRECTS_MAX: usize = 3;
@@ -42,6 +43,36 @@ pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>,
         }
     }
     Ok(Some(body))
+}
+
+/// The URL of a request and the reason of its failure, for a message: `http://pip.example/simple/six/: Connection refused`.
+pub fn explain(url: &Url, error: &reqwest::Error) -> String {
+    format!("{}: {}", shown_url(url), reason(error))
+}
+
+/// A URL without what may be secret: user, password, query and fragment.
+pub fn shown_url(url: &Url) -> String {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    shown.set_fragment(None);
+    // A URL without a host has no user either.
+    let _ = shown.set_username("").and_then(|()| shown.set_password(None));
+    shown.to_string()
+}
+
+/// The innermost cause, such as `Connection refused`, or the status of an answer.
+fn reason(error: &reqwest::Error) -> String {
+    if let Some(status) = error.status() {
+        return format!("the answer is {status}");
+    }
+    if error.is_timeout() {
+        return format!("no complete answer within {} s", REQUEST_TIMEOUT.as_secs());
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
 }
 
 /// A cached download, whose name in the cache is the digest of its bytes.
@@ -87,9 +118,21 @@ impl Cached {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(directory: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
-    let file = tempfile::NamedTempFile::new_in(directory)?;
-    fs::write(file.path(), bytes)?;
-    file.persist(path)?;
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    let file = tempfile::NamedTempFile::new_in(directory).map_err(at(directory))?;
+    fs::write(file.path(), bytes).map_err(at(file.path()))?;
+    file.persist(path).map_err(|error| at(path)(error.error))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_url_has_no_secrets() {
+        let shown = |url: &str| shown_url(&Url::parse(url).unwrap());
+        assert_eq!(shown("https://me:secret@pip.example/simple/six/?token=abc#x"), "https://pip.example/simple/six/");
+        assert_eq!(shown("http://127.0.0.1:1/simple/six/"), "http://127.0.0.1:1/simple/six/");
+    }
 }

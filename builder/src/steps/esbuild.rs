@@ -15,6 +15,7 @@ use runner::SourceFile;
 
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
+use crate::io_error::at;
 use crate::sandbox::{ScratchDirectory, Scratches};
 use crate::steps::child;
 pub use confined::child_esbuild_main;
@@ -139,7 +140,14 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
     let ended = tokio::time::timeout(WALL_MAX, child::exchange(child, Vec::new(), STDOUT_BYTES_MAX))
         .await
         .map_err(|_| {
-            refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Location::default())
+            refuse(
+                "time",
+                format!(
+                    "bundling took longer than {} s, which is the limit; use fewer or smaller packages",
+                    WALL_MAX.as_secs()
+                ),
+                Location::default(),
+            )
         })?
         .map_err(|error| child::lost(BUNDLING, error.to_string()))?;
     ended.require_own_end(BUNDLING)?;
@@ -157,9 +165,9 @@ fn written(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches)
     for SourceFile { path, contents } in own.chain(packages) {
         let path = scratch.path().join(path);
         if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
+            fs::create_dir_all(directory).map_err(at(directory))?;
         }
-        fs::write(path, contents)?;
+        fs::write(&path, contents).map_err(at(&path))?;
     }
     Ok(scratch)
 }
@@ -167,7 +175,10 @@ fn written(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches)
 fn taken(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
     [(OUTPUT, SCRIPT), (OUTPUT_MAP, MAP)]
         .into_iter()
-        .map(|(from, to)| Ok(SourceFile { path: to.into(), contents: fs::read(scratch.path().join(from))? }))
+        .map(|(from, to)| {
+            let path = scratch.path().join(from);
+            Ok(SourceFile { path: to.into(), contents: fs::read(&path).map_err(at(&path))? })
+        })
         .collect()
 }
 

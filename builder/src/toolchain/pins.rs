@@ -19,7 +19,8 @@ pub fn check(program: &Package, allowed: Option<&Digest>, setting: &str) -> Resu
     }
     let Package { name, version, .. } = program;
     let message = format!(
-        "this server's {name} {version} has the digest sha256:{found}, and its operator allows only sha256:{allowed} ({setting})"
+        "{name} {version} has the digest sha256:{found}, and the settings allow only sha256:{allowed} ({setting}): install the \
+         release with this digest, or have the setting changed"
     );
     Err(Error::failed(STAGE, "digest", message))
 }

@@ -1,7 +1,7 @@
 //! Agents: create, find, list, change, assign tools, deploy.
 
 use api::wire::{Agent, AgentDetail, AgentRevision, CreatedAgent};
-use registry::{AgentId, AgentSlug};
+use registry::{AgentId, AgentSlug, closest};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -11,6 +11,8 @@ use crate::failure::Failure;
 
 /// Maximum agents per page.
 const PAGE_AGENTS_MAX: usize = 20;
+/// Agents whose slugs are compared with that of an agent that does not exist: 25 requests.
+const COMPARED_AGENTS_MAX: usize = 500;
 /// Maximum revisions per page.
 const PAGE_REVISIONS_MAX: usize = 100;
 
@@ -41,8 +43,20 @@ impl Client {
             None if AgentSlug::parse(slug_or_id).is_ok() => self.agent_with_slug(slug_or_id).await?,
             found => found,
         };
-        let hint = "`lathe agent list` lists the agents that you see";
-        found.ok_or_else(|| Failure::coded("not_found", format!("there is no agent `{slug_or_id}`"), hint))
+        match found {
+            Some(agent) => Ok(agent),
+            None => Err(self.missing_agent(slug_or_id).await),
+        }
+    }
+
+    /// The error for a slug or an id without an agent, with the agent that was probably meant.
+    async fn missing_agent(&self, slug_or_id: &str) -> anyhow::Error {
+        // Without the list, the error has no suggestion.
+        let (agents, _) = self.list_agents(&[], COMPARED_AGENTS_MAX).await.unwrap_or_default();
+        let meant = closest(slug_or_id, agents.iter().filter_map(|agent| agent["slug"].as_str()));
+        let meant = meant.map(|slug| format!("did you mean `{slug}`? ")).unwrap_or_default();
+        let hint = format!("{meant}`lathe agent list` lists the agents that you see");
+        Failure::coded("not_found", format!("there is no agent `{slug_or_id}`"), hint)
     }
 
     async fn agent_with_slug(&self, slug: &str) -> anyhow::Result<Option<Agent>> {

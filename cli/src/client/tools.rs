@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::wire::{CreatedTool, Tool};
-use registry::ToolName;
+use registry::{ToolName, closest};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -13,6 +13,8 @@ use crate::failure::Failure;
 
 /// Maximum tools per page, from the API contract.
 const PAGE_TOOLS_MAX: usize = 20;
+/// Tools whose names are compared with that of a tool that does not exist: 25 requests.
+const COMPARED_TOOLS_MAX: usize = 500;
 
 /// A filter on tools.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +49,10 @@ impl Client {
         if let Some(found) = self.live_tool(name_or_id).await? {
             return Ok(found);
         }
-        let deprecated = self.deprecated_tool(name_or_id).await?;
-        Err(deprecated.map_or_else(|| missing_tool(name_or_id), |tool| deprecated_tool(&tool)))
+        match self.deprecated_tool(name_or_id).await? {
+            Some(tool) => Err(deprecated_tool(&tool)),
+            None => Err(self.missing_tool(name_or_id).await),
+        }
     }
 
     /// Finds the tool of some records: the live one with a name, else the last deprecated one, or the tool with an id.
@@ -56,7 +60,18 @@ impl Client {
         if let Some(found) = self.live_tool(name_or_id).await? {
             return Ok(found);
         }
-        self.deprecated_tool(name_or_id).await?.ok_or_else(|| missing_tool(name_or_id))
+        match self.deprecated_tool(name_or_id).await? {
+            Some(tool) => Ok(tool),
+            None => Err(self.missing_tool(name_or_id).await),
+        }
+    }
+
+    /// The error for a name or an id without a tool, with the tool that was probably meant.
+    async fn missing_tool(&self, name_or_id: &str) -> anyhow::Error {
+        let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
+        // Without the list, the error has no suggestion.
+        let (tools, _) = self.list_tools(&filter, COMPARED_TOOLS_MAX).await.unwrap_or_default();
+        missing_tool(name_or_id, tools.iter().filter_map(|tool| tool["name"].as_str()))
     }
 
     /// The live tool with a name, or the tool with an id.
@@ -118,9 +133,12 @@ impl Client {
 }
 
 /// The error for a name or an id without a tool. A hint suggests only names that a tool may have.
-fn missing_tool(name_or_id: &str) -> anyhow::Error {
+fn missing_tool<'n>(name_or_id: &str, names: impl IntoIterator<Item = &'n str>) -> anyhow::Error {
     let hint = match name_or_id.split_once('@') {
         Some((name, _)) => format!("name the tool without a version: `{name}`"),
+        None if let Some(meant) = closest(name_or_id, names) => {
+            format!("did you mean `{meant}`? `lathe tool list` lists the tools")
+        }
         None if ToolName::parse(name_or_id).is_ok() && !is_id(name_or_id) => format!(
             "`lathe tool list` lists the tools; `lathe tool create {name_or_id} --description …` creates this one"
         ),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::wire::{Tool, ToolVersion};
 use clap::{Args, Subcommand};
+use registry::closest;
 use serde_json::{Value, json};
 
 use super::{completion, input};
@@ -182,7 +183,22 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
     // A name that is given twice is removed once.
     let names: BTreeSet<&str> = arguments.names.iter().map(String::as_str).collect();
     let deletes: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
-    client.modify_envvars(&tool.id, json!({ "deletes": deletes })).await?;
+    let unset = client.modify_envvars(&tool.id, json!({ "deletes": deletes })).await;
+    unset.map_err(|error| meant_another(error, &tool, &names))?;
     let document = json!({"tool_id": tool.id, "deleted": names.len()});
     screen.answer(&document, || format!("{}: {} removed", tool.name, Vec::from_iter(names).join(", ")))
+}
+
+/// Adds the variable that was probably meant to the refusal of one that does not exist.
+fn meant_another(error: anyhow::Error, tool: &Tool, names: &BTreeSet<&str>) -> anyhow::Error {
+    let known = || tool.envvars.iter().chain(&tool.secret_envvars).map(String::as_str);
+    let unknown = names.iter().filter(|name| known().all(|known| known != **name));
+    let meant = unknown.filter_map(|name| Some(format!("`{}` instead of `{name}`", closest(name, known())?)));
+    match meant.collect::<Vec<_>>() {
+        none if none.is_empty() => error,
+        meant => Failure::advised(
+            error,
+            format!("did you mean {}? `lathe envvar list {}` lists the variables", meant.join(", "), tool.name),
+        ),
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 pub use grants::grant_text;
 
-use super::not_found;
+use super::not_found::{self, Wanted};
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
 use crate::output::{Screen, printable, table};
@@ -62,7 +62,7 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
     let CreateArguments { name, file, replace, .. } = arguments;
     let grants = grants::read(&arguments.grants, file.as_deref())?;
     if *replace {
-        not_found::named(client.replace_role(name, &grants).await, &format!("role `{name}`"), HINT)?;
+        found(client, name, client.replace_role(name, &grants).await).await?;
     } else {
         client.create_role(name, &grants).await?;
     }
@@ -85,7 +85,7 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 }
 
 async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = not_found::named(client.show_role(name).await, &format!("role `{name}`"), HINT)?;
+    let answer = found(client, name, client.show_role(name).await).await?;
     screen.answer(&answer.document, || {
         let Role { name, built_in, grants, .. } = &answer.body;
         let kind = if *built_in { "built in" } else { "own" };
@@ -95,6 +95,12 @@ async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Out
 }
 
 async fn delete(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    not_found::named(client.delete_role(name).await, &format!("role `{name}`"), HINT)?;
+    found(client, name, client.delete_role(name).await).await?;
     screen.answer(&json!({ "name": name }), || format!("deleted the role {name}"))
+}
+
+/// Names the role in the error for one that does not exist.
+async fn found<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+    let wanted = Wanted { kind: "role", name, hint: HINT };
+    not_found::suggested(answer, wanted, (client.list_roles(), "name")).await
 }

@@ -4,7 +4,7 @@ use api::wire::User;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::not_found;
+use super::not_found::{self, Wanted};
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
@@ -63,7 +63,7 @@ pub async fn run(command: UserCommand, client: &Client, screen: Screen) -> anyho
 }
 
 async fn add(client: &Client, AddArguments { user, role }: &AddArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    client.add_user(user, role).await?;
+    not_found::with_role(client.add_user(user, role).await, role, client.list_roles()).await?;
     let text = || format!("added {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
     screen.answer(&json!({"user_id": user, "role": role}), text)
 }
@@ -80,17 +80,24 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 
 async fn set_role(client: &Client, arguments: &SetRoleArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let SetRoleArguments { user, role } = arguments;
-    not_found::named(client.set_role(user, role).await, &format!("user `{user}`"), HINT)?;
+    let set = not_found::with_role(client.set_role(user, role).await, role, client.list_roles()).await;
+    found(client, user, set).await?;
     screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} has the role {role} now"))
 }
 
 async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let user = &arguments.user;
-    not_found::named(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
+    found(client, user, client.remove_user(user).await).await?;
     screen.answer(&json!({ "user_id": user }), || {
         format!(
             "removed {user}: their keys, tokens, variables, runs of agents, and the items of the Library that nobody else reads\n\n\
              Their tools, versions, records, agents and shared items stay. Another user with the id `{user}` gets none of them."
         )
     })
+}
+
+/// Names the user in the error for one that does not exist.
+async fn found<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+    let wanted = Wanted { kind: "user", name, hint: HINT };
+    not_found::suggested(answer, wanted, (client.list_users(), "user_id")).await
 }

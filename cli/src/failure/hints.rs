@@ -1,5 +1,7 @@
 //! The next step after a failure.
 
+use std::io::ErrorKind;
+
 use super::Failure;
 
 /// The code of a 404 that does not tell why.
@@ -96,12 +98,33 @@ fn for_code(code: &str) -> Option<&'static str> {
     }
 }
 
+/// Hints for errors of files, whose messages name the path.
+pub(super) fn for_io(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::NotFound => Some("check the path; a relative one begins in the current directory"),
+        ErrorKind::PermissionDenied => {
+            Some("run the command as the owner of the path, or let its owner give you access with `chmod` or `chown`")
+        }
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            Some("a file is where a directory should be: name another directory, or move the file away")
+        }
+        ErrorKind::IsADirectory => Some("a directory is where a file should be: name the file"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Some("free space on the file system of the path, then try again")
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            Some("the file system of the path is mounted read-only: name a path on another one")
+        }
+        _ => None,
+    }
+}
+
 fn for_status(status: u16, code: &str) -> Option<&'static str> {
     match status {
-        401 => Some("the key, its id or the user is not valid; run `lathe login` again"),
-        403 => {
-            Some("ask an administrator of the organisation for the permission; `lathe whoami` shows what you may do")
+        401 => {
+            Some("run `lathe login` with a key that is valid; `lathe profile list` shows the logins on this machine")
         }
+        403 => Some("`lathe whoami` shows your role and what you may do"),
         404 if code == NOT_FOUND => Some("`lathe whoami` shows the organisation and the server of this login"),
         429 | 503 => Some("the server is busy; try again in a moment"),
         500 => Some("tell the operator the request id; the server's log has the cause under it"),

@@ -80,7 +80,10 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         None if error.is::<api::ServerError>() => {
             Some("give another address with --listen, or stop the program that uses this one".to_owned())
         }
-        None => registry_error_in(error).and_then(hint_for),
+        None => {
+            let of_registry = registry_error_in(error).and_then(hint_for);
+            of_registry.or_else(|| Some(hints::for_io(io_error_in(error)?.kind())?.to_owned()))
+        }
     }
 }
 
@@ -103,6 +106,11 @@ fn failure_in(error: &anyhow::Error) -> Option<&Failure> {
 
 fn registry_error_in(error: &anyhow::Error) -> Option<&registry::Error> {
     error.chain().find_map(|cause| cause.downcast_ref::<registry::Error>())
+}
+
+/// The innermost error of a file or a connection.
+fn io_error_in(error: &anyhow::Error) -> Option<&io::Error> {
+    error.chain().rev().find_map(|cause| cause.downcast_ref::<io::Error>())
 }
 
 /// Whether the reader of stdout has closed it, as in `lathe tool list | head -1`, which is not a failure.
@@ -130,6 +138,14 @@ mod tests {
     fn a_repeated_cause_is_shown_once() {
         let error = anyhow::anyhow!("disk full").context("cannot write: disk full").context("step 3");
         assert_eq!(message(&error), "step 3: cannot write: disk full");
+    }
+
+    #[test]
+    fn an_error_of_a_file_has_a_next_step() {
+        let hint_of = |kind: io::ErrorKind| hint(&anyhow::Error::from(io::Error::from(kind)).context("opening x"));
+        assert!(hint_of(io::ErrorKind::AlreadyExists).is_some_and(|hint| hint.contains("another directory")));
+        assert!(hint_of(io::ErrorKind::NotFound).is_some_and(|hint| hint.contains("check the path")));
+        assert_eq!(hint_of(io::ErrorKind::InvalidData), None);
     }
 
     #[test]

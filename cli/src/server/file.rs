@@ -7,7 +7,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use registry::{Digest, StorageUrl};
+use registry::{Digest, StorageUrl, suggest_in};
 use serde::Deserialize;
 
 use super::builds::{BuildArguments, BuildWorkers};
@@ -154,7 +154,7 @@ fn parse(path: &Path, text: &str) -> anyhow::Result<SettingsFile> {
         let start = error.span().map_or(0, |span| span.start);
         let line = text.bytes().take(start).filter(|&byte| byte == b'\n').count() + 1;
         let key = text.lines().nth(line - 1).and_then(|line| line.split_once('=')).map_or("", |(key, _)| key.trim());
-        let reason = error.message().replace('\n', " ");
+        let reason = suggest_in(error.message().replace('\n', " "));
         Failure::usage(
             format!(
                 "{}:{line}: {}{reason}",

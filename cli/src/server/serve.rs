@@ -11,6 +11,7 @@ use super::builds::BuildWorkers;
 use super::registries;
 use super::telemetry::Telemetry;
 use super::{Assembled, ServeArguments, Settings, Signals, assemble};
+use crate::arguments::misspelt_variables;
 use crate::failure::Outcome;
 use crate::output::Screen;
 
@@ -26,6 +27,9 @@ pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<
     let assembled = assemble(&settings).await?;
     let url = assembled.url();
     tracing::info!(%url, data = %settings.location.directory.display(), version = env!("CARGO_PKG_VERSION"), "started");
+    for (name, meant) in misspelt_variables() {
+        tracing::warn!(name, "a variable of the environment is not read; did you mean {meant}?");
+    }
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
     let checking = tokio::spawn(registries::log_checks(registries_of(&settings)));
     let served = serve_until_signal(assembled, signals, settings.drain_delay()).await;

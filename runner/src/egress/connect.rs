@@ -1,7 +1,7 @@
 //! Connects to a host. Its name is resolved once, every address is checked, and the connection goes to a checked
 //! address.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +61,12 @@ pub fn system_resolver() -> Resolve {
     })
 }
 
+/// Whether a name stands for this machine on every machine.
+fn is_loopback_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    name == "localhost" || name.ends_with(".localhost")
+}
+
 /// A resolver that refuses every name.
 pub fn refusing_resolver() -> Resolve {
     Arc::new(|_, _, _| Box::pin(std::future::ready(Err(std::io::ErrorKind::Unsupported.into()))))
@@ -87,9 +93,23 @@ impl Connector {
             true if addresses.is_empty() => Err(unreachable(format!("{} has no address", target.host))),
             true => Ok(addresses),
             false => {
-                let message = format!("{} is not on the public Internet", target.host);
+                let message = format!(
+                    "{} is not on the public Internet. A server sends requests to a host in a private network only if its \
+                     operator lists the network in `--egress-networks`, such as 10.1.0.0/16 or 127.0.0.0/8; `lathe tool test \
+                     --allow-network` reaches it from the author's machine",
+                    target.host
+                );
                 Err(HttpError::new(HttpErrorCode::Denied, message))
             }
+        }
+    }
+
+    /// Whether requests may go to the addresses of a host, as far as its name tells. Other names are resolved for each request.
+    pub fn may_reach_host(&self, host: &Host<String>) -> bool {
+        match host {
+            Host::Ipv4(address) => self.may_reach((*address).into()),
+            Host::Ipv6(address) => self.may_reach((*address).into()),
+            Host::Domain(name) => !is_loopback_name(name) || self.may_reach(Ipv4Addr::LOCALHOST.into()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Mocks: responses of a project to the requests of simulations and checks.
 
 use hyper::header::{HeaderName, HeaderValue};
+use registry::suggest_in;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
@@ -56,7 +57,7 @@ impl Mock {
     /// # Errors
     /// The reason why the document is not a valid mock.
     pub fn read(document: Value) -> Result<Self, String> {
-        let mock: Self = serde_json::from_value(document).map_err(|error| error.to_string())?;
+        let mock: Self = serde_json::from_value(document).map_err(|error| suggest_in(error.to_string()))?;
         mock.problem().map_or(Ok(mock), Err)
     }
 

@@ -19,8 +19,8 @@ use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender
 use crate::tool_call::ToolCall;
 
 /// The refusal of a call of a tool by a run that calls none: that of a version without such calls, and that of a test.
-const NO_CALLS: &str =
-    "this run may call no tools: `calls` of the version lists none, or the run is a test of a branch";
+const NO_CALLS: &str = "this run may call no tools: `calls` of the version lists none, or the run is a test of a branch or of a directory; in a \
+     check, `tool_mocks` answers the calls";
 
 /// Sends and counts the requests of one run. Clones share one state.
 #[derive(Clone)]
@@ -114,14 +114,28 @@ impl EgressSession {
         let denied = |message: String| Err(HttpError::new(HttpErrorCode::Denied, message));
         let authority = target.authority();
         if shared.hosts.is_empty() {
-            return denied("outbound HTTP is switched off on this server".into());
+            return denied(
+                "outbound HTTP is switched off on this server: its operator set `--egress-hosts` to none".into(),
+            );
         }
         if !rules.policy.allowed_hosts.iter().any(|pattern| target.is_declared(pattern)) {
             let scheme = if target.is_secure { "https" } else { "http" };
-            return denied(format!("`allowed_hosts` of the version does not list {scheme}://{authority}"));
+            let entry = target.entry();
+            let mut message = format!(
+                "`allowed_hosts` of the version does not list {scheme}://{authority}; add {entry:?} to it and publish again"
+            );
+            if !shared.connector.may_reach_host(&target.host) {
+                // The author would list the host only to be refused again.
+                message.push_str(
+                    ". It is in a private network, which the operator has to list in `--egress-networks`, too",
+                );
+            }
+            return denied(message);
         }
         if !shared.hosts.iter().any(|pattern| target.is_permitted(pattern)) {
-            return denied(format!("the operator of this server does not permit {authority}"));
+            return denied(format!(
+                "the operator of this server does not permit {authority}: `--egress-hosts` does not list it with this port"
+            ));
         }
         Ok(())
     }

@@ -50,6 +50,12 @@ impl Target {
         if self.port == default { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
     }
 
+    /// The entry of an author's list for this target. Plain HTTP needs a port.
+    pub fn entry(&self) -> String {
+        let is_usual = self.is_secure && self.port == HTTPS_PORT;
+        if is_usual { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
+    }
+
     /// Whether an entry of an author's list matches. An entry without a port means HTTPS on port 443; plain HTTP needs
     /// a port.
     pub fn is_declared(&self, pattern: &HostPattern) -> bool {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use registry::{
     ApiName, Assignment, Callable, Digest, HeapBytes, HumanIntervention, RunningAgent, SchemaText, ToolApi, ToolName,
-    allocated,
+    allocated, did_you_mean,
 };
 use serde_json::Value;
 
@@ -73,6 +73,12 @@ impl Catalogue {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&ListedTool> {
         self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Returns `; did you mean …?` for the end of a message about a tool that does not exist, or an empty text.
+    #[must_use]
+    pub fn suggest(&self, name: &str) -> String {
+        did_you_mean(name, self.tools.iter().map(|tool| tool.name.as_str()))
     }
 
     /// The families of the tools, each once.

@@ -11,7 +11,7 @@ use super::resolve::required;
 use super::resolved::Resolved;
 use super::tape::{StoredTape, TapeFrame, TapeStore};
 use crate::call::{Candidate, RunResult};
-use crate::error::{DamagedArtifact, Error};
+use crate::error::{DamagedArtifact, Error, TapeAbsence};
 use crate::executed::Executed;
 use crate::execution::{Execution, RunDocuments, group_of};
 use crate::interaction::{Asked, Interaction};
@@ -100,7 +100,10 @@ impl Invoker {
         let (store, organization) = (&self.services.store, &principal.organization);
         let record = store.get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;
-        let end = record.end.take().ok_or(Error::TapeMissing)?;
+        if record.start.native_tool.is_some() {
+            return Err(Error::TapeMissing(TapeAbsence::BuiltIn));
+        }
+        let end = record.end.take().ok_or(Error::TapeMissing(TapeAbsence::Running))?;
         let stored = TapeStore { recordings: &self.services.recordings, organization, run }.open().await?;
         Ok(Recording { start: record.start, end, stored })
     }

@@ -91,7 +91,7 @@ impl Invoker {
             Err(error @ (Error::InvalidInput { .. } | Error::VariableMissing { .. })) => {
                 Ok(RunReplay::Refused { reason: error.to_string() })
             }
-            Err(Error::TapeMissing | Error::TapeCut | Error::TapeDamaged) => Ok(RunReplay::Skipped),
+            Err(Error::TapeMissing(_) | Error::TapeCut | Error::TapeDamaged) => Ok(RunReplay::Skipped),
             Err(error) => Err(error),
         }
     }

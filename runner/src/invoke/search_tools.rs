@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use registry::{Correction, Permission, SchemaText, do_heavy_work};
+use registry::{Correction, Permission, SchemaText, do_heavy_work, suggest_in};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -93,7 +93,8 @@ pub fn search_tools(catalogue: Arc<Catalogue>) -> Result<NativeTool, NativeToolR
 }
 
 fn query(call: NativeCall) -> Result<Query, Outcome> {
-    serde_json::from_value(Value::Object(call.arguments)).map_err(|error| failed("input_schema", error.to_string()))
+    serde_json::from_value(Value::Object(call.arguments))
+        .map_err(|error| failed("input_schema", suggest_in(error.to_string())))
 }
 
 /// Searches on a thread of its own, unless the catalogue is small.

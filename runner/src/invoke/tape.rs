@@ -6,7 +6,7 @@ use registry::{Digest, InvocationId, KeptTape, NewTape, OrganizationId, Recordin
 use serde::{Deserialize, Serialize};
 
 use crate::call::ResultPersistence;
-use crate::error::Error;
+use crate::error::{Error, TapeAbsence};
 use crate::execution::RunDocuments;
 use crate::limits::Limits;
 use crate::tape::{Tape, TapeResult};
@@ -77,13 +77,13 @@ impl TapeStore<'_> {
         let found =
             self.recordings.tape(self.organization, self.run).await.map_err(|error| self.unless_damaged(error))?;
         let bytes = match found {
-            None => return Err(Error::TapeMissing),
+            None => return Err(Error::TapeMissing(TapeAbsence::NotKept)),
             Some(KeptTape::Cut) => return Err(Error::TapeCut),
             Some(KeptTape::Whole(bytes)) => bytes,
         };
         let mut stored: StoredTape = match bytes.split_first() {
             Some((&FORMAT, bytes)) => postcard::from_bytes(bytes).map_err(|error| self.damaged(&error))?,
-            _ => return Err(Error::TapeMissing), // in the format of another release
+            _ => return Err(Error::TapeMissing(TapeAbsence::OtherRelease)),
         };
         for digest in stored.tape.wanted_bodies().collect::<BTreeSet<_>>() {
             let body = self.recordings.body(self.organization, &digest).await;

@@ -1,7 +1,7 @@
 //! `forward_call`: the agent wants a call to be handed over. The application carries that out; the record keeps the wish.
 
 use futures_util::future::BoxFuture;
-use registry::Permission;
+use registry::{Permission, suggest_in};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,7 +54,7 @@ fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let wish: Wish = match serde_json::from_value(Value::Object(call.arguments)) {
             Ok(wish) => wish,
-            Err(error) => return failed("input_schema", error.to_string()),
+            Err(error) => return failed("input_schema", suggest_in(error.to_string())),
         };
         let Some(turn) = call.agent_call.and_then(|call| call.turn) else {
             return failed("turn_missing", "the tool can be called in a turn of a conversation only");

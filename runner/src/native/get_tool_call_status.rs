@@ -1,7 +1,7 @@
 //! `get_tool_call_status`: whether a call of the same conversation goes on, and how it ended.
 
 use futures_util::future::BoxFuture;
-use registry::{InvocationId, Permission, RunStatus};
+use registry::{InvocationId, Permission, RunStatus, suggest_in};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let wanted: Wanted = match serde_json::from_value(Value::Object(call.arguments)) {
             Ok(wanted) => wanted,
-            Err(error) => return failed("input_schema", error.to_string()),
+            Err(error) => return failed("input_schema", suggest_in(error.to_string())),
         };
         let Some(runs) = call.runs else {
             return failed("turn_missing", "the tool can be called in a turn of a conversation only");

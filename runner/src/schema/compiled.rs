@@ -1,13 +1,17 @@
 //! A compiled schema, and the violations of inputs.
 
+use std::cell::OnceCell;
+
 use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions, Validator};
 use registry::HeapBytes;
 use serde_json::Value;
 
 use super::cost::Cost;
+use super::explain::{FindSchema, explain};
 use super::keywords::{MultipleOf, UniqueItems};
 use super::patterns::COMPILED_BYTES_MAX;
 use super::walk;
+use super::wire::Document;
 use crate::error::SchemaViolation;
 use crate::text::cut;
 
@@ -31,27 +35,55 @@ pub(super) const EXPLAINED_MAX: u64 = 1_000_000;
 pub struct CompiledSchema {
     validator: Validator,
     cost: Cost,
+    document: Document,
+}
+
+/// The parts of a schema that matching needs.
+#[derive(Clone, Copy)]
+pub struct SchemaParts<'s> {
+    pub validator: &'s Validator,
+    pub cost: &'s Cost,
+    pub document: &'s Document,
 }
 
 impl CompiledSchema {
     pub fn new(schema: &Value) -> Result<Self, String> {
-        Ok(Self { cost: walk::price(schema)?, validator: validator(schema)? })
+        let document = Document::of(schema).map_err(|error| error.to_string())?;
+        Ok(Self { cost: walk::price(schema)?, validator: validator(schema)?, document })
     }
 
     pub fn violations(&self, inputs: &[Value]) -> Vec<SchemaViolation> {
-        violations(&self.validator, &self.cost, inputs)
+        SchemaParts { validator: &self.validator, cost: &self.cost, document: &self.document }.violations(inputs)
     }
 }
 
-/// The violations of the inputs, up to a bound.
-pub fn violations(validator: &Validator, cost: &Cost, inputs: &[Value]) -> Vec<SchemaViolation> {
-    let one = |(index, input)| violations_of_one(validator, cost, (index, input));
-    inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX).collect()
+impl SchemaParts<'_> {
+    /// The violations of the inputs, up to a bound.
+    pub fn violations(self, inputs: &[Value]) -> Vec<SchemaViolation> {
+        let schemas = LazySchemas { document: self.document, schema: OnceCell::new() };
+        let one = |(index, input)| violations_of_one(self, &schemas, (index, input));
+        inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX).collect()
+    }
+}
+
+/// A schema that is read again when a violation needs the names of its properties.
+struct LazySchemas<'s> {
+    document: &'s Document,
+    schema: OnceCell<Value>,
+}
+
+impl FindSchema for LazySchemas<'_> {
+    fn properties_beside(&self, keyword: &str) -> Vec<String> {
+        let schema = self.schema.get_or_init(|| self.document.value().unwrap_or_default());
+        let beside = keyword.rsplit_once('/').and_then(|(object, _)| schema.pointer(object));
+        let properties = beside.and_then(|object| object["properties"].as_object());
+        properties.map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
+    }
 }
 
 fn violations_of_one(
-    validator: &Validator,
-    cost: &Cost,
+    SchemaParts { validator, cost, .. }: SchemaParts<'_>,
+    schemas: &LazySchemas<'_>,
     (input_index, input): (usize, &Value),
 ) -> Vec<SchemaViolation> {
     if validator.is_valid(input) {
@@ -65,7 +97,7 @@ fn violations_of_one(
         input_index,
         // An input may have names of a megabyte, and each violation below one would repeat it.
         pointer: cut(error.instance_path().to_string(), POINTER_BYTES_MAX),
-        message: cut(error.masked().to_string(), MESSAGE_BYTES_MAX),
+        message: cut(explain(&error, schemas), MESSAGE_BYTES_MAX),
     };
     validator.iter_errors(input).take(VIOLATIONS_MAX).map(violation).collect()
 }
@@ -132,6 +164,68 @@ mod tests {
         assert!(said.starts_with("/type: \"objekt\" is no type; use object, array, string"), "{said}");
         assert!(problem(json!({"properties": {"a": {"type": 5}}})).starts_with("/properties/a/type: 5 is no type"));
         assert!(!problem(json!({"properties": {"type": 5}})).contains("is no type"));
+    }
+
+    #[track_caller]
+    fn check_told(schema: &Value, input: Value, expected: &str) {
+        let violations = CompiledSchema::new(schema).unwrap().violations(&[input]);
+        let told: Vec<_> = violations.iter().map(|violation| violation.message.as_str()).collect();
+        assert_eq!(told, [expected]);
+    }
+
+    #[test]
+    fn a_violation_lists_what_the_schema_expects() {
+        let units = json!({"enum": ["celsius", "fahrenheit", "kelvin", "rankine", "reaumur"]});
+        check_told(
+            &units,
+            json!("kelvinn"),
+            r#"value is not one of "celsius", "fahrenheit", "kelvin", "rankine", "reaumur"; did you mean `kelvin`?"#,
+        );
+        let many = json!({"enum": (0..1000).collect::<Vec<_>>()});
+        let told = &CompiledSchema::new(&many).unwrap().violations(&[json!("x")])[0].message;
+        assert!(told.starts_with("value is not one of 0, 1, 2, ") && told.ends_with(" more"), "{told}");
+        assert!(told.len() < 400, "{told}");
+        check_told(&json!({"const": "a"}), json!(1), "value is not \"a\"");
+        let closed = json!({"properties": {"city": {}, "unit": {}}, "additionalProperties": false});
+        let expected = "`citty` is no property of the schema, which has `city`, `unit`; did you mean `city`?";
+        check_told(&closed, json!({"citty": 1}), expected);
+        let within = json!({"$ref": "#/$defs/closed", "$defs": {"closed": closed}});
+        check_told(&within, json!({"citty": 1}), expected);
+        let needed = json!({"required": ["city"]});
+        check_told(&needed, json!({"cty": 1}), "\"city\" is a required property, and not `cty`");
+        check_told(&needed, json!({}), "\"city\" is a required property");
+    }
+
+    #[test]
+    fn a_violation_of_alternatives_is_about_the_one_that_was_meant() {
+        let nullable = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
+        check_told(&nullable, json!(5), "value is not of type string or null");
+        let tagged = json!({"oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}, "required": ["kind", "radius"]},
+            {"type": "object", "properties": {"kind": {"const": "square"}, "side": {"type": "number"}}, "required": ["kind", "side"]},
+        ]});
+        check_told(
+            &tagged,
+            json!({"kind": "sqare", "side": 2}),
+            "/kind is not one of \"circle\", \"square\"; did you mean `square`?",
+        );
+        check_told(&tagged, json!({"kind": "square", "side": "2"}), "/side: value is not of type \"number\"");
+        check_told(&tagged, json!({"kind": "square"}), "\"side\" is a required property");
+        let open = json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        let expected =
+            "value matches none of 2 alternatives: \"a\" is a required property; or \"b\" is a required property";
+        check_told(&open, json!({}), expected);
+        let deep = (0..5).fold(json!({"type": "null"}), |inner, _| json!({"anyOf": [inner, {"minimum": 5}]}));
+        let told = CompiledSchema::new(&deep).unwrap().violations(&[json!(1)]);
+        assert!(told[0].message.len() <= MESSAGE_BYTES_MAX + 20, "{told:?}");
+    }
+
+    #[test]
+    fn violations_do_not_repeat_values_of_the_input() {
+        let schema = json!({"propertyNames": {"maxLength": 3}, "additionalProperties": {"not": {"type": "string"}}});
+        let told = CompiledSchema::new(&schema).unwrap().violations(&[json!({"hunter2": "s3cret"})]);
+        assert!(!told.is_empty() && told.iter().all(|told| !told.message.contains("s3cret")), "{told:?}");
+        assert!(told.iter().all(|told| !told.message.contains("hunter2")), "{told:?}");
     }
 
     #[test]

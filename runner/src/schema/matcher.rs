@@ -6,7 +6,7 @@ use std::sync::Arc;
 use registry::{OrganizationId, RawJson, do_heavy_work};
 use serde_json::Value;
 
-use super::compiled::violations;
+use super::compiled::SchemaParts;
 use super::cost::Price;
 use super::input_schema::{INLINE_DEPTH_MAX, InputSchema};
 use super::thread;
@@ -226,7 +226,8 @@ fn inline(schema: &InputSchema, inputs: &[Value], prices: &[Price]) -> Option<Ve
         return Some(Vec::new());
     }
     let explained = steps.saturating_mul(schema.cost.depth);
-    (explained <= EXPLAINED_INLINE_MAX).then(|| violations(validator, &schema.cost, inputs))
+    let parts = SchemaParts { validator, cost: &schema.cost, document: &schema.document };
+    (explained <= EXPLAINED_INLINE_MAX).then(|| parts.violations(inputs))
 }
 
 /// The index of the most expensive input.

@@ -13,7 +13,7 @@ use crate::openapi::{OperationDoc, STORE_CODES, Tag};
 
 const FIELDS: [(&str, &str); 3] = [
     ("token", "An access token, or a refresh token, with which the whole authorisation ends."),
-    ("token_type_hint", "Accepted and ignored: tokens tell their kind."),
+    ("token_type_hint", "May be given, and has no effect: tokens tell their kind."),
     ("client_id", "The client that the token was issued to."),
 ];
 

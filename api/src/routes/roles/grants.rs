@@ -73,10 +73,7 @@ impl Decoder for GrantDecoder {
 
 /// Reads the fields of a grant. A missing `conditions` means an empty list.
 fn grant(fields: &mut Fields, conditions_max: usize) -> Option<Grant> {
-    let permission = fields.required(
-        "permission",
-        Text::new(|| any_text().schema(), |text| Permission::parse(text).map_err(|error| error.to_string())),
-    );
+    let permission = fields.required("permission", Text::new(|| any_text().schema(), Permission::parse));
     let conditions = List { items: Object(condition), length: 0..=conditions_max };
     let conditions = fields.optional("conditions", conditions.with_default(Vec::<Value>::new()));
     let grant = Grant::new(permission?, conditions.unwrap_or_default());

@@ -1,5 +1,7 @@
 //! A table of the project file, read key by key. Unknown keys are refused.
 
+use registry::did_you_mean;
+
 use super::node::{Entry, Node, Table, Value};
 use crate::error::{Error, Location};
 use crate::text::shown;
@@ -159,7 +161,8 @@ impl Fields {
         match self.table.first_key_value() {
             Some((key, entry)) => {
                 let known = self.known.join(", ");
-                Err(self.refuse(key, entry.key_line, &format!("is an unknown key; the known keys are: {known}")))
+                let meant = did_you_mean(key, self.known.iter().map(String::as_str));
+                Err(self.refuse(key, entry.key_line, &format!("is an unknown key; the known keys are: {known}{meant}")))
             }
             None => Ok(()),
         }

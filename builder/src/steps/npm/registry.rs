@@ -13,6 +13,14 @@ use crate::steps::download::{self, Cached};
 
 const STAGE: &str = "dependencies";
 const ARCHIVE_BYTES_MAX: usize = 32 << 20;
+/// The next step when the registry does not answer.
+const CHECK_REGISTRY: &str = ". Check that the npm registry runs, and that --npm-registry or LATHE_NPM_REGISTRY of `lathe serve` \
+                              or `lathe tool test` names it; `lathe doctor` tries it";
+const OTHER_FILE: &str = "does not have the hash that pins it: the registry has another file. Run `npm install --package-lock-only` \
+                          again with this registry";
+/// The next step when the registry has no such package.
+const OTHER_REGISTRY: &str = ". Correct its name and version, or name a registry that has it with --npm-registry or \
+                              LATHE_NPM_REGISTRY of `lathe serve` or `lathe tool test`";
 
 /// A package of the registry, and the hash of its archive.
 #[derive(Debug, Clone)]
@@ -53,18 +61,29 @@ impl NpmRegistry {
             return Ok(archive);
         }
         let archive = self.download(pinned).await?;
-        cached.keep(archive).await?.ok_or_else(|| refuse("hashes", pinned, "does not have the hash that pins it"))
+        cached.keep(archive).await?.ok_or_else(|| refuse("hashes", pinned, OTHER_FILE))
     }
 
     async fn download(&self, pinned: &PinnedArchive<'_>) -> Result<Vec<u8>, Error> {
-        let failed =
-            |error: reqwest::Error| refuse("registry", pinned, &format!("cannot be fetched: {}", error.without_url()));
-        let answer = self.client.get(self.url_of(pinned)?).send().await.map_err(failed)?;
+        let url = self.url_of(pinned)?;
+        let failed = |error: reqwest::Error| {
+            let reason = download::explain(&url, &error);
+            refuse("registry", pinned, &format!("cannot be fetched from {reason}{CHECK_REGISTRY}"))
+        };
+        let answer = self.client.get(url.clone()).send().await.map_err(failed)?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Err(refuse("registry", pinned, "is not in the npm registry"));
+            let url = download::shown_url(&url);
+            let message = format!("is not in the npm registry: {url} is not found{OTHER_REGISTRY}");
+            return Err(refuse("registry", pinned, &message));
         }
         let body = download::body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
-        body.ok_or_else(|| refuse("size", pinned, &format!("is larger than {ARCHIVE_BYTES_MAX} bytes")))
+        body.ok_or_else(|| {
+            refuse(
+                "size",
+                pinned,
+                &format!("is larger than {ARCHIVE_BYTES_MAX} bytes, which is the limit; use a smaller package"),
+            )
+        })
     }
 
     fn url_of(&self, pinned: &PinnedArchive<'_>) -> Result<Url, Error> {

@@ -28,6 +28,9 @@ const PUBLIC_INDEX: &str = "crates.io";
 /// The refusal of a server without a crate index.
 const NO_INDEX: &str = "cannot be fetched: no crate index is set; give one to `lathe tool test` or `lathe serve` with \
                         --crate-index or LATHE_CRATE_INDEX, for example crates.io";
+/// The next step when the crate index does not answer.
+const CHECK_INDEX: &str = ". Check that the crate index runs, and that --crate-index or LATHE_CRATE_INDEX of `lathe serve` or \
+                           `lathe tool test` names it; `lathe doctor` tries it";
 const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
 /// The public registry accepts crates of up to 10 MiB.
 const CRATE_BYTES_MAX: usize = 16 << 20;
@@ -152,11 +155,14 @@ impl Crates {
     }
 
     async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {
-        let failed =
-            |error: reqwest::Error| pinned.refuse("index", &format!("cannot be fetched: {}", error.without_url()));
-        let answer = self.client.get(url).send().await.map_err(failed)?;
+        let failed = |error: reqwest::Error| {
+            pinned.refuse("index", &format!("cannot be fetched from {}{CHECK_INDEX}", download::explain(&url, &error)))
+        };
+        let answer = self.client.get(url.clone()).send().await.map_err(failed)?;
         let body = download::body(answer, bytes_max).await.map_err(failed)?;
-        body.ok_or_else(|| pinned.refuse("size", &format!("is larger than {bytes_max} bytes")))
+        body.ok_or_else(|| {
+            pinned.refuse("size", &format!("is larger than {bytes_max} bytes, which is the limit; use a smaller crate"))
+        })
     }
 }
 

@@ -16,7 +16,9 @@ use tokio::sync::Mutex;
 
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
+use crate::config::BuildPlace;
 use crate::error::Error;
+use crate::io_error::at;
 use crate::sandbox::{Missing, ReadOnlyMount};
 
 /// The target of tools.
@@ -35,6 +37,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct RustInstallation {
     directory: Option<PathBuf>,
+    place: BuildPlace,
     known: Mutex<Option<(Vec<Stamp>, Identity)>>,
 }
 
@@ -52,8 +55,8 @@ pub struct Identity {
 
 impl RustInstallation {
     #[must_use]
-    pub fn new(directory: Option<PathBuf>) -> Self {
-        Self { directory, known: Mutex::default() }
+    pub fn new(directory: Option<PathBuf>, place: BuildPlace) -> Self {
+        Self { directory, place, known: Mutex::default() }
     }
 
     /// The missing part of the toolchain in a directory, and the command that adds it.
@@ -103,7 +106,11 @@ impl RustInstallation {
 
     fn directory(&self) -> Result<&Path, Error> {
         match (Self::missing(self.directory.as_deref()), &self.directory) {
-            (Some(missing), _) => Err(refuse("rust", &format!("this server cannot build Rust: {missing}"))),
+            (Some(missing), _) => {
+                let (place, setting) =
+                    (self.place.name(), self.place.set("--rust-toolchain DIRECTORY", "LATHE_RUST_TOOLCHAIN"));
+                Err(refuse("rust", &format!("{place} cannot build Rust: {missing}; {setting}")))
+            }
             (None, Some(directory)) => Ok(directory),
             (None, None) => Err(Error::internal("a missing toolchain was not reported as missing")),
         }
@@ -171,8 +178,9 @@ fn files_of(directory: &Path) -> Vec<PathBuf> {
 
 fn stamps(directory: &Path) -> io::Result<Vec<Stamp>> {
     let stamp = |path: PathBuf| {
-        let found = path.metadata()?;
-        Ok((path, found.len(), found.modified()?))
+        let found = path.metadata().map_err(at(&path))?;
+        let modified = found.modified().map_err(at(&path))?;
+        Ok((path, found.len(), modified))
     };
     parts(directory)?.into_iter().map(stamp).collect()
 }
@@ -181,10 +189,10 @@ fn digest(directory: &Path) -> io::Result<Digest> {
     let mut hasher = Sha256::new();
     for path in parts(directory)? {
         // Distributions install some of the files as links.
-        let mut file = File::open(path.canonicalize()?)?;
+        let mut file = path.canonicalize().and_then(File::open).map_err(at(&path))?;
         let mut chunk = vec![0; 1 << 20];
         loop {
-            match file.read(&mut chunk)? {
+            match file.read(&mut chunk).map_err(at(&path))? {
                 0 => break,
                 read => hasher.update(&chunk[..read]),
             }
@@ -194,7 +202,8 @@ fn digest(directory: &Path) -> io::Result<Digest> {
 }
 
 fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    let entries = std::fs::read_dir(directory).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    entries.map_err(at(directory))
 }
 
 #[cfg(test)]
@@ -260,7 +269,7 @@ mod tests {
         std::fs::write(library.join("libstd-1.rlib"), "one").unwrap();
         std::fs::write(directory.path().join("bin/cargo"), "").unwrap();
         std::os::unix::fs::symlink("/bin/echo", directory.path().join("bin/rustc")).unwrap();
-        let programs = RustInstallation::new(Some(directory.path().to_owned()));
+        let programs = RustInstallation::new(Some(directory.path().to_owned()), BuildPlace::Server);
         let before = programs.identity().await.unwrap().digest;
         assert_eq!(programs.identity().await.unwrap().digest, before);
         std::fs::write(library.join("libstd-1.rlib"), "the next one").unwrap();
@@ -269,7 +278,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_build_without_a_toolchain_is_refused_with_the_command() {
-        let error = RustInstallation::new(None).identity().await.unwrap_err().to_string();
+        let told = async |place| RustInstallation::new(None, place).identity().await.unwrap_err().to_string();
+        let error = told(BuildPlace::Server).await;
         assert!(error.contains("this server cannot build Rust") && error.contains("rustup"), "{error}");
+        assert!(error.contains("`lathe serve --rust-toolchain DIRECTORY` or LATHE_RUST_TOOLCHAIN"), "{error}");
+        let local = told(BuildPlace::Machine).await;
+        assert!(local.contains("this machine cannot build Rust") && !local.contains("server"), "{local}");
+        assert!(local.contains("`lathe tool test --rust-toolchain DIRECTORY`"), "{local}");
     }
 }

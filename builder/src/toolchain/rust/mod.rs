@@ -22,7 +22,7 @@ use super::shared::Shared;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::component::BuiltArtifact;
-use crate::config::Config;
+use crate::config::{BuildPlace, Config};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
@@ -47,6 +47,7 @@ pub struct Rust {
     crates: Crates,
     compiled: CompiledCrates,
     scratches: Scratches,
+    place: BuildPlace,
     compiler: Compiler,
     bundler: Arc<[String]>,
     parser: Arc<[String]>,
@@ -58,11 +59,12 @@ impl Rust {
     pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
         Ok(Self {
             sandbox: LazySandbox::new(config.bubblewrap.clone(), config.scratch_dir.clone()),
-            installation: Arc::new(RustInstallation::new(config.rust_toolchain.clone())),
+            installation: Arc::new(RustInstallation::new(config.rust_toolchain.clone(), config.place)),
             allowed_digest: config.rust_toolchain_digest,
             crates: Crates::new(config.crate_index.as_deref(), &config.cache_dir)?,
             compiled: CompiledCrates::open(config, shared.images.compiler())?,
             scratches: shared.scratches.clone(),
+            place: config.place,
             compiler: shared.images.compiler().clone(),
             bundler: config.bundler.as_slice().into(),
             parser: config.parser.as_slice().into(),
@@ -109,11 +111,12 @@ impl Rust {
 
     /// The sandbox and the compiler's identity.
     async fn ready(&self, progress: &Progress) -> Result<(Sandbox, Identity), Error> {
+        let compiler = self.installation.identity().await?;
         let sandbox = self.sandbox.get().await.map_err(|missing| {
-            let message = format!("this server cannot build Rust, since it has no sandbox for builds: {missing}");
+            let place = self.place.name();
+            let message = format!("{place} cannot build Rust, since it has no sandbox for builds: {missing}");
             installation::refuse("sandbox", &message)
         })?;
-        let compiler = self.installation.identity().await?;
         pins::check(&compiler.clone().into(), self.allowed_digest.as_ref(), "rust_toolchain_digest")?;
         progress.line(format!("{}, {}", compiler.release, compiler.digest));
         Ok((sandbox, compiler))

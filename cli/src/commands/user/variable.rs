@@ -5,7 +5,8 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::client::Client;
-use crate::commands::{input, not_found};
+use crate::commands::input;
+use crate::commands::not_found::{self, Wanted};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
 
@@ -104,7 +105,12 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
 async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     for name in &arguments.names {
         let removed = client.remove_user_variable(arguments.owner.id(), name).await;
-        not_found::named(removed, &format!("variable `{name}`"), "`lathe user variable list` lists the variables")?;
+        let wanted = Wanted { kind: "variable", name, hint: "`lathe user variable list` lists the variables" };
+        let listed = async {
+            let listed = client.list_user_variables(arguments.owner.id()).await?.document;
+            Ok(listed["variables"].as_array().cloned().unwrap_or_default())
+        };
+        not_found::suggested(removed, wanted, (listed, "name")).await?;
     }
     screen.answer(&json!({ "removed": arguments.names }), || format!("removed {}", arguments.names.join(", ")))
 }

@@ -6,6 +6,7 @@ use super::api_keys::api_key_hash;
 use super::row::{get, parsed, timestamp_option};
 use super::tokens::{hour_of_use, note_use};
 use crate::api_key::ApiKeyId;
+use crate::credentials::KeyEnd;
 use crate::error::Result;
 use crate::principal::{Principal, SignInKey};
 use crate::store::database::{Query, Row};
@@ -18,7 +19,24 @@ const FIND: &str = "SELECT k.organization, k.account, k.key_hash, k.last_used_at
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE k.api_key_id = $1 AND k.revoked_at IS NULL";
 
+const FIND_END: &str = "SELECT key_hash, expires_at, revoked_at FROM api_keys WHERE api_key_id = $1";
+
 impl Store {
+    /// Returns why an API key is not valid any more, if the whole secret is right. Takes the same time whether the key exists or not.
+    pub async fn find_key_end(&self, api_key: &str) -> Result<Option<KeyEnd>> {
+        let Some(id) = ApiKeyId::of_key(api_key) else { return Ok(None) };
+        let row = Query::new(FIND_END).bind(id.as_str()).fetch_optional(self.readers()).await?;
+        let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
+        let is_right = bool::from(stored.ct_eq(&api_key_hash(&self.0.keys, api_key)));
+        let Some(row) = row.filter(|_| is_right) else { return Ok(None) };
+        if let Some(at) = timestamp_option(&row, "revoked_at")? {
+            return Ok(Some(KeyEnd::Revoked { at }));
+        }
+        let now = self.0.clock.now();
+        let expired = timestamp_option(&row, "expires_at")?.filter(|end| *end <= now);
+        Ok(expired.map(|at| KeyEnd::Expired { at }))
+    }
+
     /// Returns the user of a valid API key, with their organisation. The result is cached for a second. Takes the same time
     /// whether the key exists or not.
     pub async fn authenticate_key(&self, api_key: &str) -> Result<Option<Principal>> {

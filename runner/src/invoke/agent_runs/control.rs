@@ -1,6 +1,6 @@
 //! Control tools. They exist in runs only. All but `__run_workflow__` change the run itself only.
 
-use registry::{Clock, Timestamp, Urgency, visible, visible_lines};
+use registry::{Clock, Timestamp, Urgency, suggest_in, visible, visible_lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -288,7 +288,8 @@ fn log(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffe
 }
 
 fn read<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, ControlEffect> {
-    serde_json::from_value(Value::Object(input)).map_err(|error| ControlEffect::InvalidArguments(error.to_string()))
+    serde_json::from_value(Value::Object(input))
+        .map_err(|error| ControlEffect::InvalidArguments(suggest_in(error.to_string())))
 }
 
 #[cfg(test)]

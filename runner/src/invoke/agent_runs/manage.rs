@@ -86,7 +86,7 @@ impl Invoker {
         let catalogue = self.catalogue_with(principal, running, options.built_in_tools.as_ref()).await?;
         let mut tools = options.tools.iter().flatten();
         let unknown = tools.find(|name| !is_control_tool(name) && catalogue.find(name).is_none());
-        unknown.map_or(Ok(()), |name| Err(Error::RunToolUnknown { name: name.clone() }))
+        unknown.map_or(Ok(()), |name| Err(Error::RunToolUnknown { name: name.clone(), meant: catalogue.suggest(name) }))
     }
 
     /// Answers the question of a run that waits for a person. `None` when the user sees no such run.

@@ -65,7 +65,8 @@ impl Invoker {
         cancelled: &CancellationToken,
     ) -> Result<Called, Error> {
         let Some(listed) = present.catalogue.find(&model_call.name) else {
-            let unknown = ToolObservation::failure(format!("the agent has no tool {}", model_call.name));
+            let meant = present.catalogue.suggest(&model_call.name);
+            let unknown = ToolObservation::failure(format!("the agent has no tool {}{meant}", model_call.name));
             return Ok(Called::Ended(unknown));
         };
         let call = call(present, listed, (model_call.input.clone(), cancelled.child_token()));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::Tool;
+use registry::{Tool, suggest_in};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -55,7 +55,8 @@ const fn timeout_ms() -> f64 {
 impl WorkflowRequest {
     /// Reads the arguments of a call. The error is a text for the model.
     pub fn read(arguments: Map<String, Value>) -> Result<Self, String> {
-        let request: Self = serde_json::from_value(Value::Object(arguments)).map_err(|error| error.to_string())?;
+        let request: Self =
+            serde_json::from_value(Value::Object(arguments)).map_err(|error| suggest_in(error.to_string()))?;
         if request.workflow_id.is_none() && request.workflow_name.is_none() {
             return Err("workflow_id or workflow_name is required".to_owned());
         }

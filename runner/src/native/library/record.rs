@@ -1,6 +1,6 @@
 //! The fields of the items of a family.
 
-use registry::{Library, LibraryContent, LibraryFamily, LibraryItem};
+use registry::{Library, LibraryContent, LibraryFamily, LibraryItem, suggest_in};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,8 @@ pub(super) fn require_not_fixed<R: Record>(item: &LibraryItem, library: &Library
 
 /// Reads and completes the fields of an item.
 pub(super) fn content_of<R: Record>(fields: Map<String, Value>) -> Result<LibraryContent, Failure> {
-    let mut record: R = serde_json::from_value(Value::Object(fields)).map_err(|error| invalid(error.to_string()))?;
+    let mut record: R =
+        serde_json::from_value(Value::Object(fields)).map_err(|error| invalid(suggest_in(error.to_string())))?;
     record.complete();
     let body = match serde_json::to_value(record) {
         Ok(Value::Object(body)) => body,

@@ -2,6 +2,7 @@
 
 mod change;
 mod create;
+mod cron_problem;
 mod heartbeat;
 mod moment;
 mod occurrence;

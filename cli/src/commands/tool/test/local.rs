@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use api::wire::{BuildLog, BuildStep, Input};
-use builder::{BuildEvent, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory};
+use builder::{
+    BuildEvent, BuildPlace, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory,
+};
 use registry::{Clock, DataDir, HostPattern, KeyRing};
 use runner::{EgressConfig, EventDocument, Runners, TrialRunner};
 use tempfile::TempDir;
@@ -134,6 +136,7 @@ fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow:
         ..BuildArguments::default()
     };
     let config = builder::Config::new(data.cache(), scratch.to_owned(), &program);
+    let config = builder::Config { place: BuildPlace::Machine, ..config };
     Ok(LocalBuilder::new(builds.over(config), trials)?)
 }
 

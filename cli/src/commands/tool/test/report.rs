@@ -81,15 +81,27 @@ fn summary(round: &Round) -> String {
     }
 }
 
+/// Rules that concern the machine and its settings, and not the project.
+const RULES_OF_THE_MACHINE: [&str; 6] = ["digest", "index", "registry", "rust", "sandbox", "toolchain"];
+
 fn refused(refusal: &Refusal) -> anyhow::Error {
-    let hint = match (refusal.code, refusal.stage) {
-        ("build_failed", "variables") => {
-            "--envvar NAME alone takes the value from the environment, too; NAME=- reads stdin"
+    let Refusal { code, stage, check, file, message } = refusal;
+    let hint = match (*code, *stage, file) {
+        ("build_failed", "variables", _) => {
+            "--envvar NAME alone takes the value from the environment, too; NAME=- reads stdin".to_owned()
         }
-        ("build_failed", _) => "fix the project and test again; with --watch, it is tested whenever a file changes",
-        _ => "`lathe doctor` checks this machine",
+        ("build_failed", _, _) if check.as_deref().is_some_and(|check| RULES_OF_THE_MACHINE.contains(&check)) => {
+            "`lathe doctor` checks the toolchains and the package registries of this machine".to_owned()
+        }
+        ("build_failed", _, Some(file)) => {
+            format!("correct {file}, then run `lathe tool test` again; with --watch, it runs whenever a file changes")
+        }
+        ("build_failed", _, None) => {
+            "the message names the rule; `lathe tool test --watch` tests whenever a file changes".to_owned()
+        }
+        _ => "`lathe doctor` checks this machine".to_owned(),
     };
-    Failure::coded(refusal.code, refusal.message.clone(), hint)
+    Failure::coded(code, message.clone(), hint)
 }
 
 #[cfg(test)]
@@ -112,6 +124,17 @@ mod tests {
         let expected = "  greets  12 ms  checks/greets.json\n        the output differs:\n          /a: expected 1, got 2\n        | one\n        | two";
         assert!(text.ends_with(expected), "{text}");
         assert!(check_text(&checked(None)).ends_with("      greets  12 ms"));
+    }
+
+    #[test]
+    fn the_hint_of_a_refusal_is_about_what_is_wrong() {
+        let hint = |check: &str, file: Option<&str>| {
+            let (check, file) = (Some(check.to_owned()), file.map(str::to_owned));
+            let refusal = Refusal { code: "build_failed", stage: "dependencies", check, file, message: "no".into() };
+            format!("{:?}", refused(&refusal).downcast::<Failure>().expect("a failure"))
+        };
+        assert!(hint("index", Some("requirements.lock")).contains("`lathe doctor` checks"), "the registry is down");
+        assert!(hint("hashes", Some("requirements.lock")).contains("correct requirements.lock, then run"));
     }
 
     #[test]

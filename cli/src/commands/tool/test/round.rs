@@ -28,6 +28,11 @@ pub struct Step {
 pub struct Refusal {
     pub code: &'static str,
     pub stage: &'static str,
+    /// The violated rule, and the file of the project that violates it.
+    #[serde(skip)]
+    pub check: Option<String>,
+    #[serde(skip)]
+    pub file: Option<String>,
     pub message: String,
 }
 
@@ -74,7 +79,11 @@ impl Round {
 
 impl Refusal {
     pub fn of(error: &Error) -> Self {
-        Self { code: error.code(), stage: error.stage(), message: error.to_string() }
+        let (check, file) = match error {
+            Error::Failed { check, location, .. } => (Some(check.clone()), location.file.clone()),
+            _ => (None, None),
+        };
+        Self { code: error.code(), stage: error.stage(), check, file, message: error.to_string() }
     }
 }
 

@@ -8,6 +8,7 @@ use jiff::{Span, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cron_problem;
 use super::moment::Moment;
 
 /// Years in which an occurrence is looked for. Every date of the calendar, with every weekday, occurs within 40 years. A cron expression
@@ -94,7 +95,8 @@ fn find_first_date(cron: &Cron, from: Date) -> Option<Date> {
 
 /// Checks a cron expression. Returns what is wrong.
 pub(super) fn check_cron(expression: &str) -> Result<(), String> {
-    parser().parse(expression).map(drop).map_err(|error| error.to_string())
+    let parser = parser();
+    parser.parse(expression).map(drop).map_err(|error| cron_problem::describe(&parser, expression, &error.to_string()))
 }
 
 /// Finds a time zone in the database of this release, so that all servers have the same.
