@@ -55,8 +55,8 @@ impl BuildPlace {
     /// The next step when a setting has to name a program: who sets it, and where.
     pub(crate) fn set(self, option: &str, variable: &str) -> String {
         match self {
-            Self::Server => format!("its operator names another one with `lathe serve {option}` or {variable}"),
-            Self::Machine => format!("`lathe tool test {option}` or {variable} names another one"),
+            Self::Server => format!("its operator names another one with `{option}` of `lathe serve`, or {variable}"),
+            Self::Machine => format!("`{option}` of `lathe tool test`, or {variable}, names another one"),
         }
     }
 }

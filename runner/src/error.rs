@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use registry::{Digest, LibraryItemId, Permission, Timestamp, UserId, Version};
+use registry::{Digest, LibraryItemId, Permission, Timestamp, UserId, Version, did_you_mean};
 
 use crate::admission::{InputsFull, QueueFull};
 use crate::interaction::{INPUT_REQUIRED, Question};
@@ -115,7 +115,10 @@ pub enum Error {
     VersionNotFound { constraint: String },
     #[error("{}", deprecated(.0))]
     VersionDeprecated(Box<DeprecatedVersion>),
-    #[error("the turn does not present the tool {tool}; it presents {}", listed(.presented))]
+    #[error(
+        "the turn does not present the tool {tool}; it presents {}{}",
+        listed(.presented), did_you_mean(tool, presented.iter().map(String::as_str))
+    )]
     ToolNotPresented { tool: String, presented: Vec<String> },
     #[error(
         "the operation needs the permission {permission}, which the user's role does not grant; an administrator of the \

@@ -11,7 +11,7 @@ const OTHER_VARIABLES: [&str; 3] = ["LATHE_CONFIG_DIR", "LATHE_EMBEDDINGS_KEY", 
 /// Options that a tip lists.
 const OPTIONS_MAX: usize = 5;
 
-/// Adds the options of a command to the error about a word that it does not take, such as in `lathe key create laptop`.
+/// Adds the options of a command to the error about a word that it does not take, such as `laptop` in `key create laptop`.
 pub fn with_options(mut error: Error, command: &Command, line: &[String]) -> Error {
     let is_word = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => !word.starts_with('-'),

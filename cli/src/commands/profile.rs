@@ -1,6 +1,7 @@
 //! `lathe profile`: the logins of this machine.
 
 use clap::{Args, Subcommand};
+use registry::closest;
 use serde_json::{Value, json};
 
 use crate::client::Credentials;
@@ -62,8 +63,12 @@ fn document(profile: &ProfileName, login: &Credentials, in_use: bool) -> Value {
 fn select(home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let profile = home.profile();
     if home.load_credentials()?.is_none() {
-        let hint =
-            format!("`lathe profile list` lists the logins; `lathe --profile {profile} login …` creates this one");
+        let profiles = home.profiles();
+        let meant = closest(profile.as_str(), profiles.iter().map(ProfileName::as_str));
+        let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        let hint = format!(
+            "{meant}`lathe profile list` lists the logins; `lathe --profile {profile} login …` creates this one"
+        );
         return Err(Failure::coded("not_found", format!("there is no login in the profile {profile}"), hint));
     }
     home.select()?;

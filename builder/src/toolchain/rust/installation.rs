@@ -281,9 +281,9 @@ mod tests {
         let told = async |place| RustInstallation::new(None, place).identity().await.unwrap_err().to_string();
         let error = told(BuildPlace::Server).await;
         assert!(error.contains("this server cannot build Rust") && error.contains("rustup"), "{error}");
-        assert!(error.contains("`lathe serve --rust-toolchain DIRECTORY` or LATHE_RUST_TOOLCHAIN"), "{error}");
+        assert!(error.contains("`--rust-toolchain DIRECTORY` of `lathe serve`, or LATHE_RUST_TOOLCHAIN"), "{error}");
         let local = told(BuildPlace::Machine).await;
         assert!(local.contains("this machine cannot build Rust") && !local.contains("server"), "{local}");
-        assert!(local.contains("`lathe tool test --rust-toolchain DIRECTORY`"), "{local}");
+        assert!(local.contains("`--rust-toolchain DIRECTORY` of `lathe tool test`"), "{local}");
     }
 }

@@ -1,5 +1,6 @@
 //! Values of forms on the command line, converted as their schemas ask for.
 
+use registry::did_you_mean;
 use serde_json::{Map, Number, Value};
 
 use super::field::{Field, fields};
@@ -40,7 +41,7 @@ fn unknown(name: &str, fields: &[Field<'_>]) -> anyhow::Error {
     let names: Vec<&str> = fields.iter().map(|field| field.argument.as_str()).collect();
     let hint = match &names[..] {
         [] => "the form has no fields; --approve accepts it".to_owned(),
-        names => format!("the fields are {}", names.join(", ")),
+        names => format!("the fields are {}{}", names.join(", "), did_you_mean(name, names.iter().copied())),
     };
     Failure::usage(format!("there is no field `{name}`"), hint)
 }
