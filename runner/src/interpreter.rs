@@ -20,6 +20,7 @@ use crate::host::{self, Host, HostSettings};
 use crate::interaction::Interaction;
 use crate::limits::Limits;
 use crate::memory_reuse::{self, ImageEngine, MappedCode, MemoryReuse, SlotAllocator};
+use crate::python_frames::{self, Call};
 use crate::text::cut;
 use crate::{Error, Ports, TapeMode, run_end, ticker::Ticker};
 
@@ -170,11 +171,22 @@ impl Interpreter {
             let image = Image::instantiate_async(&mut store, &self.component, &self.linker).await?;
             call(image, &mut store).await
         };
-        match tokio::time::timeout(limits.wall(), call).await {
-            Ok(Ok(answer)) => answer.map_err(CompileFailure::from),
-            Ok(Err(error)) => Err(stopped(activity, &error)),
-            Err(_) => Err(too_long(activity, limits.wall())),
-        }
+        let failure = match tokio::time::timeout(limits.wall(), call).await {
+            Ok(Ok(answer)) => return answer.map_err(CompileFailure::from),
+            Ok(Err(error)) => stopped(activity, &error),
+            Err(_) => too_long(activity, limits.wall()),
+        };
+        Err(match self.innermost_call(store) {
+            Some(Call { file, line, .. }) => CompileFailure { file: Some(file), line, ..failure },
+            None => failure,
+        })
+    }
+
+    /// The call of the author's code in which an instance was stopped.
+    fn innermost_call(&self, store: Store<Host>) -> Option<Call> {
+        let read = self.memories.as_ref()?.read_next(python_frames::innermost);
+        drop(store);
+        read.try_recv().ok().flatten()
     }
 
     fn store(&self, limits: Limits, tape_mode: TapeMode) -> Store<Host> {

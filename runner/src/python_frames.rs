@@ -3,6 +3,8 @@
 //! CPython describes its structures in a table for programs that read the memory of another process (PEP 768). The memory is a
 //! guest's: each address in it is checked, and each loop has a bound.
 
+use std::fmt;
+
 /// Begins the table.
 const COOKIE: &[u8; 8] = b"xdebugpy";
 /// The release whose table this module reads, in the first two bytes of the version.
@@ -19,7 +21,9 @@ const TEXT_MAX: usize = 300;
 const LINES_BYTES_MAX: usize = 1 << 20;
 /// The last kind of owner of a call that has code: a thread, a generator or an object. Others are entries from C.
 const OWNER_MAX: u8 = 2;
-/// Prefixes of the files of the image and of packages' paths that are not the author's, as in `run.py` of the image.
+/// The directory of packages.
+const PACKAGES: &str = "site-packages/";
+/// Prefixes of the files of the image, as in its `run.py`.
 const NOT_THE_AUTHORS: [&str; 5] = ["/0/", "/world/", "/bundled/", "/python/", "<frozen "];
 
 /// Positions in the table, whose entries are offsets of fields.
@@ -44,17 +48,44 @@ mod table {
     pub const ASCII_SIZE: usize = 79;
 }
 
+/// A call of a function of the author's.
+#[derive(Debug)]
+pub struct Call {
+    pub file: String,
+    pub line: Option<u32>,
+    function: String,
+}
+
 /// The author's calls as lines of a stack trace, outermost first. Empty if the memory is not that of an interpreter in a call.
 pub fn stack_trace(memory: &[u8]) -> Vec<String> {
-    let found = Interpreter::find(memory).and_then(|interpreter| interpreter.calls());
-    let mut calls = found.unwrap_or_default();
+    let calls = calls(memory);
     if calls.is_empty() {
-        return calls;
+        return Vec::new();
     }
-    calls.truncate(SHOWN_MAX);
-    calls.push("Traceback (most recent call last):".to_owned());
-    calls.reverse();
-    calls
+    let mut lines: Vec<String> = calls.iter().take(SHOWN_MAX).map(Call::to_string).collect();
+    lines.push("Traceback (most recent call last):".to_owned());
+    lines.reverse();
+    lines
+}
+
+/// The innermost call in the project's own files.
+pub fn innermost(memory: &[u8]) -> Option<Call> {
+    calls(memory).into_iter().find(|call| !call.file.starts_with(PACKAGES))
+}
+
+fn calls(memory: &[u8]) -> Vec<Call> {
+    Interpreter::find(memory).and_then(|interpreter| interpreter.calls()).unwrap_or_default()
+}
+
+/// Writes the call as Python does.
+impl fmt::Display for Call {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, function } = self;
+        match line {
+            Some(line) => write!(formatter, "  File \"{file}\", line {line}, in {function}"),
+            None => write!(formatter, "  File \"{file}\", in {function}"),
+        }
+    }
 }
 
 struct Interpreter<'m> {
@@ -87,7 +118,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The author's calls, innermost first.
-    fn calls(&self) -> Option<Vec<String>> {
+    fn calls(&self) -> Option<Vec<Call>> {
         let interpreter = self.field(self.runtime, table::INTERPRETERS)?;
         let thread = self.field(interpreter, table::THREADS)?;
         let mut frame = self.field(thread, table::CURRENT_FRAME)?;
@@ -103,7 +134,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// A call, if it is the author's.
-    fn call(&self, frame: usize) -> Option<String> {
+    fn call(&self, frame: usize) -> Option<Call> {
         let owner = *self.memory.get(frame.checked_add(self.offset(table::OWNER)?)?)?;
         if owner > OWNER_MAX {
             return None;
@@ -114,15 +145,12 @@ impl<'m> Interpreter<'m> {
         if NOT_THE_AUTHORS.iter().any(|prefix| file.starts_with(prefix)) {
             return None;
         }
-        let name = self.text(self.field(code, table::NAME)?)?;
+        let function = self.text(self.field(code, table::NAME)?)?;
         let begin = code.checked_add(self.offset(table::CODE)?)?;
         let at = self.field(frame, table::INSTRUCTION)?.checked_sub(begin)?;
         let lines = self.lines(self.field(code, table::LINES)?)?;
         let first = i64::try_from(self.field(code, table::FIRST_LINE)?).ok()?;
-        match line_of(lines, first, at) {
-            Some(line) => Some(format!("  File \"{file}\", line {line}, in {name}")),
-            None => Some(format!("  File \"{file}\", in {name}")),
-        }
+        Some(Call { file, line: line_of(lines, first, at), function })
     }
 
     /// A text, whose state has its form: bits 2 to 4 are the bytes of a character, and bit 6 is set for ASCII.

@@ -98,7 +98,7 @@ fn a_message_of_any_size_is_cut() {
 fn a_module_that_never_ends_is_stopped() {
     let team = Team::new();
     let tool = team.tool("endless").source("while True:\n    pass", "return ''").pushed();
-    super::refused(&team, &tool, &["compile failed (import)", "longer than 30 s"]);
+    super::refused(&team, &tool, &["compile failed (import): tool.py:", "longer than 30 s"]);
     super::mended(tool);
 }
 

@@ -70,6 +70,17 @@ fn timed_out(run: &Run) {
     assert!(run.duration_ms() >= 900, "{run}");
 }
 
+#[test]
+fn a_run_that_waits_for_too_long_shows_the_calls_that_wait() {
+    let team = Team::new();
+    let before = "import asyncio\n\n\nasync def patient():\n    await asyncio.sleep(3600)";
+    let tool = team.tool("patient").source(before, "await patient()").manifest("timeout_seconds = 1").published();
+    let failure = tool.invoke(json!({})).failure();
+    assert_eq!(failure.kind, "timeout_wall", "{failure:?}");
+    assert!(failure.trace.last().is_some_and(|line| line == "  File \"tool.py\", line 5, in patient"), "{failure:?}");
+    assert!(failure.trace[1].ends_with("in run_tool"), "{failure:?}");
+}
+
 /// The interpreter has no chance to raise an exception: the host reads the calls in its memory.
 #[test]
 fn a_run_that_the_host_stops_shows_the_calls_of_the_author() {

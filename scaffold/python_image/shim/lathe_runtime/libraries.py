@@ -93,8 +93,12 @@ def _requests(module):
             kind = PeerFailed if isinstance(cause, exchanges.PeerFailed) else module.ConnectionError
             raise kind(cause, request=request) from cause
 
+    def verify(self, conn, url, verify, cert):
+        if cert:
+            raise exchanges.EgressRefused("a tool has no client certificates: the host makes its connections")
+
     module.HTTPAdapter.send = explained
-    module.HTTPAdapter.cert_verify = lambda self, conn, url, verify, cert: None
+    module.HTTPAdapter.cert_verify = verify
 
 
 def _cause(error):

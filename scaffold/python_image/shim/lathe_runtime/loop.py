@@ -3,12 +3,18 @@
 import asyncio
 import time
 from asyncio import base_events, events
+from functools import partial
+from types import FunctionType
 
 from . import exchanges
 
 
 class Deadlock(RuntimeError):
     """The tool waits, but no timer and no request is pending: it would wait forever."""
+
+
+# Seconds of a wait in which no stack trace is prepared, since most waits end within them.
+SOON = 0.1
 
 
 class _Waiting:
@@ -18,13 +24,41 @@ class _Waiting:
         self.answers = {}
 
     def select(self, timeout):
+        if not self.answers and timeout is None:
+            raise Deadlock("the tool awaits something that can never happen")
+        soon = SOON if timeout is None else min(timeout, SOON)
+        answers = self._wait(soon)
+        if answers or soon == timeout:
+            return answers
+        return _called_by(_waiting_calls(), lambda: self._wait(None if timeout is None else timeout - soon))
+
+    def _wait(self, timeout):
         if self.answers:
             return exchanges.wait(list(self.answers), timeout)
-        if timeout is None:
-            raise Deadlock("the tool awaits something that can never happen")
         if timeout > 0:
             time.sleep(timeout)
         return ()
+
+
+def _waiting_calls():
+    """Code and line of the calls that wait in the coroutine of the run, outermost first."""
+    calls, awaited = [], _main
+    while (frame := getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)) is not None:
+        calls.append((frame.f_code, frame.f_lineno))
+        awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
+    return calls
+
+
+# In one line, whose number is replaced.
+def _call(work): return work()  # fmt: skip
+
+
+def _called_by(calls, work):
+    """Does the work in calls with the names of others. The host reads them when it stops the run meanwhile."""
+    for code, line in reversed(calls):
+        names = {"co_filename": code.co_filename, "co_name": code.co_name, "co_qualname": code.co_qualname}
+        work = partial(FunctionType(_call.__code__.replace(co_firstlineno=line, **names), {}), work)
+    return work()
 
 
 class Loop(base_events.BaseEventLoop):
@@ -62,9 +96,13 @@ class Loop(base_events.BaseEventLoop):
 
 # Part of the image. A run needs only one event loop.
 _loop = Loop()
+# The coroutine of the run.
+_main = None
 
 
 def run(coroutine):
+    global _main
+    _main = coroutine
     return _loop.run_until_complete(coroutine)
 
 
