@@ -21,9 +21,10 @@ const DOCUMENTS: [(&str, &str); 6] = [
 ];
 /// Directories whose JSON files the builder reads.
 const DIRECTORIES: [(&str, &str); 2] = [("checks/", "checks"), ("mocks/", "mocks")];
+const BUNDLE: &str = "bundle";
 /// Sources, and the stage that compiles them.
 const SOURCES: [(&[&str], &str); 2] =
-    [(&["py", "rs"], "compile"), (&["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"], "bundle")];
+    [(&["py", "rs"], "compile"), (&["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"], BUNDLE)];
 /// Directories that are not part of a bundle, or whose files are the packages'.
 const NOT_COMPILED: [&str; 5] = ["tests/", "test/", "target/", "node_modules/", "."];
 /// Lines in which a Python file may name its encoding (PEP 263).
@@ -40,6 +41,10 @@ pub fn normalise(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Ve
         let path = compose(&name);
         if let Some(stage) = stage_of(&path) {
             remove_mark(&path, &mut contents, stage)?;
+        }
+        // A bundler compares the names in imports byte by byte, and they may be either.
+        if name != path && stage_of(&path) == Some(BUNDLE) {
+            normal.insert(name, contents.clone());
         }
         if normal.insert(path.clone(), contents).is_some() {
             let message =
@@ -133,6 +138,8 @@ mod tests {
     #[test]
     fn names_are_composed() {
         assert!(normal("cafe\u{301}.py", b"").unwrap().contains_key("caf\u{e9}.py"));
+        let names: Vec<String> = normal("cafe\u{301}.ts", b"").unwrap().into_keys().collect();
+        assert_eq!(names, ["cafe\u{301}.ts", "caf\u{e9}.ts"], "imports have either");
         let twins = BTreeMap::from(["cafe\u{301}.py", "caf\u{e9}.py"].map(|path| (path.to_owned(), Vec::new())));
         assert!(normalise(twins).unwrap_err().to_string().contains("caf\u{e9}.py: another file has this name"));
     }
