@@ -1,5 +1,6 @@
 //! Tests of the statements on SQLite.
 
+mod many_runs;
 mod plans;
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor, SqlSafeStr, SqliteConnection};
