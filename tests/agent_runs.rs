@@ -14,6 +14,7 @@ mod people;
 mod progress;
 mod robust;
 mod rules;
+mod run_command;
 pub mod runs;
 mod sdks;
 mod tasks;

@@ -1,5 +1,6 @@
 //! The commands of `lathe`, as people and scripts use them.
 
+mod additions;
 mod backup;
 mod commands;
 mod completion;
@@ -9,13 +10,16 @@ mod errors;
 mod export;
 mod gc;
 mod git_credential;
+mod library;
 mod local;
 mod local_messages;
 mod machine;
 mod migrate;
 mod migrate_storage;
 mod mistakes;
+mod operations;
 mod organizations;
+mod places;
 mod private;
 mod profiles;
 mod publish;

@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, conversation::ConversationCommand,
-    envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand,
-    inbox::InboxArguments, internal::InternalCommand, key::KeyCommand, login::LoginArguments, mcp::McpCommand,
-    migrate::MigrateArguments, node::NodeCommand, org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments,
-    restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
+    agent::AgentCommand, backup::BackupArguments, cache::CacheCommand, completions::CompletionsArguments,
+    conversation::ConversationCommand, envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments,
+    history::HistoryCommand, inbox::InboxArguments, internal::InternalCommand, key::KeyCommand, library,
+    login::LoginArguments, mcp::McpCommand, migrate::MigrateArguments, node::NodeCommand, operation::OperationCommand,
+    org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand,
+    run::RunCommand, tool::ToolCommand, tool_scaffold::ScaffoldCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::failure::Report;
@@ -60,6 +61,9 @@ pub enum Command {
     /// Create, test, publish, run, inspect and verify tools
     #[command(subcommand)]
     Tool(ToolCommand),
+    /// Install the Python package for authors in the environments of projects
+    #[command(subcommand)]
+    ToolScaffold(ScaffoldCommand),
     /// List, set and remove a tool's environment variables
     #[command(subcommand)]
     Envvar(EnvvarCommand),
@@ -69,8 +73,32 @@ pub enum Command {
     /// Try the turns of a conversation with an agent
     #[command(subcommand)]
     Conversation(ConversationCommand),
+    /// Start, list, follow and cancel runs of agents
+    #[command(subcommand)]
+    Run(RunCommand),
     /// List, show and answer the requests of agents to people
     Inbox(InboxArguments),
+    /// Manage your memories, which agents find again
+    #[command(subcommand)]
+    Memory(library::memory::MemoryCommand),
+    /// Manage your rules: what agents must, must not or should do
+    #[command(subcommand)]
+    Rule(library::rule::RuleCommand),
+    /// Manage your skills: instructions that agents follow again
+    #[command(subcommand)]
+    Skill(library::skill::SkillCommand),
+    /// Manage your tasks, which are due at a time, once or again and again
+    #[command(subcommand)]
+    Task(library::task::TaskCommand),
+    /// Manage your prompts: texts with variables
+    #[command(subcommand)]
+    Prompt(library::prompt::PromptCommand),
+    /// Manage your artifacts: reports, dashboards, plans and other results
+    #[command(subcommand)]
+    Artifact(library::artifact::ArtifactCommand),
+    /// Manage your preferences, each under a key
+    #[command(subcommand)]
+    Preference(library::preference::PreferenceCommand),
     /// Connect MCP clients to agents
     #[command(subcommand)]
     Mcp(McpCommand),
@@ -79,6 +107,9 @@ pub enum Command {
     History(HistoryCommand),
     /// Repeat a recorded run offline, from its recording, and compare
     Replay(ReplayArguments),
+    /// Show asynchronous operations, and wait for them
+    #[command(subcommand)]
+    Operation(OperationCommand),
     /// Manage the organisation's users
     #[command(subcommand)]
     User(UserCommand),
@@ -97,6 +128,9 @@ pub enum Command {
     Node(NodeCommand),
     /// Delete what nothing needs from a data directory: old failed builds and unused artifacts
     Gc(GcArguments),
+    /// Show or clear the cache of this user, in which local tests keep compiled code and packages
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Copy a data directory, with or without a running server
     Backup(BackupArguments),
     /// Make a data directory from a backup

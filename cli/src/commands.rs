@@ -2,12 +2,14 @@
 
 pub mod agent;
 pub mod backup;
+pub mod cache;
 mod choice;
 mod completion;
 pub mod completions;
 mod constraint;
 pub mod conversation;
 pub mod doctor;
+mod env_file;
 pub mod envvar;
 pub mod gc;
 pub mod git_credential;
@@ -16,20 +18,24 @@ pub mod inbox;
 mod input;
 pub mod internal;
 pub mod key;
+pub mod library;
 pub mod login;
 mod logout;
 pub mod mcp;
 pub mod migrate;
 pub mod node;
 mod not_found;
+pub mod operation;
 pub mod org;
 pub mod profile;
 mod prompt;
 pub mod replay;
 pub mod restore;
 pub mod role;
+pub mod run;
 mod times;
 pub mod tool;
+pub mod tool_scaffold;
 pub mod user;
 mod version;
 mod whoami;
@@ -64,10 +70,15 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Version => version::run(screen),
+        Command::Cache(command) => cache::run(&command, screen),
         Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
         Command::Worker(arguments) => on_many_threads(server::worker(*arguments, screen)),
         Command::Demo(demo) => on_many_threads(demo::run(demo, arguments.profile, screen)),
+        Command::ToolScaffold(command) => {
+            let home = Home::of_user(arguments.profile)?;
+            one_thread()?.block_on(tool_scaffold::run(command, (&home, arguments.verbose), screen))
+        }
         other => one_thread()?.block_on(run_client(other, arguments.profile, screen)),
     }
 }
@@ -96,12 +107,21 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Envvar(command) => envvar::run(command, &home()?.client()?, screen).await,
         Command::Agent(command) => agent::run(command, &home()?.client()?, screen).await,
         Command::Conversation(command) => conversation::run(command, &home()?.client()?, screen).await,
+        Command::Run(command) => run::run(command, &home()?.client()?, screen).await,
+        Command::Memory(command) => library::memory::run(command, &home()?.client()?, screen).await,
+        Command::Rule(command) => library::rule::run(command, &home()?.client()?, screen).await,
+        Command::Skill(command) => library::skill::run(command, &home()?.client()?, screen).await,
+        Command::Task(command) => library::task::run(command, &home()?.client()?, screen).await,
+        Command::Prompt(command) => library::prompt::run(command, &home()?.client()?, screen).await,
+        Command::Artifact(command) => library::artifact::run(command, &home()?.client()?, screen).await,
+        Command::Preference(command) => library::preference::run(command, &home()?.client()?, screen).await,
         Command::Inbox(arguments) => inbox::run(arguments, &home()?.client()?, screen).await,
-        Command::Mcp(command) => mcp::run(command, &home()?.client()?, screen).await,
+        Command::Mcp(command) => mcp::run(command, &home()?, screen).await,
         Command::User(command) => user::run(command, &home()?.client()?, screen).await,
         Command::Role(command) => role::run(command, &home()?.client()?, screen).await,
         Command::Key(command) => key::run(command, &home()?.client()?, screen).await,
         Command::History(command) => history::run(command, &home()?.client()?, screen).await,
+        Command::Operation(command) => operation::run(command, &home()?.client()?, screen).await,
         Command::Replay(arguments) => replay::run(arguments, &home()?.client()?, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, &home()?, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, &home()?, screen).await,
@@ -114,6 +134,8 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         | Command::Worker(_)
         | Command::Demo(_)
         | Command::Completions(_)
+        | Command::Cache(_)
+        | Command::ToolScaffold(_)
         | Command::Version
         | Command::Internal(_) => Ok(Outcome::Done),
     }

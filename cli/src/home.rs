@@ -18,6 +18,8 @@ use crate::client::{Client, Credentials, TokenCache};
 use crate::failure::Failure;
 use crate::private_file;
 
+/// The variable that names another configuration directory.
+pub const CONFIG_DIRECTORY_VARIABLE: &str = "LATHE_CONFIG_DIR";
 const CREDENTIALS: &str = "credentials.toml";
 const TOKEN: &str = "session.json";
 
@@ -36,7 +38,7 @@ impl Home {
 
     /// The user's directory with the named profile, otherwise with the selected one.
     pub fn of_user(named: Option<ProfileName>) -> anyhow::Result<Self> {
-        let home = match std::env::var_os("LATHE_CONFIG_DIR").filter(|directory| !directory.is_empty()) {
+        let home = match std::env::var_os(CONFIG_DIRECTORY_VARIABLE).filter(|directory| !directory.is_empty()) {
             Some(directory) => Self::at(directory.into()),
             None => Self::at(base_directories()?.config_dir().join("lathe")),
         };

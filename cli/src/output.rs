@@ -13,6 +13,6 @@ mod text;
 pub use build::BuildDisplay;
 pub use progress::Progress;
 pub use results::{RunDisplay, is_all_succeeded, show_outcomes, show_results};
-pub use screen::{Screen, print_verbatim};
+pub use screen::{Screen, print_bytes, print_verbatim};
 pub use table::table;
 pub use text::{DIM, GREEN, RED, RESET, clipped, duration, printable, to_the_second};

@@ -29,7 +29,7 @@ mod worker;
 
 pub use assemble::{
     Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_existing_store, open_store, program,
-    require_data_directory,
+    require_data_directory, require_installation,
 };
 pub use builds::{BuildArguments, bubblewrap};
 pub use serve::serve;

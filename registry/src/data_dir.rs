@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::durable::{at, create_private_folder};
+use crate::durable::{at, create_private_folder, ignore_in_git};
 use crate::error::{Error, Result};
 use crate::private::close_data_directory;
 
@@ -28,6 +28,11 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// The SQLite file in a data directory.
 const DATABASE: &str = "lathe.db";
+/// The folder of the master key, and its file.
+const KEYS: &str = "keys";
+pub(crate) const MASTER_KEY: &str = "master.key";
+/// The file that a running server has locked.
+const LOCK: &str = "lathe.lock";
 
 impl DataDir {
     /// Whether a directory is the data directory of an installation. Nothing is created.
@@ -48,19 +53,37 @@ impl DataDir {
         root.join("storage")
     }
 
-    /// Creates the directory, accessible only to its owner, or removes the access of others to an existing one.
+    /// Whether a directory has a master key, as that of every installation has, whatever its database.
+    #[must_use]
+    pub fn has_key(root: &Path) -> bool {
+        root.join(KEYS).join(MASTER_KEY).is_file()
+    }
+
+    /// Whether a server runs on a directory. Nothing is created.
+    #[must_use]
+    pub fn has_server(root: &Path) -> bool {
+        let lock = File::open(root.join(LOCK));
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Creates the directory, accessible only to its owner and ignored by git, or removes the access of others to an existing one.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let root = root.into();
+        // A directory with other files may be a project, which git shall not ignore.
+        let is_new = std::fs::read_dir(&root).map_or(true, |mut entries| entries.next().is_none());
         if root.is_dir() {
             close_data_directory(&root)?;
         }
         create_private_folder(&root)?;
+        if is_new {
+            ignore_in_git(&root)?;
+        }
         Ok(Self { root })
     }
 
     /// Takes the lock. [`Error::DataDirectoryInUse`] names the process that holds it. Commands that only add rows need no lock.
     pub fn lock(&self) -> Result<DataDirLock> {
-        let path = self.root.join("lathe.lock");
+        let path = self.root.join(LOCK);
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = at(&path, options)?;
         match wait_for_lock(&file) {
@@ -98,7 +121,7 @@ impl DataDir {
 
     /// The master key.
     pub fn keys(&self) -> PathBuf {
-        self.root.join("keys")
+        self.root.join(KEYS)
     }
 
     /// Bare repositories.
@@ -155,4 +178,34 @@ fn read_pid(file: &mut File) -> String {
     let read = file.read_to_string(&mut text);
     let pid = text.trim();
     if read.is_ok() && !pid.is_empty() { pid.to_owned() } else { "unknown".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_ignores_a_data_directory_and_no_project() {
+        let place = tempfile::tempdir().expect("a directory");
+        let data = DataDir::open(place.path().join("data")).expect("opened");
+        assert_eq!(std::fs::read_to_string(data.root().join(".gitignore")).expect("a file"), "*\n");
+        let project = place.path().join("project");
+        std::fs::create_dir(&project).expect("a directory");
+        std::fs::write(project.join("README.md"), "").expect("a file");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&project, mode).expect("its mode");
+        DataDir::open(&project).expect("opened");
+        assert!(!project.join(".gitignore").exists());
+    }
+
+    #[test]
+    fn a_server_is_known_by_its_lock() {
+        let place = tempfile::tempdir().expect("a directory");
+        assert!(!DataDir::has_server(place.path()));
+        let data = DataDir::open(place.path()).expect("opened");
+        let lock = data.lock().expect("locked");
+        assert!(DataDir::has_server(place.path()));
+        drop(lock);
+        assert!(!DataDir::has_server(place.path()));
+    }
 }

@@ -11,6 +11,9 @@ use crate::random;
 /// Mode of private directories: accessible to the owner only.
 const DIRECTORY_MODE: u32 = 0o700;
 
+/// The contents of a `.gitignore` that leaves out everything beside it.
+const IGNORE_ALL: &[u8] = b"*\n";
+
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// Permission bits of the group and of all others.
@@ -62,6 +65,19 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
         let _ = fs::remove_file(path);
     }
     at(path, written)
+}
+
+/// Keeps git from adding the files of a folder: it may be in a clone, where `git add .` would take the master key.
+pub(crate) fn ignore_in_git(folder: &Path) -> Result<()> {
+    let path = folder.join(".gitignore");
+    if at(&path, path.try_exists())? {
+        return Ok(());
+    }
+    match write_private(&path, IGNORE_ALL) {
+        // Another process made it meanwhile.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        written => written,
+    }
 }
 
 /// Flushes the names in a folder.

@@ -233,10 +233,10 @@ pub struct VersionFilter {
     pub sort: Vec<(VersionSort, Direction)>,
 }
 
-/// The publisher of a version. Without an organisation, a user of the tool's organisation.
+/// The publisher of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Creator {
-    pub organization: Option<OrganizationId>,
+    pub organization: OrganizationId,
     pub user: UserId,
 }
 

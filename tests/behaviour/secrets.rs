@@ -61,7 +61,7 @@ fn a_secret_is_in_no_record_and_no_answer() {
     let set = |state: &str| {
         let lathe = Lathe { home: team.home(), directory: team.home() };
         let data = server.data().to_str().expect("UTF-8");
-        lathe.ok(&["org", "set", &team.organization, "--redact-answers", state, "--data", data])
+        lathe.ok(&["org", "edit", &team.organization, "--redact-answers", state, "--data", data])
     };
     assert!(set("off").contains("secrets are not removed"));
     let plain = tool.invoke_inputs(&call).remove(0);

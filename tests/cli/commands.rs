@@ -67,18 +67,18 @@ fn listing(lathe: &Lathe<'_>, created: &Value) {
 }
 
 fn updating(lathe: &Lathe<'_>) {
-    lathe.ok(&["tool", "update", "greet", "--description", "Greets people.", "--tag", "team=ops", "--untag", "beta"]);
+    lathe.ok(&["tool", "edit", "greet", "--description", "Greets people.", "--tag", "team=ops", "--untag", "beta"]);
     let shown = lathe.json(&["tool", "show", "greet"]);
     assert_eq!(
         (&shown["description"], &shown["live_versions"]),
         (&json!("Greets people."), &json!(["2.0.0", "1.0.0"]))
     );
     assert_eq!(shown["tags"], json!([{"key": "team", "value": "ops"}]));
-    lathe.ok(&["tool", "update", "greet", "--tag", "team=sales", "--tag", "beta"]);
+    lathe.ok(&["tool", "edit", "greet", "--tag", "team=sales", "--tag", "beta"]);
     let text = lathe.ok(&["tool", "show", "greet"]);
     assert!(text.contains("Greets people.") && text.contains("beta, team=sales"), "{text}");
-    lathe.run(&["tool", "update", "greet"]).refused(2, &["--description", "--tag"]);
-    lathe.run(&["tool", "update", "greet", "--untag", "x"]).refused(1, &["greet has no tag `x`"]);
+    lathe.run(&["tool", "edit", "greet"]).refused(2, &["--description", "--tag"]);
+    lathe.run(&["tool", "edit", "greet", "--untag", "x"]).refused(1, &["greet has no tag `x`"]);
 }
 
 fn deprecating(lathe: &Lathe<'_>) {

@@ -15,13 +15,13 @@ fn an_error_has_a_stable_code() {
     };
     assert_eq!(code(&["tool", "show", "nothing"]), "not_found");
     assert_eq!(code(&["history", "show", &"0".repeat(24)]), "not_found");
-    assert_eq!(code(&["user", "add", "bob", "--role", "baker"]), "role_unknown");
+    assert_eq!(code(&["user", "create", "bob", "--role", "baker"]), "role_unknown");
     assert_eq!(code(&["tool", "invoke", "x", "--input", "{"]), "invalid_command_line");
     assert_eq!(code(&["tool", "bake"]), "invalid_command_line");
     assert_eq!(code(&["--profile", "other", "whoami"]), "not_logged_in");
     assert_eq!(code(&["role", "create", "r", "--file", "no/such/file"]), "local_failure");
-    lathe.run(&["-v", "user", "add", "bob", "--role", "baker"]).refused(1, &["code: role_unknown, HTTP status 400"]);
-    let quiet = lathe.run(&["user", "add", "bob", "--role", "baker"]);
+    lathe.run(&["-v", "user", "create", "bob", "--role", "baker"]).refused(1, &["code: role_unknown, HTTP status 400"]);
+    let quiet = lathe.run(&["user", "create", "bob", "--role", "baker"]);
     assert!(!quiet.stderr.contains("role_unknown"), "{quiet:?}");
 }
 

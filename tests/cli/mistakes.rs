@@ -173,7 +173,7 @@ fn a_list_does_not_deny_tools_that_exist() {
     assert_eq!(tagged.stderr, "no tools with these tags; `lathe tool list` lists all\n");
     lathe.run(&["tool", "list", "--limit", "0"]).refused(2, &["--limit"]);
     assert!(lathe.ok(&["tool", "list", "--limit", "1"]).contains("greet"));
-    lathe.ok(&["tool", "update", "greet", "--tag", "beta"]);
-    lathe.ok(&["tool", "update", "greet", "--untag", "beta", "--untag", "beta"]);
+    lathe.ok(&["tool", "edit", "greet", "--tag", "beta"]);
+    lathe.ok(&["tool", "edit", "greet", "--untag", "beta", "--untag", "beta"]);
     assert_eq!(lathe.json(&["tool", "show", "greet"])["tags"], json!([]));
 }

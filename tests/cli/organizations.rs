@@ -30,9 +30,7 @@ fn an_organisation_needs_no_server() {
     let said = lathe.ok(&["org", "create", "first", "--user", "ada", "--data", "new/data"]);
     assert!(said.contains("api_key ") && said.contains("lathe login --org first"), "{said}");
     assert!(directory.path().join("new/data/lathe.db").is_file());
-    // The default directory, and the directory that the settings file names.
-    lathe.ok(&["org", "create", "second", "--user", "ada"]);
-    assert!(directory.path().join("lathe-data/lathe.db").is_file());
+    // The directory that the settings file names.
     std::fs::write(directory.path().join("lathe.toml"), "data = \"from-file\"\n").expect("a file");
     lathe.ok(&["org", "create", "third", "--user", "ada", "--config", "lathe.toml"]);
     assert!(directory.path().join("from-file/lathe.db").is_file());
@@ -53,7 +51,7 @@ fn a_command_for_an_existing_installation_creates_none() {
         &["gc", "--dry-run"][..],
         &["gc"],
         &["org", "key", "acme", "--user", "ada"],
-        &["org", "set", "acme", "--redact-answers", "on"],
+        &["org", "edit", "acme", "--redact-answers", "on"],
         &["org", "list"],
     ];
     let is_empty = |path: &str| std::fs::read_dir(directory.path().join(path)).expect("a directory").next().is_none();
@@ -84,7 +82,7 @@ fn an_operator_creates_a_key_for_an_organisation_without_one() {
     lathe.run(&["org", "key", &team.organization, "--user", "bob", "--data", data]).refused(1, &["bob"]);
     let said = lathe.run(&["org", "key", "nowhere", "--user", "ada", "--data", data]);
     said.refused(1, &["there is no organisation `nowhere`", "lathe org list"]);
-    let set = ["org", "set", "nowhere", "--redact-answers", "on", "--data", data];
+    let set = ["org", "edit", "nowhere", "--redact-answers", "on", "--data", data];
     lathe.run(&set).refused(1, &["there is no organisation `nowhere`", "lathe org list"]);
     lathe.run(&["org", "create", "..", "--user", "ada", "--data", data]).refused(1, &["must not be . or .."]);
     lathe.run(&["org", "create", "other", "--user", "me", "--data", data]).refused(1, &["must not be one of: me"]);

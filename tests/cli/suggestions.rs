@@ -12,7 +12,7 @@ fn misspelt_names_are_answered_with_the_ones_that_were_meant() {
     let (lathe, _tool) = (team.lathe(), team.tool("weather").published());
     lathe.ok(&["agent", "create", "support", "--description", "Helps."]);
     lathe.ok(&["role", "create", "searcher", "--grant", "Tool:GetTool"]);
-    lathe.ok(&["user", "add", "barbara", "--role", "invoker"]);
+    lathe.ok(&["user", "create", "barbara", "--role", "invoker"]);
     lathe.ok(&["envvar", "set", "weather", "API_KEY=x"]);
     lathe.ok(&["user", "variable", "set", "home_city=Oslo"]);
     for (command, meant) in [
@@ -23,10 +23,10 @@ fn misspelt_names_are_answered_with_the_ones_that_were_meant() {
         (&["agent", "assign", "support", "wether"], "weather"),
         (&["role", "show", "seacher"], "searcher"),
         (&["role", "delete", "seracher"], "searcher"),
-        (&["user", "set-role", "barbra", "invoker"], "barbara"),
-        (&["user", "set-role", "barbara", "sercher"], "searcher"),
-        (&["user", "add", "carl", "--role", "invokr"], "invoker"),
-        (&["user", "remove", "babara"], "barbara"),
+        (&["user", "edit", "barbra", "--role", "invoker"], "barbara"),
+        (&["user", "edit", "barbara", "--role", "sercher"], "searcher"),
+        (&["user", "create", "carl", "--role", "invokr"], "invoker"),
+        (&["user", "delete", "babara"], "barbara"),
         (&["envvar", "unset", "weather", "API_KYE"], "API_KEY"),
         (&["user", "variable", "unset", "home_ctiy"], "home_city"),
     ] {

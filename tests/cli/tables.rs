@@ -21,7 +21,7 @@ fn tables_are_readable_on_eighty_columns() {
     let tool = team.tool("greet").body(body).published();
     let run = tool.invoke(json!({"name": "Ada"}));
     tool.invoke(json!({"name": "Grace"}));
-    team.lathe().ok(&["tool", "update", "greet", "--tag", "team=sales", "--description", &"Greets people. ".repeat(9)]);
+    team.lathe().ok(&["tool", "edit", "greet", "--tag", "team=sales", "--description", &"Greets people. ".repeat(9)]);
     for columns in [COLUMNS, 0] {
         let records = shown(&team, columns, &["history", "list"]);
         let id = run.0["invocation_id"].as_str().expect("an id");
@@ -35,6 +35,22 @@ fn tables_are_readable_on_eighty_columns() {
         assert!(tools.contains("team=sales") && tools.contains("Greets people. Greets"), "{tools}");
         for line in records.lines().chain(tools.lines()) {
             assert!(line.chars().count() <= usize::from(COLUMNS), "{line}");
+        }
+    }
+    team.lathe().ok(&["key", "create", "--name", "laptop of the office", "--expires-in", "90d"]);
+    team.lathe().ok(&[
+        "history",
+        "hold",
+        "create",
+        "case 2026-117 of the office",
+        "--tool",
+        "greet",
+        "--since",
+        "2026-01-01",
+    ]);
+    for command in [&["key", "list", "--all"][..], &["history", "hold", "list"], &["user", "list"], &["role", "list"]] {
+        for line in shown(&team, COLUMNS, command).lines() {
+            assert!(line.chars().count() <= usize::from(COLUMNS), "{command:?}: {line}");
         }
     }
     // Programs read whole cells.

@@ -129,7 +129,7 @@ fn lists(team: &Team, alpha: &str, beta: &str) {
     let versions = format!("/tool/{alpha}/version");
     let page = get(team, &format!("{versions}?limit=1&deprecated=false"));
     let token = &page[0]["continuation_token"];
-    let creators = format!("creator={}&creator={},eve", team.user, team.organization);
+    let creators = format!("creator={0},{1}&creator={0},eve", team.organization, team.user);
     let filters = format!("versions=%3E%3D1%2C%3C2&sort_by=+version.major&sort_by=-created_at&{creators}");
     let rest = get(team, &format!("{versions}?{filters}&limit=50&continuation_token={token}"));
     assert_eq!(rest[0]["tool_versions"].as_array().map(Vec::len), Some(3), "the newest came first");

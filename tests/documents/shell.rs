@@ -51,7 +51,7 @@ lathe() {
 }
 ID() { last api_key_id; }
 KEY_ID() { last api_key_id; }
-HOLD() { last "placed the hold"; }
+HOLD() { last "created the hold"; }
 CONVERSATION() { last started; }
 TURN() { last turn | sed 's/ .*//'; }
 jq() { cat > /dev/null; }

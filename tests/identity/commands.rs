@@ -11,7 +11,7 @@ fn users_and_roles() {
     let invoke = "Tool:InvokeTool if tool_name startsWith search_ and tag.env notEqual prod";
     let made = lathe.json(&["role", "create", "searcher", "--grant", "Tool:GetTool", "--grant", invoke]);
     assert_eq!(made["grants"][1]["conditions"][1], json!({"key": "tag.env", "operator": "notEqual", "value": "prod"}));
-    assert!(lathe.ok(&["user", "add", "bob", "--role", "searcher"]).contains("lathe key create --user bob"));
+    assert!(lathe.ok(&["user", "create", "bob", "--role", "searcher"]).contains("lathe key create --user bob"));
     let table = lathe.ok(&["user", "list"]);
     assert!(table.contains("ada") && table.contains("admin") && table.contains("searcher"), "{table}");
     assert!(lathe.ok(&["role", "show", "searcher"]).contains(invoke));
@@ -20,14 +20,16 @@ fn users_and_roles() {
         roles["roles"].as_array().expect("a list").iter().filter_map(|r| r["name"].as_str()).collect();
     assert_eq!(names, ["admin", "author", "invoker", "auditor", "searcher"]);
     assert!(lathe.ok(&["role", "list"]).contains("built in"));
-    lathe
-        .run_with(&["role", "create", "searcher", "--replace", "--file", "-"], r#"[{"permission": "Tool:GetTool"}]"#)
-        .ok();
+    lathe.run_with(&["role", "edit", "searcher", "--file", "-"], r#"[{"permission": "Tool:GetTool"}]"#).ok();
     assert_eq!(lathe.json(&["role", "show", "searcher"])["grants"].as_array().map(Vec::len), Some(1));
-    lathe.run(&["role", "delete", "searcher"]).refused(1, &["searcher", "lathe user set-role"]);
-    assert_eq!(lathe.json(&["user", "set-role", "bob", "auditor"]), json!({"user_id": "bob", "role": "auditor"}));
+    lathe.run(&["role", "edit", "baker", "--grant", "Tool:GetTool"]).refused(1, &["role `baker`", "lathe role list"]);
+    assert_eq!(lathe.json(&["user", "show", "bob"])["role"], "searcher");
+    assert!(lathe.ok(&["user", "show", "bob"]).contains("searcher"));
+    lathe.run(&["user", "show", "carl"]).refused(1, &["user `carl`", "lathe user list"]);
+    lathe.run(&["role", "delete", "searcher"]).refused(1, &["searcher", "lathe user edit"]);
+    assert_eq!(lathe.json(&["user", "edit", "bob", "--role", "auditor"]), json!({"user_id": "bob", "role": "auditor"}));
     lathe.ok(&["role", "delete", "searcher"]);
-    assert!(lathe.ok(&["user", "remove", "bob"]).contains("removed bob"));
+    assert!(lathe.ok(&["user", "delete", "bob"]).contains("deleted bob"));
     assert_eq!(lathe.json(&["user", "list"])["users"].as_array().map(Vec::len), Some(1));
 }
 
@@ -35,16 +37,16 @@ fn users_and_roles() {
 fn refusals_name_the_next_step() {
     let team = Team::new();
     let lathe = team.lathe();
-    lathe.run(&["user", "add", "bob", "--role", "baker"]).refused(1, &["baker", "lathe role list"]);
-    lathe.run(&["user", "remove", "ada"]).refused(1, &["Organization:Admin", "lathe user set-role"]);
-    lathe.run(&["user", "set-role", "bob", "author"]).refused(1, &["user `bob`", "lathe user list"]);
+    lathe.run(&["user", "create", "bob", "--role", "baker"]).refused(1, &["baker", "lathe role list"]);
+    lathe.run(&["user", "delete", "ada"]).refused(1, &["Organization:Admin", "lathe user edit"]);
+    lathe.run(&["user", "edit", "bob", "--role", "author"]).refused(1, &["user `bob`", "lathe user list"]);
     lathe.run(&["role", "show", "baker"]).refused(1, &["role `baker`", "lathe role list"]);
     lathe.run(&["role", "delete", "admin"]).refused(1, &["built in"]);
     lathe.run(&["role", "create", "baker"]).refused(2, &["no grants", "--file"]);
     lathe.run(&["role", "create", "baker", "--grant", "Tool:Bake"]).refused(1, &["--grant 1 permission"]);
     let regex = "Tool:InvokeTool if tool_name regex (";
     lathe.run(&["role", "create", "baker", "--grant", regex]).refused(1, &["regular expression"]);
-    lathe.run(&["key", "create", "--user", "bob"]).refused(1, &["user `bob`", "lathe user add"]);
+    lathe.run(&["key", "create", "--user", "bob"]).refused(1, &["user `bob`", "lathe user create"]);
     lathe.run(&["key", "create", "--expires-in", "soon"]).refused(2, &["90d"]);
     lathe.run(&["key", "revoke", "aaaaaaaaaaaa"]).refused(1, &["key `aaaaaaaaaaaa`", "lathe key list"]);
     lathe.run(&["user", "list", "--help"]).ok();
@@ -54,7 +56,7 @@ fn refusals_name_the_next_step() {
 fn keys() {
     let team = Team::new();
     let lathe = team.lathe();
-    lathe.ok(&["user", "add", "bob", "--role", "auditor"]);
+    lathe.ok(&["user", "create", "bob", "--role", "auditor"]);
     let key = lathe.json(&["key", "create", "--user", "bob", "--name", "laptop", "--expires-in", "90d"]);
     let text = |name: &str| key[name].as_str().expect("text").to_owned();
     let home = tempfile::tempdir().expect("a directory");

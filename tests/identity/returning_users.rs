@@ -265,8 +265,8 @@ fn a_task_of_the_first_user_does_not_begin_for_the_second_one() {
 fn the_command_says_what_a_removal_takes() {
     let team = Team::new();
     team.joined_by("bob", "author");
-    let said = team.lathe().ok(&["user", "remove", "bob"]);
-    for word in ["removed bob", "keys", "Library", "stay"] {
+    let said = team.lathe().ok(&["user", "delete", "bob"]);
+    for word in ["deleted bob", "keys", "Library", "stay"] {
         assert!(said.contains(word), "{word}: {said}");
     }
 }

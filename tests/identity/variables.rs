@@ -54,7 +54,7 @@ fn what_the_caller_sends_counts() {
 fn administrators_set_the_variables_of_others() {
     let team = Team::new();
     let _tool = team.tool("shows").body(BODY).published();
-    team.lathe().ok(&["user", "add", "bob", "--role", "invoker"]);
+    team.lathe().ok(&["user", "create", "bob", "--role", "invoker"]);
     team.lathe().ok(&["user", "variable", "set", "--user", "bob", "region=north"]);
     let listed = team.lathe().json(&["user", "variable", "list", "--user", "bob"]);
     assert_eq!(

@@ -30,12 +30,18 @@ fn a_conversation_from_the_command_line() {
     assert!(said.contains("hello Ada"), "{said}");
     let refused = lathe.run(&["conversation", "call", id(&talk), id(&turn), "other"]);
     refused.refused(1, &["the turn does not present the tool other; it presents greet"]);
+    assert_eq!(lathe.json(&["conversation", "show", id(&talk), id(&turn)])["tools"], turn["tools"]);
+    lathe.run(&["conversation", "show", id(&talk), &"f".repeat(24)]).refused(1, &["there is no turn"]);
+    assert!(lathe.ok(&["conversation", "list", "support"]).contains(id(&talk)));
+    assert!(lathe.ok(&["conversation", "show", id(&talk)]).contains("regular"));
     let log = lathe.json(&["conversation", "log", id(&talk)]);
     assert_eq!(log["tool_invocations"][0]["tool_id"], json!(tool.id()), "{log}");
     assert!(lathe.ok(&["conversation", "end", id(&talk)]).contains("ended"));
     lathe.run(&["conversation", "turn", id(&talk), "--state", "ask"]).refused(1, &["the conversation has ended"]);
-    lathe.run(&["conversation", "turn", &"f".repeat(24)]).refused(1, &["there is no conversation"]);
+    for command in ["turn", "show", "log", "end"] {
+        lathe.run(&["conversation", command, &"f".repeat(24)]).refused(1, &["there is no conversation"]);
+    }
 
-    lathe.ok(&["agent", "state", "remove", "support", "ask"]);
-    lathe.run(&["agent", "state", "remove", "support", "ask"]).refused(1, &["there is no state `ask`"]);
+    lathe.ok(&["agent", "state", "unset", "support", "ask"]);
+    lathe.run(&["agent", "state", "unset", "support", "ask"]).refused(1, &["there is no state `ask`"]);
 }

@@ -40,7 +40,7 @@ fn old_runs_are_deleted_unless_a_hold_keeps_them() {
     let status = |team: &Team, path: &str| team.request("GET", path).send().status;
 
     let placed =
-        team.lathe().json(&["history", "hold", "add", "case 2026-117", "--tool", "kept", "--before", "2020-01-01"]);
+        team.lathe().json(&["history", "hold", "create", "case 2026-117", "--tool", "kept", "--before", "2020-01-01"]);
     let hold = placed["hold_id"].as_str().unwrap().to_owned();
     assert_eq!(placed["started_before"], "2020-01-01T00:00:00.000Z");
     let auditor = team.joined_by("auditor-1", "auditor");
@@ -66,7 +66,7 @@ fn old_runs_are_deleted_unless_a_hold_keeps_them() {
 fn holds_are_managed_on_the_command_line() {
     let team = Team::new();
     let lathe = team.lathe();
-    let placed = lathe.json(&["history", "hold", "add", "case 2026-118", "--since", "2026-01-01"]);
+    let placed = lathe.json(&["history", "hold", "create", "case 2026-118", "--since", "2026-01-01"]);
     let hold = placed["hold_id"].as_str().unwrap();
     let text = lathe.ok(&["history", "hold", "list"]);
     assert!(text.contains(hold) && text.contains("case 2026-118"), "{text}");

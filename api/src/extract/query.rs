@@ -133,7 +133,7 @@ impl QueryParameters {
         text: &'static str,
         decoder: &D,
     ) -> Option<D::Value> {
-        self.describe(|| Parameter::query(name, text, decoder.schema()));
+        self.describe(|| Parameter::query(name, text, item_schema(decoder)));
         self.value(name, decoder)
     }
 
@@ -144,7 +144,7 @@ impl QueryParameters {
         text: &'static str,
         decoder: &D,
     ) -> Option<D::Value> {
-        self.describe(|| Parameter::query(name, text, decoder.schema()).required());
+        self.describe(|| Parameter::query(name, text, item_schema(decoder)).required());
         self.require(name);
         self.value(name, decoder)
     }
@@ -216,7 +216,7 @@ impl QueryParameters {
         let mut values = Vec::new();
         let given = self.pairs.iter().filter(|(key, _)| key == name);
         for (index, (_, text)) in given.enumerate() {
-            match decoder.parse(text) {
+            match parse(decoder, text) {
                 Ok(value) => values.push(value),
                 Err(error) => {
                     let location = vec!["query".into(), name.into(), LocationStep::Index(index)];
@@ -239,7 +239,7 @@ impl QueryParameters {
     }
 
     fn value<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Option<D::Value> {
-        match decoder.parse(self.last(name)?) {
+        match parse(decoder, self.last(name)?) {
             Ok(value) => Some(value),
             Err(error) => {
                 self.note(name, "value_error", error);
@@ -257,8 +257,23 @@ impl QueryParameters {
     }
 }
 
+/// Reads a text. No value has the character NUL, which some databases refuse.
+fn parse<D: TextDecoder>(decoder: &D, text: &str) -> Result<D::Value, String> {
+    if text.contains('\0') { Err("should not have the character NUL".to_owned()) } else { decoder.parse(text) }
+}
+
+/// The schema of a text. One that says nothing about its characters gets the rule about NUL.
+fn item_schema(decoder: &impl TextDecoder) -> Value {
+    let mut schema = decoder.schema();
+    let has_rule = ["pattern", "enum", "format", "x-parsed"].iter().any(|rule| schema.get(rule).is_some());
+    if schema["type"] == "string" && !has_rule {
+        schema["pattern"] = json!(r"^[^\u0000]*$");
+    }
+    schema
+}
+
 fn list_schema(decoder: &impl TextDecoder) -> Value {
-    json!({"type": "array", "items": decoder.schema(), "maxItems": PARAMETERS_MAX})
+    json!({"type": "array", "items": item_schema(decoder), "maxItems": PARAMETERS_MAX})
 }
 
 /// The schema of a list without repetition.

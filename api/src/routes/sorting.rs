@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::extract::{Decoder, Node, TextDecoder};
 
-/// Decoder of one value of `sort_by`, for these fields. Without a sign the order is ascending.
+/// Decoder of one value of `sort_by`, for these fields. The sign is required.
 pub(crate) struct SortKey<T: 'static>(pub(crate) &'static [(&'static str, T)]);
 
 impl<T: Copy + 'static> Decoder for SortKey<T> {
@@ -13,7 +13,7 @@ impl<T: Copy + 'static> Decoder for SortKey<T> {
 
     fn schema(&self) -> Value {
         let names: Vec<String> = self.0.iter().map(|(name, _)| name.replace('.', r"\.")).collect();
-        json!({"type": "string", "pattern": format!("^[+ -]?({})$", names.join("|"))})
+        json!({"type": "string", "pattern": format!("^[+ -]({})$", names.join("|"))})
     }
 
     fn decode(&self, node: &Node) -> Option<Self::Value> {
@@ -23,12 +23,13 @@ impl<T: Copy + 'static> Decoder for SortKey<T> {
 
 impl<T: Copy + 'static> TextDecoder for SortKey<T> {
     fn parse(&self, text: &str) -> Result<Self::Value, String> {
-        let (direction, name) = match text.strip_prefix('-') {
-            Some(name) => (Direction::Descending, name),
-            None => (Direction::Ascending, text.strip_prefix(['+', ' ']).unwrap_or(text)),
+        let descending = text.strip_prefix('-').map(|name| (Direction::Descending, name));
+        let signed = descending.or_else(|| Some((Direction::Ascending, text.strip_prefix(['+', ' '])?)));
+        let find = |(direction, name)| {
+            let (_, field) = self.0.iter().find(|(field, _)| *field == name)?;
+            Some((*field, direction))
         };
-        let found = self.0.iter().find(|(field, _)| *field == name);
-        found.map(|(_, field)| (*field, direction)).ok_or_else(|| {
+        signed.and_then(find).ok_or_else(|| {
             let names: Vec<&str> = self.0.iter().map(|(field, _)| *field).collect();
             format!("should be + or - and one of: {}", names.join(", "))
         })
@@ -44,11 +45,13 @@ mod tests {
     #[test]
     fn signs_give_the_direction() {
         let key = SortKey(&[("name", 1), ("deprecated", 2)]);
-        for (text, expected) in [("+name", (1, Ascending)), (" name", (1, Ascending)), ("deprecated", (2, Ascending))] {
+        for (text, expected) in [("+name", (1, Ascending)), (" name", (1, Ascending)), ("+deprecated", (2, Ascending))]
+        {
             assert_eq!(key.parse(text), Ok(expected));
         }
         assert_eq!(key.parse("-name"), Ok((1, Descending)));
         assert!(key.parse("--name").is_err());
         assert!(key.parse("").is_err());
+        assert!(key.parse("name").is_err());
     }
 }

@@ -50,7 +50,7 @@ async fn filters_and_pages_narrow_the_list() {
             "sort_by=%2Bversion.major&sort_by=-version.minor&sort_by=-version.patch&succeeded=true".to_owned(),
             vec![&good],
         ),
-        ("sort_by=-tool_id&sort_by=invocation_source.type&succeeded=true".to_owned(), vec![&good]),
+        ("sort_by=-tool_id&sort_by=%2Binvocation_source.type&succeeded=true".to_owned(), vec![&good]),
         ("persisted=false".to_owned(), vec![]),
     ] {
         let list = app.get(&format!("/tool/invocation?{query}")).await.shaped(LIST);
@@ -97,7 +97,7 @@ async fn words_are_found_in_the_searched_fields() {
         (format!("query=whale&{message}"), vec![&bad]),
         (format!("query=blue&{output}&{message}"), vec![&good]),
         (format!("query=whale&{output}&{message}&succeeded=false"), vec![&bad]),
-        (format!("query=%22+OR+*%00+NEAR(&{output}"), vec![]),
+        (format!("query=%22+OR+*+NEAR(&{output}"), vec![]),
     ] {
         let list = app.get(&format!("/tool/invocation/search?{query}")).await.shaped(SEARCH);
         assert_eq!(ids(&list), expected, "{query}");

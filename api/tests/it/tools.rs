@@ -67,7 +67,6 @@ async fn filters_narrow_the_list() {
     for (query, expected) in [
         ("tag=team:red", vec!["a"]),
         ("tag=team:*", vec!["a", "b", "c"]),
-        ("tag=team", vec!["a", "b", "c"]),
         ("tag=team:", vec!["c"]),
         ("tag=+team%3A+red+", vec!["a"]),
         ("tag=team:*&tag=team:blue", vec!["b"]),
@@ -80,12 +79,10 @@ async fn filters_narrow_the_list() {
         ("deprecated=false", vec!["a", "b", "c"]),
         (&format!("id={id}"), vec!["d"]),
     ] {
-        let list = app.get(&format!("/tool?sort_by=name&{query}")).await.shaped(LIST);
+        let list = app.get(&format!("/tool?sort_by=%2Bname&{query}")).await.shaped(LIST);
         assert_eq!(names(&list), expected, "{query}");
     }
-    let refused = app.get("/tool?tag=%00:red").await;
-    assert_eq!(refused.refusal(), (400, "invalid_value".into()));
-    for nothing in ["tag=", "tag=:red", "tag=+:*"] {
+    for nothing in ["tag=", "tag=team", "tag=:red", "tag=+:*", "tag=%00:red", "tag=team:r%00d", "sort_by=name"] {
         let answer = app.get(&format!("/tool?{nothing}")).await;
         assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{nothing}");
     }

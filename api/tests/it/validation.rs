@@ -62,6 +62,19 @@ async fn queries_are_bounded() {
         ("/tool?id=xyz".to_owned(), "query.id.0"),
         (format!("/tool/{tool}/version?limit=51"), "query.limit"),
         (format!("/tool/{tool}/version?versions=abc"), "query.versions"),
+        (format!("/tool/{tool}/version?creator=ada"), "query.creator.0"),
+        (format!("/tool/{tool}/version?creator=acme,a%00a"), "query.creator.0"),
+        (format!("/tool/{tool}/version?versions=%3E1%00"), "query.versions"),
+        ("/tool?sort_by=name".to_owned(), "query.sort_by.0"),
+        ("/tool?tag=team".to_owned(), "query.tag.0"),
+        ("/tool?tag=team:a%00".to_owned(), "query.tag.0"),
+        ("/agent?slug=a%00".to_owned(), "query.slug.0"),
+        ("/tool/invocation?user_id=a%00".to_owned(), "query.user_id.0"),
+        ("/tool/invocation?host=a%00".to_owned(), "query.host.0"),
+        ("/tool/invocation?secret=a%00".to_owned(), "query.secret.0"),
+        ("/tool/invocation?refusal=a%00".to_owned(), "query.refusal.0"),
+        ("/tool/invocation/search?query=a%00&query_against=inputs".to_owned(), "query.query"),
+        ("/agent_run?status=a%00".to_owned(), "query.status"),
         ("/tool/invocation?limit=101".to_owned(), "query.limit"),
         ("/tool/invocation?invocation_source_type=other".to_owned(), "query.invocation_source_type.0"),
         ("/tool/invocation/search?query_against=invocation_status.output".to_owned(), "query.query"),
@@ -104,6 +117,11 @@ async fn inputs_of_an_invocation_are_checked_before_the_tool() {
     let answer =
         app.post(&path, &json!({"inputs": [input], "invocation_source": {"type": "direct", "user_id": "x"}})).await;
     assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body.invocation_source"]);
+    let metadata =
+        json!({"type": "engage-user", "current_state_machine_and_version": ["m", 1], "tool_call_round_index": 0});
+    let source = json!({"type": "regular-conversation", "user_id": "a\0b", "invocation_metadata": metadata});
+    let answer = app.post(&path, &json!({"inputs": many, "invocation_source": source})).await;
+    assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body.invocation_source.user_id"]);
     // A number is not the name of a kind.
     let metadata = json!({"type": 1, "current_state_machine_and_version": ["m", 1], "tool_call_round_index": 0});
     for kind in [json!(0), json!("regular-conversation")] {

@@ -1,22 +1,36 @@
-//! Runs of agents.
+//! Runs of agents: start, list, show, follow, cancel.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use api::wire::Agent;
 use reqwest::Method;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::decoded_response::DecodedResponse;
+use super::decoded_response::{DecodedResponse, read, read_all};
 use super::request::{Call, Client};
 
 /// Time between two requests for the status of a run. A model takes seconds for an answer.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const RUNNING: &str = "running";
+/// Maximum runs per page.
+const PAGE_RUNS_MAX: usize = 200;
+/// Maximum agents per page.
+const PAGE_AGENTS_MAX: usize = 20;
+/// Maximum definitions of tools per page.
+const PAGE_TOOLS_MAX: usize = 500;
 
 /// A run of an agent.
 #[derive(Debug, Deserialize)]
 pub struct AgentRun {
     pub agent_run_id: String,
+    pub agent_id: String,
     pub status: String,
+    pub objective: String,
+    /// Answers of the model so far.
+    pub iterations: u32,
+    pub tokens: u64,
     pub final_answer: Option<String>,
     /// The question to a person, while the run is paused.
     pub question: Option<AgentRunQuestion>,
@@ -24,6 +38,8 @@ pub struct AgentRun {
     pub human_request_id: Option<String>,
     /// Why the run failed.
     pub error: Option<AgentRunError>,
+    pub created_at: String,
+    pub completed_at: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -37,16 +53,149 @@ pub struct AgentRunError {
     pub message: String,
 }
 
+/// A run in a list.
+#[derive(Debug, Deserialize)]
+pub struct ListedAgentRun {
+    pub agent_run_id: String,
+    pub agent_id: String,
+    pub user_id: String,
+    pub status: String,
+    pub objective: String,
+    pub created_at: String,
+}
+
+/// A step of a run.
+#[derive(Debug, Deserialize)]
+pub struct AgentRunStep {
+    /// From one.
+    pub number: u64,
+    pub timestamp: String,
+    pub thought: Option<String>,
+    pub action: Option<String>,
+    #[serde(default)]
+    pub action_input: Value,
+    #[serde(default)]
+    pub observation: Value,
+    pub success: Option<bool>,
+}
+
+/// A filter on runs, with the names of the API.
+#[derive(Debug, Default)]
+pub struct AgentRunFilter {
+    pub status: Option<String>,
+    pub agent_id: Option<String>,
+    /// A run, for runs that started before it.
+    pub before: Option<String>,
+}
+
+/// A filter on steps, with the names of the API.
+#[derive(Debug, Default)]
+pub struct StepFilter {
+    pub milestone: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+}
+
 impl Client {
+    /// Starts a run, and returns it while it goes on.
+    pub async fn start_agent_run(&self, request: &Value) -> anyhow::Result<DecodedResponse<AgentRun>> {
+        let call = Call::to_server(Method::POST, &["agents", "execute"]).query("async", true);
+        self.get(call.body(request.clone())).await
+    }
+
+    /// Lists at most `runs_max` runs, newest first, and returns whether there are more.
+    pub async fn list_agent_runs(
+        &self,
+        filter: &AgentRunFilter,
+        runs_max: usize,
+    ) -> anyhow::Result<(Vec<Value>, bool)> {
+        let (mut runs, mut before) = (Vec::new(), filter.before.clone());
+        loop {
+            let call = Call::new(Method::GET, &["agent_run"])
+                .query_all("status", &filter.status)
+                .query_all("agent_id", &filter.agent_id)
+                .query_all("before", &before)
+                .query("limit", PAGE_RUNS_MAX.min(runs_max - runs.len()));
+            let page: Value = self.get(call).await?.body;
+            let found: Vec<Value> = read(&page["agent_runs"])?;
+            let has_more = page["has_more"] == true && !found.is_empty();
+            runs.extend(found);
+            if !has_more || runs.len() >= runs_max {
+                return Ok((runs, has_more));
+            }
+            before = runs.last().and_then(|run| run["agent_run_id"].as_str()).map(str::to_owned);
+        }
+    }
+
+    pub async fn agent_run(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentRun>> {
+        self.get(Call::to_server(Method::GET, &["agents", id, "status"])).await
+    }
+
+    pub async fn agent_run_steps(&self, id: &str, filter: &StepFilter) -> anyhow::Result<Vec<Value>> {
+        let path = ["agents", id, "trace"];
+        let call = Call::to_server(Method::GET, &path)
+            .query_all("milestone", &filter.milestone)
+            .query_all("since", &filter.since)
+            .query_all("until", &filter.until);
+        let trace: Value = self.get(call).await?.body;
+        read(&trace["trace"])
+    }
+
+    pub async fn cancel_agent_run(&self, id: &str) -> anyhow::Result<()> {
+        self.execute(Call::to_server(Method::POST, &["agents", id, "cancel"])).await
+    }
+
     /// Waits until a run has ended or waits for a person.
     pub async fn wait_for_agent_run(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentRun>> {
-        let path = ["agents", id, "status"];
+        self.follow_agent_run(id, None).await
+    }
+
+    /// Waits until a run has ended or waits for a person, and passes its steps to `show`.
+    pub async fn follow_agent_run(
+        &self,
+        id: &str,
+        mut show: Option<&mut dyn FnMut(&AgentRunStep)>,
+    ) -> anyhow::Result<DecodedResponse<AgentRun>> {
+        let (mut shown, mut filter) = (0, StepFilter::default());
         loop {
-            let run: DecodedResponse<AgentRun> = self.get(Call::to_server(Method::GET, &path)).await?;
+            // The steps are read after the status, so that those before the end are among them.
+            let run = self.agent_run(id).await?;
+            if let Some(show) = &mut show {
+                let steps: Vec<AgentRunStep> = read_all(&self.agent_run_steps(id, &filter).await?)?;
+                for step in steps {
+                    if step.number > shown {
+                        show(&step);
+                        shown = step.number;
+                        filter.since = Some(step.timestamp);
+                    }
+                }
+            }
             if run.body.status != RUNNING {
                 return Ok(run);
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
+    }
+
+    /// Returns the tools of an agent's running revision, as MCP clients or a model API take them.
+    pub async fn agent_tools(&self, agent: &str, format: Option<&str>) -> anyhow::Result<Vec<Value>> {
+        let path = ["agent", agent, "tools"];
+        let call = Call::new(Method::GET, &path).query_all("format", format).query("limit", PAGE_TOOLS_MAX);
+        self.all_pages(call, "tools").await
+    }
+
+    /// Returns the slugs of agents by id. Ids without an agent are left out.
+    pub async fn agent_slugs<'id>(
+        &self,
+        ids: impl Iterator<Item = &'id str>,
+    ) -> anyhow::Result<BTreeMap<String, String>> {
+        let ids: Vec<&str> = ids.collect::<BTreeSet<_>>().into_iter().collect();
+        let mut slugs = BTreeMap::new();
+        for page_ids in ids.chunks(PAGE_AGENTS_MAX) {
+            let call = Call::new(Method::GET, &["agent"]).query_all("id", page_ids).query("limit", PAGE_AGENTS_MAX);
+            let agents: Vec<Agent> = read_all(&self.all_pages(call, "agents").await?)?;
+            slugs.extend(agents.into_iter().map(|agent| (agent.id, agent.slug)));
+        }
+        Ok(slugs)
     }
 }

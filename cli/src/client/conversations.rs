@@ -1,6 +1,6 @@
 //! States of agents, conversations with agents, and their turns.
 
-use api::wire::{AgentStateList, Conversation, InvocationResults, Turn};
+use api::wire::{AgentStateList, AssignmentList, Conversation, InvocationResults, Turn};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::decoded_response::DecodedResponse;
 use super::request::{Call, Client};
 use super::stream::Event;
 
-/// Maximum calls per page of a log.
+/// Maximum calls per page of a log, and conversations per page.
 const PAGE_CALLS_MAX: usize = 100;
 
 impl Client {
@@ -22,6 +22,33 @@ impl Client {
 
     pub async fn remove_agent_state(&self, agent: &str, state: &str) -> anyhow::Result<()> {
         self.execute(Call::new(Method::DELETE, &["agent", agent, "state", state])).await
+    }
+
+    pub async fn list_assignments(&self, agent: &str) -> anyhow::Result<DecodedResponse<AssignmentList>> {
+        self.get(Call::new(Method::GET, &["agent", agent, "assignment"])).await
+    }
+
+    /// Lists at most `conversations_max` conversations, newest first, and returns whether there are more.
+    pub async fn list_conversations(
+        &self,
+        agent: &str,
+        conversations_max: usize,
+    ) -> anyhow::Result<(Vec<Value>, bool)> {
+        let path = ["agent", agent, "conversation"];
+        let call = Call::new(Method::GET, &path).query("limit", PAGE_CALLS_MAX.min(conversations_max));
+        let pages = self.pages_while(call, "conversations", |found| found.len() < conversations_max);
+        let (mut conversations, has_more_pages) = pages.await?;
+        let has_more = has_more_pages || conversations.len() > conversations_max;
+        conversations.truncate(conversations_max);
+        Ok((conversations, has_more))
+    }
+
+    pub async fn show_conversation(&self, conversation: &str) -> anyhow::Result<DecodedResponse<Conversation>> {
+        self.get(Call::new(Method::GET, &["conversation", conversation])).await
+    }
+
+    pub async fn show_turn(&self, [conversation, turn]: [&str; 2]) -> anyhow::Result<DecodedResponse<Turn>> {
+        self.get(Call::new(Method::GET, &["conversation", conversation, "turn", turn])).await
     }
 
     pub async fn start_conversation(

@@ -1,6 +1,6 @@
 //! Users, roles and API keys.
 
-use api::wire::{CreatedApiKey, Me, Role, UserVariableList};
+use api::wire::{CreatedApiKey, Me, Role, User, UserVariableList};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -27,7 +27,11 @@ impl Client {
         self.all_pages(paged(&["user"]), "users").await
     }
 
-    pub async fn add_user(&self, user: &str, role: &str) -> anyhow::Result<()> {
+    pub async fn show_user(&self, user: &str) -> anyhow::Result<DecodedResponse<User>> {
+        self.get(Call::new(Method::GET, &["user", user])).await
+    }
+
+    pub async fn create_user(&self, user: &str, role: &str) -> anyhow::Result<()> {
         let body = json!({"user_id": user, "role": role});
         self.execute(Call::new(Method::POST, &["user"]).body(body)).await
     }
@@ -36,7 +40,7 @@ impl Client {
         self.execute(Call::new(Method::POST, &["user", user]).body(json!({ "role": role }))).await
     }
 
-    pub async fn remove_user(&self, user: &str) -> anyhow::Result<()> {
+    pub async fn delete_user(&self, user: &str) -> anyhow::Result<()> {
         self.execute(Call::new(Method::DELETE, &["user", user])).await
     }
 

@@ -93,6 +93,11 @@ impl Client {
         self.execute(Call::new(Method::POST, &["tool", "invocation", id, "cancel"])).await
     }
 
+    /// Takes records out of a conversation or of a simulation.
+    pub async fn roll_back(&self, from: Value) -> anyhow::Result<DecodedResponse<Value>> {
+        self.get(Call::new(Method::POST, &["tool", "invocation", "rollback"]).body(from)).await
+    }
+
     /// Returns a record and its ledger. Serde cannot flatten the record, because it contains unparsed JSON.
     pub async fn show_invocation(&self, id: &str) -> anyhow::Result<(DecodedResponse<ToolInvocation>, Option<Ledger>)> {
         let record: DecodedResponse<ToolInvocation> =

@@ -14,10 +14,14 @@ pub async fn refusal(response: Response) -> Failure {
     let status = response.status();
     let body: Value = response.json().await.unwrap_or_default();
     let hint = hint(body.get("detail"));
+    // Routes of the Library have the code and the message in an object.
+    let of_library = body.get("error");
+    let code = of_library.unwrap_or(&body).get("code");
+    let detail = detail_text(body.get("detail").or_else(|| of_library?.get("message")));
     let failure = Failure::Server {
         status: status.as_u16(),
-        code: body.get("code").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        detail: detail_text(body.get("detail")).unwrap_or_else(|| format!("the server answered {status}")),
+        code: code.and_then(Value::as_str).unwrap_or_default().to_owned(),
+        detail: detail.unwrap_or_else(|| format!("the server answered {status}")),
         build_id: body.get("build_id").and_then(Value::as_str).map(str::to_owned),
     };
     match hint {

@@ -1,6 +1,7 @@
 //! One call to the server: URL, credentials, and the response or its refusal.
 
 use api::wire::Token;
+use bytes::Bytes;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
@@ -29,6 +30,7 @@ pub struct Call<'call> {
     pub path: &'call [&'call str],
     pub query: Vec<(&'static str, String)>,
     pub body: Option<Value>,
+    headers: Vec<(&'static str, String)>,
 }
 
 /// The URL that the path of a call begins at.
@@ -40,7 +42,7 @@ enum Base {
 
 impl<'call> Call<'call> {
     pub fn new(method: Method, path: &'call [&'call str]) -> Self {
-        Self { method, base: Base::Organization, path, query: Vec::new(), body: None }
+        Self { method, base: Base::Organization, path, query: Vec::new(), body: None, headers: Vec::new() }
     }
 
     /// A call to a path without an organisation, which is that of the token.
@@ -55,6 +57,11 @@ impl<'call> Call<'call> {
 
     pub fn query_all(mut self, name: &'static str, values: impl IntoIterator<Item = impl ToString>) -> Self {
         self.query.extend(values.into_iter().map(|value| (name, value.to_string())));
+        self
+    }
+
+    pub fn header(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.headers.push((name, value.to_string()));
         self
     }
 
@@ -114,6 +121,13 @@ impl Client {
         let response = self.send(&call, Accept::Document).await?;
         let url = response.url().to_string();
         Ok(response.text().await.map_err(|error| unexpected(&url, error))?)
+    }
+
+    /// Returns the response body as it is.
+    pub async fn bytes(&self, call: Call<'_>) -> anyhow::Result<Bytes> {
+        let response = self.send(&call, Accept::Document).await?;
+        let url = response.url().to_string();
+        Ok(response.bytes().await.map_err(|error| unexpected(&url, error))?)
     }
 
     /// Sends a call whose response body is not needed.
@@ -184,6 +198,9 @@ impl Client {
             Accept::Document => request.timeout(PLAIN_TIMEOUT),
             Accept::Events => request.header(ACCEPT, "text/event-stream, application/json"),
         };
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
+        }
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }

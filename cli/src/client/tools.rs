@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::wire::{CreatedTool, Tool};
+use bytes::Bytes;
 use registry::{ToolName, closest};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -121,6 +122,11 @@ impl Client {
     /// Changes the description or the tags of a tool.
     pub async fn modify_tool(&self, id: &str, changes: &Value) -> anyhow::Result<()> {
         self.execute(Call::new(Method::POST, &["tool", id]).body(changes.clone())).await
+    }
+
+    /// Returns the archive of the Python package for authors.
+    pub async fn tool_scaffold(&self) -> anyhow::Result<Bytes> {
+        self.bytes(Call::new(Method::GET, &["tool", "amigo_tool_scaffold.tar.gz"])).await
     }
 
     pub async fn deprecate_tool(&self, id: &str) -> anyhow::Result<()> {

@@ -11,6 +11,7 @@ mod prompt;
 mod revisions;
 mod show;
 mod state;
+mod tools;
 mod unassign;
 
 use clap::{Args, Subcommand};
@@ -36,6 +37,8 @@ pub enum AgentCommand {
     Assign(assign::AssignArguments),
     /// Remove a tool from the draft
     Unassign(unassign::UnassignArguments),
+    /// List the tools of the running revision, also as model APIs take them, or those of the draft
+    Tools(tools::ToolsArguments),
     /// Manage the states of the draft
     #[command(subcommand)]
     State(state::StateCommand),
@@ -60,6 +63,7 @@ pub async fn run(command: AgentCommand, client: &Client, screen: Screen) -> anyh
         AgentCommand::Delete(arguments) => delete(client, &arguments.agent, screen).await,
         AgentCommand::Assign(arguments) => assign::run(client, arguments, screen).await,
         AgentCommand::Unassign(arguments) => unassign::run(client, &arguments, screen).await,
+        AgentCommand::Tools(arguments) => tools::run(client, &arguments, screen).await,
         AgentCommand::State(command) => state::run(client, command, screen).await,
         AgentCommand::Deploy(arguments) => deploy::run(client, &arguments.agent, screen).await,
         AgentCommand::Revisions(arguments) => revisions::run(client, &arguments, screen).await,

@@ -57,6 +57,8 @@ struct Source {
 pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let location = arguments.data.location()?;
     let root = location.directory.clone();
+    server::require_installation(&location)?;
+    location.announce(screen);
     refuse_journal(&root)?;
     let manifest = match &arguments.place {
         // git runs in the repositories' directories.

@@ -1,6 +1,7 @@
 //! `lathe conversation`: conversations with agents, their turns, and calls of the tools that a turn presents.
 
 mod call;
+mod list;
 mod log;
 mod start;
 mod turn;
@@ -15,6 +16,10 @@ use crate::output::Screen;
 pub enum ConversationCommand {
     /// Start a conversation with an agent
     Start(start::StartArguments),
+    /// List your conversations with an agent, newest first
+    List(list::ListArguments),
+    /// Show a conversation, or one of its turns with the tools that it presented
+    Show(list::ShowArguments),
     /// Begin a turn, and list the tools that it presents
     Turn(turn::TurnArguments),
     /// Run a tool that a turn presented
@@ -28,6 +33,8 @@ pub enum ConversationCommand {
 pub async fn run(command: ConversationCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         ConversationCommand::Start(arguments) => start::run(client, &arguments, screen).await,
+        ConversationCommand::List(arguments) => list::run(client, &arguments, screen).await,
+        ConversationCommand::Show(arguments) => list::show(client, &arguments, screen).await,
         ConversationCommand::Turn(arguments) => turn::run(client, &arguments, screen).await,
         ConversationCommand::Call(arguments) => call::run(client, &arguments, screen).await,
         ConversationCommand::Log(arguments) => log::run(client, &arguments, screen).await,

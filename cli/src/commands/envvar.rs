@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use registry::closest;
 use serde_json::{Value, json};
 
-use super::{completion, input};
+use super::{completion, env_file, input};
 use crate::client::{Client, VersionFilter, read_all};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, table};
@@ -35,8 +35,11 @@ pub struct SetArguments {
     #[arg(add = completion::tools())]
     tool: String,
     /// Variables to set; NAME=- reads the value from stdin, NAME alone takes it from the environment
-    #[arg(required = true, value_name = "NAME[=VALUE]")]
+    #[arg(required_unless_present = "env_file", value_name = "NAME[=VALUE]")]
     variables: Vec<String>,
+    /// File with variables to set, a line NAME=VALUE for each; - for stdin. Variables of the command line win
+    #[arg(long, value_name = "FILE")]
+    env_file: Option<String>,
     /// Set them as secrets; a plain variable becomes a secret. Without this option, secrets stay secrets
     #[arg(long)]
     secret: bool,
@@ -110,7 +113,8 @@ fn variables(tool: &Tool, live: &[ToolVersion]) -> Vec<Variable> {
 }
 
 async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let variables = input::pairs(&arguments.variables)?;
+    let mut variables = arguments.env_file.as_deref().map_or_else(|| Ok(BTreeMap::new()), env_file::read)?;
+    variables.extend(input::pairs(&arguments.variables)?);
     let tool = client.find_tool(&arguments.tool).await?;
     let mut changes = Changes::default();
     for (name, value) in &variables {

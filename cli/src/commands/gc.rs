@@ -34,6 +34,7 @@ struct Garbage {
 pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let location = arguments.data.location()?;
     let store = server::open_existing_store(&location).await?;
+    location.announce(screen);
     let artifacts = server::open_artifacts(&DataDir::open(&location.directory)?).await?;
     let (age, now) = (arguments.older_than, Clock::system().now());
     let (of_builds, of_artifacts) = (before(now, age), before(now, age.max(Artifacts::AGE_MIN)));

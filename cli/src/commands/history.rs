@@ -4,6 +4,8 @@ mod export;
 mod filter;
 mod hold;
 mod ledger;
+mod rollback;
+mod tail;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +17,8 @@ use serde_json::{Value, json};
 use self::export::ExportArguments;
 use self::filter::{FilterArguments, ListFilterArguments};
 use self::hold::HoldCommand;
+use self::rollback::RollbackArguments;
+use self::tail::TailArguments;
 use super::choice::choice;
 use super::not_found;
 use crate::client::{Client, Invocations, Search};
@@ -47,6 +51,8 @@ const RESULT: [SearchField; 4] =
 pub enum HistoryCommand {
     /// List records, newest first
     List(ListArguments),
+    /// Print the newest records, and others as their runs end, until Ctrl-C; with --json one record on each line
+    Tail(TailArguments),
     /// Search outputs, exceptions and stack traces, and inputs with `--in inputs`
     Search(SearchArguments),
     /// Write all records, or those that match, as JSON Lines or Parquet
@@ -55,7 +61,9 @@ pub enum HistoryCommand {
     Show(ShowArguments),
     /// Cancel a run that is in progress
     Cancel(CancelArguments),
-    /// Place, list and release legal holds, which keep old runs
+    /// Take records out of a conversation or a simulation; they stay in the history
+    Rollback(RollbackArguments),
+    /// Create, list and release legal holds, which keep old runs
     #[command(subcommand)]
     Hold(HoldCommand),
 }
@@ -110,6 +118,8 @@ pub async fn run(command: HistoryCommand, client: &Client, screen: Screen) -> an
         HistoryCommand::Export(arguments) => export::run(client, arguments, screen).await,
         HistoryCommand::Show(arguments) => show(client, &arguments, screen).await,
         HistoryCommand::Cancel(arguments) => cancel(client, &arguments.invocation, screen).await,
+        HistoryCommand::Tail(arguments) => tail::run(client, arguments, screen).await,
+        HistoryCommand::Rollback(arguments) => rollback::run(client, arguments, screen).await,
         HistoryCommand::Hold(command) => hold::run(command, client, screen).await,
     }
 }

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use api::wire::{Input, MODES};
 use clap::Args;
 use registry::{EnvvarName, InvocationMode};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::choice::choice;
 use crate::failure::Failure;
@@ -21,6 +21,9 @@ pub struct InputArguments {
     /// Input parameters: a JSON object, @FILE, or - for stdin; up to ten times
     #[arg(long = "input", short = 'i', value_name = "JSON")]
     inputs: Vec<String>,
+    /// API of a tool with several APIs, which takes the inputs
+    #[arg(long, value_name = "NAME")]
+    api: Option<String>,
     /// Invocation mode, which the tool sees
     #[arg(long, default_value = "regular", value_parser = choice(&MODES))]
     mode: InvocationMode,
@@ -34,7 +37,15 @@ pub struct InputArguments {
 
 impl InputArguments {
     pub const fn is_given(&self) -> bool {
-        !self.inputs.is_empty()
+        !self.inputs.is_empty() || self.api.is_some()
+    }
+
+    /// An input of a tool with several APIs names the API.
+    fn of_api(&self, arguments: Map<String, Value>) -> Map<String, Value> {
+        match &self.api {
+            Some(api) => Map::from_iter([("api".to_owned(), json!(api)), ("arguments".to_owned(), json!(arguments))]),
+            None => arguments,
+        }
     }
 
     /// Returns the given inputs, possibly none.
@@ -55,7 +66,7 @@ impl InputArguments {
         let texts = if self.inputs.is_empty() { vec!["{}".to_owned()] } else { self.inputs.clone() };
         let input = |text: &String| {
             Ok(Input {
-                input_parameters: parameters(text)?.into(),
+                input_parameters: self.of_api(parameters(text)?).into(),
                 invocation_mode: self.mode,
                 nonsensitive_user_variables: nonsensitive.clone(),
                 sensitive_user_variables: sensitive.clone(),
@@ -66,10 +77,15 @@ impl InputArguments {
 }
 
 pub fn parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
+    read_object(text, "--input")
+}
+
+/// Reads the JSON object of an argument: the object itself, @FILE, or - for stdin.
+pub fn read_object(text: &str, argument: &str) -> anyhow::Result<Map<String, Value>> {
     let (source, json) = match text.strip_prefix('@') {
         Some(file) => (file, text_input::read_file(file.as_ref())?),
         None if text == "-" => ("stdin", read_stdin()?),
-        None => ("--input", text.to_owned()),
+        None => (argument, text.to_owned()),
     };
     let hint = "give a JSON object such as '{\"name\": \"value\"}'";
     match serde_json::from_str(&json) {
@@ -94,12 +110,17 @@ pub fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
 
 /// Reads variables of a tool as `NAME=VALUE` pairs.
 pub fn variables<T: From<String>>(texts: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
+    named(pairs(texts)?)
+}
+
+/// Checks the names of variables of a tool.
+pub fn named<T: From<String>>(pairs: BTreeMap<String, String>) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
     let one = |(name, value): (String, String)| {
         let name = EnvvarName::parse(&name)
             .map_err(|error| Failure::usage(error.to_string(), "give a name such as API_KEY"))?;
         Ok((name, T::from(value)))
     };
-    pairs(texts)?.into_iter().map(one).collect()
+    pairs.into_iter().map(one).collect()
 }
 
 fn pair(text: &str) -> anyhow::Result<(String, String)> {

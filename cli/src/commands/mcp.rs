@@ -7,8 +7,8 @@ mod serve;
 
 use clap::{Args, Subcommand};
 
-use crate::client::Client;
 use crate::failure::Outcome;
+use crate::home::Home;
 use crate::output::Screen;
 
 #[derive(Debug, Subcommand)]
@@ -33,9 +33,9 @@ pub struct ServeArguments {
     stdio: bool,
 }
 
-pub async fn run(command: McpCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(command: McpCommand, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        McpCommand::Config(arguments) => config::run(client, &arguments, screen).await,
-        McpCommand::Serve(arguments) => serve::run(client, &arguments.agent).await,
+        McpCommand::Config(arguments) => config::run(home, &arguments, screen).await,
+        McpCommand::Serve(arguments) => serve::run(&home.client()?, &arguments.agent).await,
     }
 }

@@ -47,10 +47,13 @@ struct Migration<'a> {
 
 /// Takes the lock, so that no server changes anything meanwhile.
 pub async fn run(arguments: &MigrateArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let Location { directory, database } = arguments.data.location()?;
-    if arguments.to.is_some() || database == DatabaseLocation::DataDirectory {
-        server::require_data_directory(&directory)?;
+    let location = arguments.data.location()?;
+    if arguments.to.is_some() {
+        server::require_data_directory(&location.directory)?;
     }
+    server::require_installation(&location)?;
+    location.announce(screen);
+    let Location { directory, database } = location;
     let data = DataDir::open(&directory)?;
     let lock = data.lock()?;
     let options = StoreOptions {

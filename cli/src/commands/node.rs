@@ -26,7 +26,9 @@ pub struct ListArguments {
 
 pub async fn run(command: NodeCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let NodeCommand::List(ListArguments { data }) = command;
-    let store = server::open_existing_store(&data.location()?).await?;
+    let location = data.location()?;
+    let store = server::open_existing_store(&location).await?;
+    location.announce(screen);
     let (nodes, is_shared) = (store.list_nodes().await?, store.is_shared());
     store.close().await;
     if screen.is_json() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, table, to_the_second};
-use crate::server::{self, DataArguments};
+use crate::server::{self, DataArguments, Location};
 
 #[derive(Debug, Subcommand)]
 pub enum OrgCommand {
@@ -17,7 +17,8 @@ pub enum OrgCommand {
     /// Create an API key for a user without signing in, and show it once
     Key(KeyArguments),
     /// Change a setting of an organisation, from its next request on
-    Set(SetArguments),
+    #[command(alias = "set")]
+    Edit(EditArguments),
     /// List the organisations of a data directory
     List(DataArguments),
 }
@@ -45,7 +46,7 @@ pub struct KeyArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct SetArguments {
+pub struct EditArguments {
     /// Name of the organisation
     name: String,
     /// Whether to remove tools' secrets from answers to callers
@@ -63,15 +64,18 @@ enum OnOff {
 
 pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let key = match command {
-        OrgCommand::Set(arguments) => return set(arguments, screen).await,
+        OrgCommand::Edit(arguments) => return edit(arguments, screen).await,
         OrgCommand::List(data) => return list(&data, screen).await,
         OrgCommand::Create(arguments) => {
             let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
-            server::open_store(&arguments.data.location()?).await?.create_organization(new).await?
+            let location = arguments.data.location_of_server()?;
+            let store = server::open_store(&location).await?;
+            location.announce(screen);
+            store.create_organization(new).await?
         }
         OrgCommand::Key(arguments) => {
             let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
-            let store = open_with(&organization, &arguments.data).await?;
+            let store = open_with(&organization, &arguments.data.location_of_server()?, screen).await?;
             let account = store.account(&organization, &user).await?;
             store.create_api_key(&organization, NewApiKey { account, name: None, expires_at: None }).await?
         }
@@ -79,10 +83,11 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
     screen.answer(&key_document(&key), || text(&key))
 }
 
-async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
+async fn edit(arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let organization: OrganizationId = parsed(&arguments.name)?;
     let is_on = arguments.redact_answers == OnOff::On;
-    open_with(&organization, &arguments.data).await?.set_redacts_answers(&organization, is_on).await?;
+    let store = open_with(&organization, &arguments.data.location()?, screen).await?;
+    store.set_redacts_answers(&organization, is_on).await?;
     let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
     screen.answer(&document, || {
         format!("{organization}: secrets are {}removed from answers to callers", if is_on { "" } else { "not " })
@@ -90,7 +95,7 @@ async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome>
 }
 
 async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let organizations = open(data).await?.list_organizations().await?;
+    let organizations = open(&data.location()?, screen).await?.list_organizations().await?;
     if screen.is_json() {
         let one = |found: &Organization| json!({"organization": found.id.as_str(), "created_at": found.created_at.to_string(), "users": found.users, "tools": found.tools});
         return screen.document(&json!({ "organizations": organizations.iter().map(one).collect::<Vec<_>>() }));
@@ -107,14 +112,16 @@ async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Opens an existing installation.
-async fn open(data: &DataArguments) -> anyhow::Result<Store> {
-    server::open_existing_store(&data.location()?).await
+/// Opens an existing installation, and says which one it is.
+async fn open(location: &Location, screen: Screen) -> anyhow::Result<Store> {
+    let store = server::open_existing_store(location).await?;
+    location.announce(screen);
+    Ok(store)
 }
 
 /// Opens an existing installation that has this organisation.
-async fn open_with(organization: &OrganizationId, data: &DataArguments) -> anyhow::Result<Store> {
-    let store = open(data).await?;
+async fn open_with(organization: &OrganizationId, location: &Location, screen: Screen) -> anyhow::Result<Store> {
+    let store = open(location, screen).await?;
     if store.list_organizations().await?.iter().any(|found| found.id == *organization) {
         return Ok(store);
     }

@@ -27,6 +27,12 @@ pub fn confirm(question: &str, hint: &str) -> anyhow::Result<bool> {
     Ok(matches!(read_line()?.trim(), "y" | "Y" | "yes"))
 }
 
+/// Asks for a line.
+pub fn ask(question: &str) -> anyhow::Result<String> {
+    eprint_now(&printable(question));
+    read_line()
+}
+
 fn read_line() -> anyhow::Result<String> {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).context("reading the answer")?;

@@ -91,6 +91,8 @@ impl Restore {
         fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
         let made = tempfile::Builder::new().prefix(".lathe-restore-").tempdir_in(folder);
         let made = made.with_context(|| format!("creating a directory beside {}", target.display()))?;
+        // While it is empty, so that git ignores it.
+        DataDir::open(made.path())?;
         Ok(Self { backup: backup.to_owned(), manifest, made })
     }
 

@@ -17,18 +17,20 @@ const HINT: &str = "`lathe role list` lists the roles";
 
 #[derive(Debug, Subcommand)]
 pub enum RoleCommand {
-    /// Create a custom role, or replace its grants
-    Create(CreateArguments),
+    /// Create a custom role
+    Create(GrantsArguments),
     /// List roles with their grants
     List,
     /// Show one role with its grants
     Show(NameArguments),
+    /// Replace the grants of a custom role, from the next request of its users on
+    Edit(GrantsArguments),
     /// Delete a custom role that no user has
     Delete(NameArguments),
 }
 
 #[derive(Debug, Args)]
-pub struct CreateArguments {
+pub struct GrantsArguments {
     /// Name of the role: a-z 0-9 _ -
     name: String,
     /// Permission, with conditions if any: 'Tool:InvokeTool if tool_name startsWith search_ and tag.env notEqual
@@ -38,9 +40,6 @@ pub struct CreateArguments {
     /// JSON file with a list of grants, for values that --grant cannot express; - for stdin
     #[arg(long, value_name = "FILE", conflicts_with = "grants")]
     file: Option<String>,
-    /// Replace the grants of an existing role
-    #[arg(long)]
-    replace: bool,
 }
 
 #[derive(Debug, Args)]
@@ -54,21 +53,25 @@ pub async fn run(command: RoleCommand, client: &Client, screen: Screen) -> anyho
         RoleCommand::Create(arguments) => create(client, &arguments, screen).await,
         RoleCommand::List => list(client, screen).await,
         RoleCommand::Show(arguments) => show(client, &arguments.name, screen).await,
+        RoleCommand::Edit(arguments) => edit(client, &arguments, screen).await,
         RoleCommand::Delete(arguments) => delete(client, &arguments.name, screen).await,
     }
 }
 
-async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let CreateArguments { name, file, replace, .. } = arguments;
-    let grants = grants::read(&arguments.grants, file.as_deref())?;
-    if *replace {
-        found(client, name, client.replace_role(name, &grants).await).await?;
-    } else {
-        client.create_role(name, &grants).await?;
-    }
-    let what = if *replace { "changed" } else { "created" };
-    let text = || format!("{what} the role {name}\n\nTo give it to a user:\n  lathe user set-role USER {name}");
-    screen.answer(&json!({"name": name, "grants": grants}), text)
+async fn create(client: &Client, arguments: &GrantsArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let GrantsArguments { name, grants, file } = arguments;
+    let grants = grants::read(grants, file.as_deref())?;
+    client.create_role(name, &grants).await?;
+    screen.answer(&json!({"name": name, "grants": grants}), || {
+        format!("created the role {name}\n\nTo give it to a user:\n  lathe user edit USER --role {name}")
+    })
+}
+
+async fn edit(client: &Client, arguments: &GrantsArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let GrantsArguments { name, grants, file } = arguments;
+    let grants = grants::read(grants, file.as_deref())?;
+    found(client, name, client.replace_role(name, &grants).await).await?;
+    screen.answer(&json!({"name": name, "grants": grants}), || format!("changed the role {name}"))
 }
 
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {

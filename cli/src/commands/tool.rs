@@ -3,6 +3,7 @@
 mod checkout;
 mod create;
 mod deprecate;
+mod edit;
 mod invoke;
 mod list;
 mod log;
@@ -15,13 +16,13 @@ mod source;
 mod tags;
 mod test;
 mod tool_at;
-mod update;
 mod verify;
 mod version_arguments;
 mod versions;
 
 use clap::Subcommand;
 
+pub use checkout::git;
 pub use new::{template_parser, write_project};
 
 use crate::client::Client;
@@ -49,7 +50,8 @@ pub enum ToolCommand {
     /// Show a tool, or one of its versions with all details and its build log
     Show(show::ShowArguments),
     /// Change the description or the tags of a tool
-    Update(update::UpdateArguments),
+    #[command(alias = "update")]
+    Edit(edit::EditArguments),
     /// List the versions of a tool
     Versions(versions::VersionsArguments),
     /// Show the log of a build, successful or not
@@ -80,7 +82,7 @@ async fn run_client(command: ToolCommand, client: &Client, screen: Screen) -> an
         ToolCommand::Invoke(arguments) => invoke::run(client, &arguments, screen).await,
         ToolCommand::List(arguments) => list::run(client, arguments, screen).await,
         ToolCommand::Show(arguments) => show::run(client, &arguments, screen).await,
-        ToolCommand::Update(arguments) => update::run(client, &arguments, screen).await,
+        ToolCommand::Edit(arguments) => edit::run(client, &arguments, screen).await,
         ToolCommand::Versions(arguments) => versions::run(client, arguments, screen).await,
         ToolCommand::Log(arguments) => log::run(client, &arguments, screen).await,
         ToolCommand::Verify(arguments) => verify::run(client, &arguments, screen).await,

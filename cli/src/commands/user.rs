@@ -16,21 +16,25 @@ const HINT: &str = "`lathe user list` lists the users";
 
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Add a user; `lathe key create --user USER` creates their key
-    Add(AddArguments),
+    /// Create a user; `lathe key create --user USER` creates their key
+    #[command(alias = "add")]
+    Create(CreateArguments),
     /// List users with their roles
     List,
+    /// Show a user with their role
+    Show(UserArguments),
     /// Change a user's role, from their next request on
-    SetRole(SetRoleArguments),
-    /// Remove a user with everything that acts for them or that they alone read; tools, versions, records and shared items stay
-    Remove(RemoveArguments),
+    Edit(EditArguments),
+    /// Delete a user with everything that acts for them or that they alone read; tools, versions, records and shared items stay
+    #[command(alias = "remove")]
+    Delete(UserArguments),
     /// Variables that every run of a user receives
     #[command(subcommand)]
     Variable(VariableCommand),
 }
 
 #[derive(Debug, Args)]
-pub struct AddArguments {
+pub struct CreateArguments {
     /// Name of the user: letters, digits and . _ @ -
     user: String,
     /// Role: admin, author, invoker, auditor, or a custom role
@@ -39,32 +43,35 @@ pub struct AddArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct SetRoleArguments {
+pub struct EditArguments {
     /// Name of the user
     user: String,
-    /// Role: admin, author, invoker, auditor, or a custom role
+    /// New role: admin, author, invoker, auditor, or a custom role
+    #[arg(long)]
     role: String,
 }
 
 #[derive(Debug, Args)]
-pub struct RemoveArguments {
+pub struct UserArguments {
     /// Name of the user
     user: String,
 }
 
 pub async fn run(command: UserCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        UserCommand::Add(arguments) => add(client, &arguments, screen).await,
+        UserCommand::Create(arguments) => create(client, &arguments, screen).await,
         UserCommand::List => list(client, screen).await,
-        UserCommand::SetRole(arguments) => set_role(client, &arguments, screen).await,
-        UserCommand::Remove(arguments) => remove(client, &arguments, screen).await,
+        UserCommand::Show(arguments) => show(client, &arguments.user, screen).await,
+        UserCommand::Edit(arguments) => edit(client, &arguments, screen).await,
+        UserCommand::Delete(arguments) => delete(client, &arguments.user, screen).await,
         UserCommand::Variable(command) => variable::run(command, client, screen).await,
     }
 }
 
-async fn add(client: &Client, AddArguments { user, role }: &AddArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    not_found::with_role(client.add_user(user, role).await, role, client.list_roles()).await?;
-    let text = || format!("added {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
+async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let CreateArguments { user, role } = arguments;
+    not_found::with_role(client.create_user(user, role).await, role, client.list_roles()).await?;
+    let text = || format!("created {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
     screen.answer(&json!({"user_id": user, "role": role}), text)
 }
 
@@ -78,19 +85,27 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-async fn set_role(client: &Client, arguments: &SetRoleArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let SetRoleArguments { user, role } = arguments;
+async fn show(client: &Client, user: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    let shown = found(client, user, client.show_user(user).await).await?;
+    screen.answer(&shown.document, || {
+        let User { user_id, org_id, role, created_at, .. } = &shown.body;
+        let since = to_the_second(created_at);
+        format!("user          {user_id}\norganisation  {org_id}\nrole          {role}\nsince         {since}")
+    })
+}
+
+async fn edit(client: &Client, arguments: &EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let EditArguments { user, role } = arguments;
     let set = not_found::with_role(client.set_role(user, role).await, role, client.list_roles()).await;
     found(client, user, set).await?;
     screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} has the role {role} now"))
 }
 
-async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let user = &arguments.user;
-    found(client, user, client.remove_user(user).await).await?;
+async fn delete(client: &Client, user: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    found(client, user, client.delete_user(user).await).await?;
     screen.answer(&json!({ "user_id": user }), || {
         format!(
-            "removed {user}: their keys, tokens, variables, runs of agents, and the items of the Library that nobody else reads\n\n\
+            "deleted {user}: their keys, tokens, variables, runs of agents, and the items of the Library that nobody else reads\n\n\
              Their tools, versions, records, agents and shared items stay. Another user with the id `{user}` gets none of them."
         )
     })

@@ -78,13 +78,18 @@ fn for_code(code: &str) -> Option<&'static str> {
             Some("commit and push it first; `git push` pushes the branch that is checked out")
         }
         "missing_project_directory" => Some("commit and push it first, or name another directory with --path"),
-        "user_unknown" => Some("`lathe user add USER --role ROLE` adds the user"),
+        "user_unknown" => Some("`lathe user create USER --role ROLE` creates the user"),
         "role_unknown" => Some("`lathe role list` lists the roles"),
         "role_built_in" => Some("`lathe role create` creates a custom role"),
-        "role_in_use" => {
-            Some("`lathe user list` shows the users with this role; `lathe user set-role` changes a user's role")
+        "role_in_use" => Some(
+            "`lathe user list` shows the users with this role; `lathe user edit USER --role ROLE` changes a user's role",
+        ),
+        "last_administrator" => Some("make another user an administrator first: `lathe user edit USER --role admin`"),
+        "model_missing" => {
+            Some("tell the operator: `lathe serve --model-url URL --model MODEL` names the model of runs")
         }
-        "last_administrator" => Some("make another user an administrator first: `lathe user set-role USER admin`"),
+        "run_tool_unknown" => Some("`lathe agent tools AGENT` lists the tools of an agent"),
+        "run_ended" => Some("`lathe run list --status running` lists the runs that go on"),
         "human_request_closed" => Some("`lathe inbox` lists the open requests"),
         "human_response" => Some("`lathe inbox show REQUEST` shows what the request takes"),
         "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),

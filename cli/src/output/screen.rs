@@ -53,8 +53,13 @@ fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints text byte for byte, for other programs.
 pub fn print_verbatim(text: &str) -> anyhow::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints bytes as they are, for other programs.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(bytes)?;
     stdout.flush()?;
     Ok(())
 }

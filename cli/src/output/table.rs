@@ -1,7 +1,7 @@
 //! Tables as wide as the terminal, with a header and without borders. Each row has one line.
 //!
 //! Columns of single words, such as ids and names, keep their width; columns of text share the rest. If the rest is too
-//! narrow, the last column has a line of its own below each row.
+//! narrow, the last columns are on lines of their own below each row, as few of them as possible.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
@@ -15,8 +15,10 @@ const WORD_CHARACTERS_MAX: usize = 64;
 const TEXT_CHARACTERS_MIN: u16 = 24;
 /// Characters of padding in each column.
 const PADDING: u16 = 2;
-/// Indentation of the last column on a line of its own.
+/// Indentation of the columns on lines of their own.
 const INDENTATION: &str = "     ";
+/// The space between two columns on a line below a row.
+const SEPARATOR: &str = "  ";
 /// The width of a terminal that reports none.
 const WIDTH_DEFAULT: u16 = 80;
 
@@ -27,7 +29,7 @@ pub fn table<const COLUMNS: usize>(
     let cell = |text: String| clipped(&printable(&text).replace(['\n', '\t'], " "), CELL_CHARACTERS_MAX);
     let mut lines = vec![header.map(str::to_owned).to_vec()];
     lines.extend(rows.into_iter().map(|row| row.map(cell).to_vec()));
-    Cells { lines }.text(terminal_width())
+    Cells { lines, has_others_below: false }.text(terminal_width())
 }
 
 /// The width of the terminal. `None` if stdout is none: programs read whole cells.
@@ -38,24 +40,36 @@ fn terminal_width() -> Option<u16> {
 /// The cells of a table, with the header as the first line.
 struct Cells {
     lines: Vec<Vec<String>>,
+    /// Whether further columns are below, the text of the last one among them.
+    has_others_below: bool,
 }
 
 impl Cells {
     fn text(mut self, width: Option<u16>) -> String {
-        let is_too_wide = width.is_some_and(|width| self.width_min() > u32::from(width));
-        let last: Vec<String> = if is_too_wide && self.columns() > 1 {
-            self.lines.iter_mut().filter_map(Vec::pop).collect()
-        } else {
-            Vec::new()
-        };
+        let below = width.map(|width| self.take_columns_beyond(width)).unwrap_or_default();
         let laid_out = self.laid_out(width);
-        let mut below = last.iter();
-        let below_max = width.map_or(CELL_CHARACTERS_MAX, usize::from).saturating_sub(INDENTATION.len());
-        let with_last = laid_out.lines().flat_map(|line| {
-            let last = below.next().map(|last| format!("{INDENTATION}{}", clipped(last, below_max)));
-            [Some(line.trim_end().to_owned()), last]
+        let line_max = width.map_or(CELL_CHARACTERS_MAX, usize::from).saturating_sub(INDENTATION.len());
+        let mut below = below.into_iter();
+        let with_below = laid_out.lines().flat_map(|line| {
+            let others = wrapped(below.next().unwrap_or_default(), line_max);
+            [line.trim_end().to_owned()]
+                .into_iter()
+                .chain(others.into_iter().map(|line| format!("{INDENTATION}{line}")))
         });
-        with_last.flatten().collect::<Vec<_>>().join("\n")
+        with_below.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Takes columns from the end until the others fit. Returns the cells that are taken from each line.
+    fn take_columns_beyond(&mut self, width: u16) -> Vec<Vec<String>> {
+        let mut taken = vec![Vec::new(); self.lines.len()];
+        while self.columns() > 1 && self.width_min() > u32::from(width) {
+            for (cells, line) in taken.iter_mut().zip(&mut self.lines) {
+                cells.extend(line.pop());
+            }
+            self.has_others_below = true;
+        }
+        taken.iter_mut().for_each(|cells: &mut Vec<String>| cells.reverse());
+        taken
     }
 
     fn columns(&self) -> usize {
@@ -68,9 +82,9 @@ impl Cells {
 
     /// Whether all cells of a column are single words. The last column of a table with others is text.
     fn has_words(&self, index: usize) -> bool {
-        let is_alone = self.columns() == 1;
+        let is_text_elsewhere = self.has_others_below || self.columns() == 1;
         // A header may have several words.
-        (is_alone || index + 1 < self.columns()) && self.column(index).skip(1).all(|cell| is_word(cell))
+        (is_text_elsewhere || index + 1 < self.columns()) && self.column(index).skip(1).all(|cell| is_word(cell))
     }
 
     /// The width that a column needs at least, with its padding.
@@ -106,6 +120,22 @@ impl Cells {
     }
 }
 
+/// Puts cells on as few lines as possible. A cell that is longer than a line is shortened.
+fn wrapped(cells: Vec<String>, line_max: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for cell in cells {
+        let cell = clipped(&cell, line_max);
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + SEPARATOR.len() + cell.chars().count() <= line_max => {
+                line.push_str(SEPARATOR);
+                line.push_str(&cell);
+            }
+            _ => lines.push(cell),
+        }
+    }
+    lines
+}
+
 fn is_word(cell: &str) -> bool {
     !cell.contains(char::is_whitespace) && cell.chars().count() <= WORD_CHARACTERS_MAX
 }
@@ -116,7 +146,7 @@ mod tests {
 
     fn shown<const COLUMNS: usize>(width: u16, header: [&str; COLUMNS], row: [&str; COLUMNS]) -> String {
         let lines = [header, row].map(|line| line.map(str::to_owned).to_vec()).to_vec();
-        let shown = Cells { lines }.text(Some(width));
+        let shown = Cells { lines, has_others_below: false }.text(Some(width));
         let is_fit = |line: &str| line.chars().count() <= usize::from(width);
         assert!(shown.lines().all(is_fit), "more than {width} characters:\n{shown}");
         shown
@@ -155,6 +185,21 @@ mod tests {
     }
 
     #[test]
+    fn many_words_are_on_several_lines_of_eighty_columns() {
+        let header = ["id", "user", "name", "created", "expires", "last used", "revoked"];
+        let (id, time) = ("Ab3dEf6hIj9l", "2026-11-20T09:41:00Z");
+        let text = shown(80, header, [id, "ada@example.com", "laptop of the office", time, time, time, "-"]);
+        assert_eq!(text.matches(time).count(), 3, "{text}");
+        assert!(text.contains(id) && text.contains("last used"), "{text}");
+        let ids = ["691f3b2a5c1e4d7f8a9b0c1d", "high", "approval", "open", time, "691f3b2a5c1e4d7f8a9b0c1e"];
+        let header = ["id", "urgency", "kind", "status", "asked", "run", "question"];
+        let [one, two, three, four, five, six] = ids;
+        let text =
+            shown(80, header, [one, two, three, four, five, six, "Which John Smith do you mean, of all of them?"]);
+        assert!(ids.iter().all(|word| text.contains(word)) && text.contains("of all of them?"), "{text}");
+    }
+
+    #[test]
     fn a_text_has_the_rest_of_the_line() {
         let text = shown(60, ["name", "description"], ["greet", &"several words ".repeat(20)]);
         assert_eq!(text.lines().count(), 2, "{text}");
@@ -167,7 +212,7 @@ mod tests {
         for width in [20, 40] {
             let lines = [["name", "id", "text"], [name, id, "several words"]];
             let lines = lines.map(|line| line.map(str::to_owned).to_vec()).to_vec();
-            let shown = Cells { lines }.text(Some(width));
+            let shown = Cells { lines, has_others_below: false }.text(Some(width));
             assert!(shown.contains(id) && shown.contains(name), "{width}:\n{shown}");
         }
     }

@@ -203,10 +203,22 @@ pub async fn open_store(location: &Location) -> anyhow::Result<Store> {
 
 /// Opens the store of an existing installation. Another directory stays as it is.
 pub async fn open_existing_store(location: &Location) -> anyhow::Result<Store> {
-    if location.database == DatabaseLocation::DataDirectory {
-        require_data_directory(&location.directory)?;
-    }
+    require_installation(location)?;
     open_store(location).await
+}
+
+/// Refuses a location without an installation. With a database elsewhere, its data directory has the master key: another directory
+/// would get a new key, with which no server opens the database.
+pub fn require_installation(location: &Location) -> anyhow::Result<()> {
+    if location.database == DatabaseLocation::DataDirectory {
+        return require_data_directory(&location.directory);
+    }
+    if DataDir::has_key(&location.directory) {
+        return Ok(());
+    }
+    let message =
+        format!("there is no data directory {} with the master key of the database", location.directory.display());
+    Err(Failure::coded("not_found", message, "name the server's data directory with --data"))
 }
 
 /// Refuses a directory without the database of an installation.

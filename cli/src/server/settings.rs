@@ -1,14 +1,14 @@
 //! The settings of a server: flags, environment variables, settings file and defaults, merged.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
 use api::{PublicUrl, RateLimits, TrustedProxies};
 use clap::Args;
 use ipnet::IpNet;
-use registry::{DatabaseLocation, SecretValue};
+use registry::{DataDir, DatabaseLocation, SecretValue};
 use runner::EgressConfig;
 
 use super::builds::{BuildArguments, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap};
@@ -22,6 +22,7 @@ use super::rate_limits::{Profile, RateLimitSettings};
 use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
+use crate::output::Screen;
 use crate::programs;
 
 /// Loopback: other machines reach the server only if its operator asks for it.
@@ -67,6 +68,19 @@ impl DataArguments {
         self.clone().location_or(file.data, file.database)
     }
 
+    /// The data directory and the database, for a command that may create them, or prints what only its server accepts. A directory that
+    /// is not named has to be that of a server that runs: the current directory may be any other.
+    pub fn location_of_server(&self) -> anyhow::Result<Location> {
+        let file = SettingsFile::load_or_refuse(self.config.as_deref())?;
+        let is_named = self.data.is_some() || file.data.is_some();
+        let location = self.clone().location_or(file.data, file.database)?;
+        if is_named || DataDir::has_server(&location.directory) {
+            Ok(location)
+        } else {
+            Err(not_named(&location.directory))
+        }
+    }
+
     pub(super) fn location_or(self, data: Option<PathBuf>, database: Option<String>) -> anyhow::Result<Location> {
         let from_file = database.as_deref().map(database_url).transpose()?;
         let database = self.database.clone().or(from_file).unwrap_or_default();
@@ -105,11 +119,37 @@ impl DataArguments {
         Ok(StorageSettings::of_environment()?.or(SettingsFile::load(self.config.as_deref())?.storage()))
     }
 
+    /// The data directory and the database of a process beside a server. A directory that is not named has to be there.
+    pub(super) fn location_of_worker(
+        self,
+        data: Option<PathBuf>,
+        database: Option<String>,
+    ) -> anyhow::Result<Location> {
+        let is_named = self.data.is_some() || data.is_some();
+        let location = self.location_or(data, database)?;
+        if is_named || DataDir::has_key(&location.directory) {
+            Ok(location)
+        } else {
+            Err(not_named(&location.directory))
+        }
+    }
+
     /// The absolute path of the data directory. Child processes of the server work in other directories.
     pub(super) fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
         std::path::absolute(&directory).with_context(|| format!("finding the data directory {}", directory.display()))
     }
+}
+
+/// The refusal of a directory that is neither named nor that of a server.
+fn not_named(directory: &Path) -> anyhow::Error {
+    let path = directory.display();
+    if !DataDir::has_key(directory) {
+        let hint = "name the data directory of the server with --data, or run this where `lathe serve` was started";
+        return Failure::coded("not_found", format!("there is no data directory {path}"), hint);
+    }
+    let hint = format!("start `lathe serve` first; or add --data {path} if it is the right one");
+    Failure::refused(format!("no server runs on the data directory {path}"), hint)
 }
 
 /// Where an installation has its data.
@@ -124,6 +164,11 @@ impl Location {
     /// A data directory with its database.
     pub fn of_files(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), database: DatabaseLocation::DataDirectory }
+    }
+
+    /// Says which data directory a command uses: the default one depends on the current directory.
+    pub fn announce(&self, screen: Screen) {
+        screen.note(format!("data directory: {}", self.directory.display()));
     }
 }
 

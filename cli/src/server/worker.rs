@@ -65,7 +65,7 @@ impl WorkerSettings {
             builds: arguments.builds.or(file.take_builds()),
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
-            location: arguments.data.location_or(file.data, file.database)?,
+            location: arguments.data.location_of_worker(file.data, file.database)?,
         })
     }
 }

@@ -11,12 +11,10 @@ use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, associated_data, open, seal};
 use crate::account::OrganizationId;
-use crate::data_dir::DataDir;
-use crate::durable::{at, create_private_folder, sync_folder, temporary_name, write_private};
+use crate::data_dir::{DataDir, MASTER_KEY};
+use crate::durable::{at, create_private_folder, ignore_in_git, sync_folder, temporary_name, write_private};
 use crate::error::{Error, Result};
 use crate::random;
-
-const FILE_NAME: &str = "master.key";
 
 /// The master key of an installation. Cheap to clone; hidden in debug output.
 #[derive(Clone)]
@@ -27,7 +25,7 @@ impl KeyRing {
     /// beside an existing database, because a new key cannot open its variables.
     pub fn load(data: &DataDir) -> Result<Self> {
         let folder = data.keys();
-        let path = folder.join(FILE_NAME);
+        let path = folder.join(MASTER_KEY);
         create_private_folder(&folder)?;
         if !at(&path, path.try_exists())? {
             if data.database().exists() {
@@ -88,6 +86,7 @@ fn wrapped_for(organization: &OrganizationId, key_id: &str) -> Vec<u8> {
 /// Creates the key file. Two processes may do so at the same time; the hard link lets exactly one key win.
 fn create(folder: &Path, path: &Path) -> Result<()> {
     create_private_folder(folder)?;
+    ignore_in_git(folder)?;
     let temporary = folder.join(temporary_name());
     let text = Zeroizing::new(hex::encode(random::bytes::<32>()));
     write_private(&temporary, text.as_bytes())?;

@@ -54,7 +54,7 @@ pub(crate) fn operation() -> OperationDoc {
             after 8 MiB, whatever the limit.",
         )
         .returns::<Response>(200, "One page of the list.", example)
-        .errors(400, &["version_without_tool", "invalid_value"])
+        .errors(400, &["version_without_tool"])
         .errors(503, &["query_too_slow"])
 }
 

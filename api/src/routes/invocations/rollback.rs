@@ -34,7 +34,6 @@ pub(crate) fn operation() -> OperationDoc {
             other users stay, unless the caller has `Organization:Admin`.",
         )
         .returns::<Response>(200, "The number of records that left it.", json!({"rolled_back": 2}))
-        .errors(400, &["invalid_value"])
 }
 
 pub(crate) async fn handle(

@@ -48,7 +48,6 @@ pub(crate) fn operation() -> OperationDoc {
             records ends after 8 MiB, whatever the limit.",
         )
         .returns::<Response>(200, "One page of the matching runs.", example)
-        .errors(400, &["invalid_value"])
         .errors(503, &["query_too_slow"])
 }
 

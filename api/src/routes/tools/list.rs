@@ -17,10 +17,11 @@ use crate::wire::Tool;
 const SORT_BY: SortKey<ToolSort> = SortKey(&[("name", ToolSort::Name), ("deprecated", ToolSort::Deprecated)]);
 
 const TAG_DESCRIPTION: &str = "Only tools with all of these tags, as `key:value`. `*` means any value, and an empty text \
-    after the colon means no value. A key without a colon means any value.";
+    after the colon means no value.";
 
-/// The pattern requires a character that is neither a colon nor white space before any colon.
-const TAG: Text<TagFilter> = Text::new(|| json!({"type": "string", "pattern": r"^\s*[^:\s]"}), tag);
+/// The pattern requires a character that is neither a colon nor white space before the first colon.
+const TAG: Text<TagFilter> =
+    Text::new(|| json!({"type": "string", "pattern": r"^\s*[^:\s\u0000][^:\u0000]*:[^\u0000]*$"}), tag);
 
 pub(crate) struct Request {
     filter: ToolFilter,
@@ -50,7 +51,6 @@ pub(crate) fn operation() -> OperationDoc {
             "Lists the tools, newest first unless `sort_by` gives another order. The list includes deprecated tools.",
         )
         .returns::<Response>(200, "One page of the list.", example())
-        .errors(400, &["invalid_value"])
         .errors(503, &["query_too_slow"])
 }
 
@@ -83,10 +83,11 @@ impl FromQuery for Request {
 
 /// Reads `key:value`, as [`TAG_DESCRIPTION`] says.
 fn tag(text: &str) -> Result<TagFilter, String> {
-    let (key, value) = text.split_once(':').unwrap_or((text, "*"));
+    let refused = || "should be key:value, key:* for any value, or key: for no value".to_owned();
+    let (key, value) = text.split_once(':').ok_or_else(refused)?;
     let key = key.trim().to_owned();
     if key.is_empty() {
-        return Err("should be key:value".to_owned());
+        return Err(refused());
     }
     let value = match value.trim() {
         "*" => TagValue::Any,

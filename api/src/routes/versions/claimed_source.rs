@@ -3,13 +3,20 @@
 use registry::{InvocationMetadata, InvocationSource};
 use serde_json::{Value, json};
 
-use crate::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber, text_within};
+use crate::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber};
 use crate::routes::text_types::FOREIGN_ID;
 
 /// Characters of a name of another service: of a user, a state or a state machine.
 const NAME_CHARACTERS_MAX: usize = 1_024;
 
-const FOREIGN_NAME: Text<String> = text_within::<NAME_CHARACTERS_MAX>();
+/// Lists of the history are filtered by such names, and some databases have no text with NUL.
+const FOREIGN_NAME: Text<String> = Text::new(
+    || json!({"type": "string", "maxLength": NAME_CHARACTERS_MAX, "pattern": r"^[^\u0000]*$"}),
+    |text| match text.chars().nth(NAME_CHARACTERS_MAX).is_none() && !text.contains('\0') {
+        true => Ok(text.to_owned()),
+        false => Err(format!("should have at most {NAME_CHARACTERS_MAX} characters, and no NUL")),
+    },
+);
 
 const WHOLE_NUMBER: WholeNumber = WholeNumber(i64::MIN..=i64::MAX);
 

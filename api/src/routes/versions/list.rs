@@ -27,12 +27,12 @@ const SORT_BY: SortKey<VersionSort> = SortKey(&[
 
 const SORT_DESCRIPTION: &str = "`-version.major`, `+created_at` and so on; the first key takes precedence.";
 
-const CREATOR_DESCRIPTION: &str = "Only versions that these users published, as `organization,user` or `user`.";
+const CREATOR_DESCRIPTION: &str = "Only versions that these users published, as `organization,user`.";
 
 const CREATOR: Text<Creator> = Text::new(
     || {
         let id = r"\s*[A-Za-z0-9._@-]{1,128}\s*";
-        json!({"type": "string", "pattern": format!("^({id},)?{id}$")})
+        json!({"type": "string", "pattern": format!("^{id},{id}$")})
     },
     |text| creator(text).map_err(|error| error.to_string()),
 );
@@ -111,11 +111,10 @@ fn example() -> Value {
     })
 }
 
-/// Reads `organization,user` or `user`.
+/// Reads `organization,user`.
 fn creator(text: &str) -> Result<Creator, InvalidValue> {
-    let (organization, user) = match text.rsplit_once(',') {
-        Some((organization, user)) => (Some(OrganizationId::parse(organization.trim())?), user),
-        None => (None, text),
-    };
+    let refused = InvalidValue::new("the creator", "should be an organisation and a user with a comma between them");
+    let (organization, user) = text.split_once(',').ok_or(refused)?;
+    let organization = OrganizationId::parse(organization.trim())?;
     Ok(Creator { organization, user: UserId::parse(user.trim())? })
 }

@@ -195,8 +195,8 @@ fn a_command_that_is_none_is_found() {
     assert!(problem_of("lathe key create laptop", Form::Line).is_some());
     assert!(problem_of("lathe tool publsh greet", Form::Mention).is_some());
     assert!(problem_of("lathe tool list --jsn", Form::Mention).is_some());
-    assert!(problem_of("lathe user add bob   # without a role", Form::Line).is_some());
-    assert_eq!(problem_of("lathe user add", Form::Mention), None);
+    assert!(problem_of("lathe user create bob   # without a role", Form::Line).is_some());
+    assert_eq!(problem_of("lathe user create", Form::Mention), None);
     assert_eq!(problem_of("lathe replay INVOCATION_ID --version '>=2'   # another", Form::Line), None);
     assert_eq!(own_commands("runuser --user lathe -- lathe org create acme --user ada")[0][1], "org");
     assert_eq!(own_commands("lathe --json tool show x | jq .lathe")[0].len(), 5);

@@ -18,7 +18,8 @@ pub enum StateCommand {
     /// List the states of the draft
     List(ListArguments),
     /// Remove a state from the draft
-    Remove(RemoveArguments),
+    #[command(alias = "remove")]
+    Unset(UnsetArguments),
 }
 
 #[derive(Debug, Args)]
@@ -36,7 +37,7 @@ pub struct ListArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct RemoveArguments {
+pub struct UnsetArguments {
     /// The agent's slug or id
     agent: String,
     /// The state's name
@@ -47,7 +48,7 @@ pub async fn run(client: &Client, command: StateCommand, screen: Screen) -> anyh
     match command {
         StateCommand::Set(arguments) => set(client, &arguments, screen).await,
         StateCommand::List(arguments) => list(client, &arguments.agent, screen).await,
-        StateCommand::Remove(arguments) => remove(client, &arguments, screen).await,
+        StateCommand::Unset(arguments) => unset(client, &arguments, screen).await,
     }
 }
 
@@ -75,7 +76,7 @@ async fn list(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Ou
     Ok(Outcome::Done)
 }
 
-async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
+async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
     let what = format!("state `{}` in the draft of {}", arguments.state, agent.slug);
     let hint = format!("`lathe agent state list {}` lists its states", agent.slug);

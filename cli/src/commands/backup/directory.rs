@@ -39,6 +39,8 @@ impl BackupDirectory {
             let message = format!("{} is inside of the data directory", root.display());
             return Err(Failure::refused(message, "name a directory on another disk, or at least outside of it"));
         }
+        // A backup may be in a clone, and has the whole database.
+        private_file::write(&backup.path(".gitignore"), "*\n").with_context(creating)?;
         Ok(backup)
     }
 

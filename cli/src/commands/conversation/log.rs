@@ -49,4 +49,4 @@ pub async fn end(client: &Client, arguments: &EndArguments, screen: Screen) -> a
     screen.answer(&json!({ "id": id }), || format!("ended {id}"))
 }
 
-const HINT: &str = "`lathe conversation start AGENT` starts one";
+const HINT: &str = "`lathe conversation list AGENT` lists yours";

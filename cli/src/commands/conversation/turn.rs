@@ -30,10 +30,11 @@ pub async fn run(client: &Client, arguments: &TurnArguments, screen: Screen) -> 
     let begun = client.begin_turn(conversation, &turn).await;
     let hint = "`lathe conversation start AGENT` starts one";
     let begun = not_found::named(begun, &format!("conversation `{conversation}`"), hint)?;
-    screen.answer(&begun.document, || text(&begun.body))
+    screen.answer(&begun.document, || turn_text(&begun.body))
 }
 
-fn text(turn: &Turn) -> String {
+/// Returns the tools of a turn, and the command that calls one.
+pub fn turn_text(turn: &Turn) -> String {
     let row = |tool: &PresentedTool| [tool.name.clone(), tool.version.clone(), tool.result_persistence.clone()];
     let tools = match &turn.tools[..] {
         [] => "no tools".to_owned(),

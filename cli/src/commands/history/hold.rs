@@ -18,8 +18,9 @@ const HINT: &str = "`lathe history hold list` lists the holds";
 
 #[derive(Debug, Subcommand)]
 pub enum HoldCommand {
-    /// Keep runs, however old they are, until the hold is released
-    Add(AddArguments),
+    /// Create a hold, which keeps runs, however old they are, until it is released
+    #[command(alias = "add")]
+    Create(CreateArguments),
     /// List all holds, also those that are released
     List,
     /// Release a hold; the server deletes within the hour what has expired
@@ -27,7 +28,7 @@ pub enum HoldCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct AddArguments {
+pub struct CreateArguments {
     /// Reason for the hold, such as the reference of a case
     reason: String,
     /// Only runs of this tool (name or id)
@@ -49,13 +50,13 @@ pub struct ReleaseArguments {
 
 pub async fn run(command: HoldCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        HoldCommand::Add(arguments) => add(client, arguments, screen).await,
+        HoldCommand::Create(arguments) => create(client, arguments, screen).await,
         HoldCommand::List => list(client, screen).await,
         HoldCommand::Release(arguments) => release(client, &arguments.hold, screen).await,
     }
 }
 
-async fn add(client: &Client, arguments: AddArguments, screen: Screen) -> anyhow::Result<Outcome> {
+async fn create(client: &Client, arguments: CreateArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = match &arguments.tool {
         Some(tool) => Some(client.find_tool_of_records(tool).await?.id),
         None => None,
@@ -64,7 +65,7 @@ async fn add(client: &Client, arguments: AddArguments, screen: Screen) -> anyhow
     let (from, before) = (time(arguments.since), time(arguments.before));
     let hold = json!({"reason": arguments.reason, "tool_id": tool, "started_from": from, "started_before": before});
     let answer = client.place_hold(hold).await?;
-    screen.answer(&answer.document, || format!("placed the hold {}", answer.body.hold_id))
+    screen.answer(&answer.document, || format!("created the hold {}", answer.body.hold_id))
 }
 
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {

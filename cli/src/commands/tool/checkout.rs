@@ -11,6 +11,9 @@ const FILES_NAMED_MAX: usize = 3;
 /// Characters of an abbreviated commit id, as in the table of versions.
 const COMMIT_CHARACTERS: usize = 12;
 
+/// The end of the addresses of organisations' repositories.
+const REPOSITORY: &str = "/tool/git/tools.git";
+
 /// The manifests of projects, for any directory.
 const MANIFESTS: [&str; 3] = [":(glob)**/pyproject.toml", ":(glob)**/package.json", ":(glob)**/Cargo.toml"];
 
@@ -52,6 +55,13 @@ impl Checkout {
     /// The remote with this address.
     pub fn remote(&self, address: &str) -> Option<String> {
         remote_with(&self.directory, address)
+    }
+
+    /// Whether a remote is the repository of another organisation or server.
+    pub fn is_of_others(&self, address: &str) -> bool {
+        let listed = git(&self.directory, &["config", "--get-regexp", r"^remote\..*\.url$"]).unwrap_or_default();
+        let is_hosted = |line: &str| line.trim_end_matches('/').ends_with(REPOSITORY);
+        self.remote(address).is_none() && listed.lines().any(is_hosted)
     }
 
     /// Commits that only the checkout has, and those that only the commit has. `None` if this clone lacks the commit.

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use next_steps::NewProject;
 
+use super::checkout::git;
 use crate::failure::{Failure, Outcome};
 use crate::home::Home;
 use crate::output::Screen;
@@ -23,7 +24,7 @@ pub struct NewArguments {
     /// Programming language
     #[arg(long, value_parser = template_parser(), default_value = TEMPLATES[0].name)]
     language: &'static Template,
-    /// Directory of the project [default: tools/NAME, the default of `lathe tool publish`]
+    /// Directory of the project [default: tools/NAME at the top of the clone, the default of `lathe tool publish`]
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<PathBuf>,
 }
@@ -37,11 +38,27 @@ pub fn template_parser() -> impl TypedValueParser<Value = &'static Template> {
 pub fn run(arguments: &NewArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let name = ProjectName::parse(&arguments.name)
         .map_err(|error| Failure::usage(error.to_string(), "give a name such as look_up_order"))?;
-    let directory = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.project_path()));
+    let directory = arguments.path.clone().unwrap_or_else(|| choose_directory(&name));
     let files = write_project(&name, arguments.language, &directory)?;
     let document = json!({"name": name.as_str(), "directory": directory, "files": files});
     let project = NewProject { name: &name, template: arguments.language, directory: &directory };
     screen.answer(&document, || project.text(home))
+}
+
+/// Chooses `tools/NAME` at the top of the clone around the current directory, where `lathe tool publish` looks for it. Without a clone,
+/// it is below the current directory, unless that is `tools` itself.
+fn choose_directory(name: &ProjectName) -> PathBuf {
+    let here = Path::new(".");
+    let in_tools = PathBuf::from(name.as_str());
+    match git(here, &["rev-parse", "--show-prefix"]) {
+        Some(prefix) if prefix == "tools/" => in_tools,
+        Some(_) => {
+            let top = git(here, &["rev-parse", "--show-cdup"]).unwrap_or_default();
+            PathBuf::from(top).join(name.project_path())
+        }
+        None if std::env::current_dir().is_ok_and(|directory| directory.ends_with("tools")) => in_tools,
+        None => PathBuf::from(name.project_path()),
+    }
 }
 
 /// Writes the template to a new or empty directory and returns the names of its files.

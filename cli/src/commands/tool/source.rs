@@ -31,19 +31,22 @@ pub struct Source {
 }
 
 impl Source {
-    /// Looks up the branch on the server. A checkout counts if it has the project, or the organisation's repository as a remote.
+    /// Looks up the branch on the server. A checkout counts if it has the organisation's repository as a remote; or the project, and no
+    /// repository of another organisation.
     pub async fn find(client: &Client, wanted: &mut Wanted<'_>) -> anyhow::Result<Self> {
         let address = client.credentials().git_url()?;
-        let concerns =
-            |checkout: &Checkout| checkout.has_directory(wanted.project_path) || checkout.remote(&address).is_some();
+        let has_project =
+            |checkout: &Checkout| checkout.has_directory(wanted.project_path) && !checkout.is_of_others(&address);
+        let concerns = |checkout: &Checkout| has_project(checkout) || checkout.remote(&address).is_some();
         wanted.checkout = wanted.checkout.take().filter(concerns);
+        let outside = (wanted.checkout.is_none() && wanted.branch.is_none()).then(|| outside(client, &address));
         let branch = branch_of(wanted, &client.credentials().organization);
         let push = push_command(address, wanted.checkout.as_ref(), &branch);
         let tip = match client.branch_tip(&branch).await {
             Ok(Some(tip)) => tip,
             Ok(None) => return Err(never_pushed(&branch, &push)),
             Err(error) if is_forbidden(&error) => {
-                return Ok(Self { branch, tip: None, subject: None, differences: Vec::new() });
+                return Ok(Self { branch, tip: None, subject: None, differences: outside.into_iter().collect() });
             }
             Err(error) => return Err(error),
         };
@@ -51,7 +54,8 @@ impl Source {
         let checkout = wanted.checkout.as_ref();
         let differences =
             checkout.map(|checkout| differences(checkout, wanted, &Pushed { branch: &branch, tip: &tip, push: &push }));
-        Ok(Self { branch, tip: Some(tip), subject, differences: differences.unwrap_or_default() })
+        let differences = outside.into_iter().chain(differences.unwrap_or_default()).collect();
+        Ok(Self { branch, tip: Some(tip), subject, differences })
     }
 
     /// Says what is taken, and what the checkout has besides.
@@ -66,7 +70,7 @@ impl Source {
         let what = self.named();
         let is_decided = wanted.yes || wanted.branch.is_some() || self.differences.is_empty();
         if !is_decided && !std::io::stdin().is_terminal() {
-            return Err(self.refusal(&what));
+            return Err(self.refusal(&what, wanted));
         }
         self.announce("publishing", wanted.project_path, screen);
         if is_decided || prompt::confirm(&format!("Publish {what} as it is?"), "add --yes")? {
@@ -92,10 +96,22 @@ impl Source {
         }
     }
 
-    fn refusal(&self, what: &str) -> anyhow::Error {
+    fn refusal(&self, what: &str, wanted: &Wanted<'_>) -> anyhow::Error {
+        if wanted.checkout.is_none() {
+            let message = format!("publishing {} from {what}: {}", wanted.project_path, self.differences.join("; "));
+            let hint =
+                format!("run it in the clone; or add --branch {} or --yes if this is what you mean", self.branch);
+            return Failure::coded("checkout_missing", message, hint);
+        }
         let message = format!("what is checked out differs from {what}: {}", self.differences.join("; "));
         Failure::coded("checkout_differs", message, "do this first; or add --yes to publish the branch as it is")
     }
+}
+
+/// Says that no checkout shows which project is meant, and whose repository it is taken from.
+fn outside(client: &Client, address: &str) -> String {
+    let (organization, url) = (&client.credentials().organization, &client.credentials().url);
+    format!("this directory is in no clone of the tools of {organization} on {url}: `git clone {address}`")
 }
 
 /// The named branch, else the checked-out one if versions are published from it, else the organisation's.

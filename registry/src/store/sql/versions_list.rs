@@ -99,9 +99,7 @@ async fn versions_in_order(
 
 impl Key {
     fn passes(&self, organization: &OrganizationId, filter: &VersionFilter) -> bool {
-        let creator = |creator: &crate::Creator| {
-            creator.user == self.creator && creator.organization.as_ref().is_none_or(|of| of == organization)
-        };
+        let creator = |creator: &crate::Creator| creator.user == self.creator && creator.organization == *organization;
         filter.deprecated.is_none_or(|deprecated| deprecated == self.deprecated)
             && (filter.creators.is_empty() || filter.creators.iter().any(creator))
             && filter.constraint.as_ref().is_none_or(|constraint| constraint.matches(&self.version))

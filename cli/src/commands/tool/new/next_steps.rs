@@ -22,8 +22,7 @@ impl NewProject<'_> {
         let Self { name, template, directory } = self;
         let login = home.load_credentials().ok().flatten();
         let (directory_text, entry) = (directory.display(), template.entry);
-        let path =
-            if directory.ends_with(name.project_path()) { String::new() } else { format!(" --path {directory_text}") };
+        let path = if self.is_in_its_place() { String::new() } else { format!(" --path {directory_text}") };
         let mut lines = vec![
             format!(
                 "created {directory_text}\n\nEdit {directory_text}/{entry}. Build and check it whenever a file changes:"
@@ -34,6 +33,15 @@ impl NewProject<'_> {
         lines.push(format!("  lathe tool create {name} --description 'what it does'"));
         lines.push(format!("  lathe tool publish {name} --bump minor{path}"));
         lines.join("\n")
+    }
+
+    /// Whether `lathe tool publish` finds the project by its name.
+    fn is_in_its_place(&self) -> bool {
+        let Self { name, directory, .. } = self;
+        match git(directory, &["rev-parse", "--show-prefix"]) {
+            Some(prefix) => prefix.trim_end_matches('/') == name.project_path(),
+            None => directory.ends_with(name.project_path()),
+        }
     }
 
     /// Commands that commit and push the project.

@@ -1,11 +1,13 @@
 //! The arguments of `lathe tool test`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use registry::BranchName;
+use registry::{BranchName, EnvvarName};
 
-use crate::commands::input::InputArguments;
+use crate::commands::env_file;
+use crate::commands::input::{self, InputArguments};
 use crate::registries::DefaultRegistries;
 
 #[derive(Debug, Args)]
@@ -33,6 +35,9 @@ pub struct TestArguments {
     /// Secret for these inputs; NAME=- reads stdin, NAME alone the environment; repeatable
     #[arg(long = "secret", value_name = "NAME[=VALUE]")]
     pub secrets: Vec<String>,
+    /// File with variables and secrets for these inputs, a line NAME=VALUE for each; the options above win
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["branch", "pushed"])]
+    pub env_file: Option<String>,
     /// Registries that no option names: host for those of pip, npm and cargo on this machine, or none
     #[arg(long, env = "LATHE_DEFAULT_REGISTRIES", value_enum, default_value = "host", hide_possible_values = true)]
     pub default_registries: DefaultRegistries,
@@ -52,3 +57,16 @@ pub struct TestArguments {
     #[arg(long, value_name = "FILE", env = "LATHE_ESBUILD")]
     pub esbuild: Option<PathBuf>,
 }
+
+impl TestArguments {
+    /// The variables and the secrets of the inputs. A variable of the file can be either: the project says which it needs.
+    pub fn variables<S: From<String>>(&self) -> anyhow::Result<(Variables<String>, Variables<S>)> {
+        let of_file = self.env_file.as_deref().map_or_else(|| Ok(BTreeMap::new()), env_file::read)?;
+        let (mut plain, mut secret) = (input::named(of_file.clone())?, input::named(of_file)?);
+        plain.extend(input::variables(&self.envvars)?);
+        secret.extend(input::variables(&self.secrets)?);
+        Ok((plain, secret))
+    }
+}
+
+type Variables<T> = BTreeMap<EnvvarName, T>;

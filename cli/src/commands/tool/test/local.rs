@@ -16,7 +16,6 @@ use tokio::time::Instant;
 use super::arguments::TestArguments;
 use super::round::{Refusal, Round, Run, Step};
 use crate::client::Event;
-use crate::commands::input;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
@@ -50,10 +49,8 @@ impl LocalTester {
             return Err(Failure::usage(message, "give the project's directory, or a pushed branch with --branch"));
         }
         let inputs = arguments.input.read_given()?;
-        let variables = SuppliedVariables {
-            envvars: input::variables(&arguments.envvars)?,
-            secrets: input::variables(&arguments.secrets)?,
-        };
+        let (envvars, secrets) = arguments.variables()?;
+        let variables = SuppliedVariables { envvars, secrets };
         let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
         if !data.cache().is_dir() {
             screen.note("the first test on this machine compiles the language images, which takes some seconds");

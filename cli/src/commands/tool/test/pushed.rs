@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::arguments::TestArguments;
 use crate::client::Client;
-use crate::commands::input;
 use crate::commands::tool::checkout::Checkout;
 use crate::commands::tool::project;
 use crate::commands::tool::source::{Source, Wanted};
@@ -15,12 +14,13 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
 
 pub async fn run(client: &Client, arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let (required_envvars, required_secret_envvars) = arguments.variables()?;
     let request = TestTool {
         inputs: arguments.input.read()?,
         commit_branch: arguments.branch.clone().map_or_else(project::current_branch, Ok)?,
         project_path: project::project_path(arguments.path.as_deref())?,
-        required_envvars: input::variables(&arguments.envvars)?,
-        required_secret_envvars: input::variables(&arguments.secrets)?,
+        required_envvars,
+        required_secret_envvars,
         gate: None,
     };
     let mut wanted = Wanted {

@@ -1,4 +1,4 @@
-//! `lathe tool update`: changes the description and the tags of a tool.
+//! `lathe tool edit`: changes the description and the tags of a tool.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::output::Screen;
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("change").required(true).multiple(true)))]
-pub struct UpdateArguments {
+pub struct EditArguments {
     /// The tool's name or id
     #[arg(add = completion::tools())]
     tool: String,
@@ -29,7 +29,7 @@ pub struct UpdateArguments {
     untags: Vec<String>,
 }
 
-pub async fn run(client: &Client, arguments: &UpdateArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(client: &Client, arguments: &EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let changed = tags::read(&arguments.tags)?;
     let tool = client.find_tool(&arguments.tool).await?;
     let mut changes = Map::new();

@@ -1,0 +1,18 @@
+//! `lathe run follow`: prints the steps of a run until it ends or asks a person.
+
+use super::name_missing;
+use super::result::{outcome, result_text};
+use super::trace::step_text;
+use crate::client::{AgentRunStep, Client};
+use crate::failure::Outcome;
+use crate::output::Screen;
+
+/// Characters of each text of a step. `lathe run trace` prints all of it.
+const STEP_CHARACTERS_MAX: usize = 400;
+
+pub async fn run(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    let mut show = |step: &AgentRunStep| screen.note(step_text(step, STEP_CHARACTERS_MAX));
+    let run = name_missing(client.follow_agent_run(id, Some(&mut show)).await, id)?;
+    screen.answer(&run.document, || result_text(&run.body))?;
+    Ok(outcome(&run.body))
+}

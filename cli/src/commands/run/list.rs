@@ -1,0 +1,58 @@
+//! `lathe run list`: lists runs.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::client::{AgentRunFilter, Client, ListedAgentRun, read_all};
+use crate::failure::Outcome;
+use crate::output::{Screen, table, to_the_second};
+
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Only runs with this status
+    #[arg(long, value_parser = ["running", "paused", "completed", "failed", "cancelled"])]
+    status: Option<String>,
+    /// Only runs of this agent (slug or id)
+    #[arg(long)]
+    agent: Option<String>,
+    /// Only runs that started before this run
+    #[arg(long, value_name = "RUN")]
+    before: Option<String>,
+    /// Maximum number of runs
+    #[arg(long, default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+}
+
+pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let ListArguments { status, agent, before, limit } = arguments;
+    let agent_id = match agent {
+        Some(agent) => Some(client.find_agent(&agent).await?.id),
+        None => None,
+    };
+    let filter = AgentRunFilter { status, agent_id, before };
+    let (documents, has_more) = client.list_agent_runs(&filter, usize::try_from(limit)?).await?;
+    if screen.is_json() {
+        return screen.document(&json!({"agent_runs": documents, "has_more": has_more}));
+    }
+    let runs: Vec<ListedAgentRun> = read_all(&documents)?;
+    if runs.is_empty() {
+        screen.note("no runs; `lathe run start AGENT OBJECTIVE` starts one");
+        return Ok(Outcome::Done);
+    }
+    let slugs = client.agent_slugs(runs.iter().map(|run| run.agent_id.as_str())).await?;
+    let columns = ["id", "started", "status", "agent", "user", "objective"];
+    screen.line(table(columns, runs.into_iter().map(|run| row(run, &slugs))))?;
+    if has_more {
+        screen.note("there are more runs; raise --limit");
+    }
+    Ok(Outcome::Done)
+}
+
+fn row(run: ListedAgentRun, slugs: &BTreeMap<String, String>) -> [String; 6] {
+    let ListedAgentRun { agent_run_id, agent_id, user_id, status, objective, created_at } = run;
+    // A deleted agent has no slug.
+    let agent = slugs.get(&agent_id).cloned().unwrap_or(agent_id);
+    [agent_run_id, to_the_second(&created_at), status, agent, user_id, objective]
+}
