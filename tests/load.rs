@@ -7,6 +7,7 @@ mod agents;
 mod client;
 mod figures;
 mod peers;
+mod run_steps;
 mod tasks;
 
 use std::fs::File;

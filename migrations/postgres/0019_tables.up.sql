@@ -8,6 +8,7 @@ CREATE TABLE organizations (
     created_at     BIGINT NOT NULL,
     users_made     BIGINT NOT NULL DEFAULT 0,
     keys_made      BIGINT NOT NULL DEFAULT 0,
+    tool_changes   BIGINT NOT NULL DEFAULT 0,
     redact_answers BIGINT NOT NULL DEFAULT 1
 );
 

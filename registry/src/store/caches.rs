@@ -1,6 +1,8 @@
 //! The caches of the store, with their bounds.
 
-use super::call_caches::{AGENT_REFERENCES, CALLABLES, RESOLVED, RUNNING_AGENTS, USER_VARIABLES};
+use super::call_caches::{
+    AGENT_REFERENCES, CALLABLES, COMPARED_CHANGES, RESOLVED, RUNNING_AGENTS, TOOL_CHANGES, USER_VARIABLES,
+};
 use super::corpus_models::CORPUS_MODELS;
 use super::data_keys::DATA_KEYS;
 use super::handle::Store;
@@ -10,6 +12,8 @@ use crate::memory_search::MEMORY_INDICES;
 
 /// The caches of a store in memory.
 pub const CACHES: &[CacheBound] = &[
+    TOOL_CHANGES,
+    COMPARED_CHANGES,
     RESOLVED,
     CALLABLES,
     AGENT_REFERENCES,

@@ -12,6 +12,13 @@ use crate::user_variable::SealedUserVariable;
 
 /// Age at which a value is read again. A change by another process is seen after at most this time.
 pub(super) const TTL: Duration = Duration::from_secs(1);
+/// Age at which tools and agents are dropped that were not changed, so that an idle server holds nothing of them.
+const UNCHANGED_TTL: Duration = Duration::from_secs(600);
+
+/// Numbers of changes of some 10,000 organisations.
+pub(super) const TOOL_CHANGES: CacheBound = CacheBound { name: "numbers of changes", bytes_max: 2 << 20 };
+/// Organisations whose number of changes was compared of late.
+pub(super) const COMPARED_CHANGES: CacheBound = CacheBound { name: "compared numbers of changes", bytes_max: 2 << 20 };
 
 /// Versions by constraint: some 20,000 constraints.
 pub(super) const RESOLVED: CacheBound = CacheBound { name: "resolved versions", bytes_max: 8 << 20 };
@@ -37,6 +44,9 @@ heap_bytes! {
 }
 
 pub(super) struct CallCaches {
+    /// The number of changes of an organisation's tools and agents before what is in memory of them was read.
+    pub tool_changes: ByteCache<OrganizationId, i64>,
+    pub compared_changes: ByteCache<OrganizationId, ()>,
     /// The versions that constraints resolve to, by the text of the constraint. The text is the key because `~=1.0` and `~=1.0.0`
     /// are equal as values and match different versions.
     pub resolved: ByteCache<(OrganizationId, ToolId, String), VersionId>,
@@ -51,10 +61,12 @@ pub(super) struct CallCaches {
 impl Default for CallCaches {
     fn default() -> Self {
         Self {
-            resolved: ByteCache::new(RESOLVED).with_ttl(TTL),
-            callables: ByteCache::new(CALLABLES).with_ttl(TTL),
-            agent_references: ByteCache::new(AGENT_REFERENCES).with_ttl(TTL),
-            running_agents: ByteCache::new(RUNNING_AGENTS).with_ttl(TTL),
+            tool_changes: ByteCache::new(TOOL_CHANGES),
+            compared_changes: ByteCache::new(COMPARED_CHANGES).with_ttl(TTL),
+            resolved: ByteCache::new(RESOLVED).with_ttl(UNCHANGED_TTL),
+            callables: ByteCache::new(CALLABLES).with_ttl(UNCHANGED_TTL),
+            agent_references: ByteCache::new(AGENT_REFERENCES).with_ttl(UNCHANGED_TTL),
+            running_agents: ByteCache::new(RUNNING_AGENTS).with_ttl(UNCHANGED_TTL),
             user_variables: ByteCache::new(USER_VARIABLES).with_ttl(TTL),
         }
     }
@@ -77,6 +89,8 @@ impl CallCaches {
 
     /// Callers do this after a change and before they report it.
     pub fn clear(&self) {
+        self.tool_changes.clear();
+        self.compared_changes.clear();
         self.resolved.clear();
         self.callables.clear();
         self.agent_references.clear();
@@ -85,6 +99,7 @@ impl CallCaches {
     }
 
     pub fn drop_expired(&self) {
+        self.compared_changes.drop_expired();
         self.resolved.drop_expired();
         self.callables.drop_expired();
         self.agent_references.drop_expired();

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use registry::{BumpKind, Callable, Constraint, EnvvarChanges, EnvvarInsert, Principal, SecretValue, ToolId};
+use registry::{BumpKind, Callable, Constraint, EnvvarChanges, EnvvarInsert, Principal, SecretValue, Store, ToolId};
+use tokio::time::sleep;
 
 use crate::database;
 use crate::fixtures::{World, envvar};
@@ -76,6 +78,42 @@ async fn calls_share_a_callable_until_a_change() {
     assert!(callable(&world, &eve, &tool, "").await.is_none(), "another organisation's");
     world.publish(&acme, &tool, BumpKind::Minor).await;
     assert!(!Arc::ptr_eq(&first, &callable(&world, &acme, &tool, "").await.unwrap()));
+}
+
+#[tokio::test]
+async fn nothing_is_read_again_because_time_has_passed() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    let mut attempts = 0;
+    loop {
+        let first = callable(&world, &acme, &tool, "").await.unwrap();
+        sleep(Duration::from_millis(1_100)).await;
+        if Arc::ptr_eq(&first, &callable(&world, &acme, &tool, "").await.unwrap()) {
+            break;
+        }
+        // A database server tells once that everything may have changed, when this store begins to listen.
+        assert!(database::is_server() && attempts < 3, "the callable was read again");
+        attempts += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_change_by_another_store_is_seen() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    let other = Store::open_locked(world.lock(), world.options()).await.unwrap();
+    assert_eq!(version(&world, &acme, &tool, "").await.as_deref(), Some("1.0.0"));
+    other.deprecate_versions(&acme, &tool, &Constraint::parse("1.0.0").unwrap()).await.unwrap();
+    let mut attempts = 0;
+    while version(&world, &acme, &tool, "").await.is_some() {
+        assert!(attempts < 1_000, "the change is never seen");
+        sleep(Duration::from_millis(20)).await;
+        attempts += 1;
+    }
 }
 
 /// Each version is in memory once, whatever the constraints that it matches.

@@ -9,8 +9,8 @@ use super::catalogue::Catalogue;
 
 /// Catalogues of different users and agents. Each counts the versions of its tools in full, which it may share with others.
 pub(crate) const CATALOGUES: CacheBound = CacheBound { name: "catalogues of agents", bytes_max: 128 << 20 };
-/// Time after which the store has read the running agent anew, so that no catalogue of the one before is right.
-const TTL: Duration = Duration::from_secs(1);
+/// Time after which a catalogue is dropped that nobody may have asked for since.
+const TTL: Duration = Duration::from_secs(600);
 
 #[derive(Clone)]
 pub(super) struct CatalogueCache(Arc<ByteCache<Key, Entry>>);
@@ -26,7 +26,7 @@ struct Entry {
 /// What a catalogue depends on, read before it is made.
 #[derive(Clone)]
 pub(super) struct MadeFrom {
-    /// The store reads it anew after every change of a tool or an agent, and at least once a second: the same one means the same tools.
+    /// The store reads it anew after every change of a tool or an agent of the organisation: the same one means the same tools.
     running: Arc<RunningAgent>,
     grants: Grants,
 }

@@ -13,14 +13,15 @@ use crate::store::handle::Store;
 use crate::tool::ToolRef;
 
 impl Store {
-    /// Returns the highest live version that matches, with its tool and variables. Results are cached: a change by
-    /// this server is visible immediately, a change by another process within a second.
+    /// Returns the highest live version that matches, with its tool and variables. Results are cached until a change: one by this server
+    /// is visible immediately, one by another process within a second.
     pub async fn callable(
         &self,
         organization: &OrganizationId,
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<Arc<Callable>>> {
+        self.drop_changed_tools(organization).await?;
         let caches = &self.0.kept.caches;
         let key = (organization.clone(), tool.clone(), constraint.to_string());
         let callable_key = |version: VersionId| (organization.clone(), tool.clone(), version);

@@ -8,6 +8,7 @@ use super::insert_records::RecordGroup;
 use super::list::List;
 use super::record_rows::RecordRows;
 use super::row::to_json;
+use super::tool_changes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::BootId;
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
@@ -114,6 +115,7 @@ impl Group {
         }
         let mut batch = Batch::default();
         end.into_iter().for_each(|end| batch.push(end));
+        batch.insert(tool_changes::COUNT, tool_changes::changed_organizations(&self.changes)?);
         if let Some(boot) = announces_as {
             let mut notices = List::default();
             for change in &self.changes {

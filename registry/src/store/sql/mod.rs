@@ -104,6 +104,7 @@ mod sequence_order;
 mod snapshot;
 mod tapes;
 mod tokens;
+mod tool_changes;
 mod tool_edit;
 mod tools;
 mod tools_list;

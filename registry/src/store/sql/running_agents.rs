@@ -22,13 +22,14 @@ const FIND: &str = "SELECT * FROM agents WHERE organization = $1 AND agent = $2 
 const REVISION: &str = "SELECT * FROM agent_revisions WHERE organization = $1 AND agent = $2 AND revision = $3";
 
 impl Store {
-    /// Returns an agent that the user sees, with its running revision. `None` also for an agent that was never deployed. Results
-    /// are cached: a change by this server is visible immediately, a change by another process within a second.
+    /// Returns an agent that the user sees, with its running revision. `None` also for an agent that was never deployed. Results are
+    /// cached until a change: one by this server is visible immediately, one by another process within a second.
     pub async fn running_agent(
         &self,
         principal: &Principal,
         reference: &AgentReference,
     ) -> Result<Option<Arc<RunningAgent>>> {
+        self.drop_changed_tools(&principal.organization).await?;
         let named = self.agents_named(principal, reference).await?;
         let Some(agent) = choose(&named, &principal.account, reference) else { return Ok(None) };
         let found = self.any_running_agent(principal, agent).await?;
