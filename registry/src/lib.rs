@@ -210,7 +210,7 @@ pub use store::{
     Library, Report, RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Transfer,
     TransferObserver, TransferProgress, TransferStep, inspect_database,
 };
-pub use strict_json::{check_json, parse_json};
+pub use strict_json::{check_json, parse_json, read_json};
 pub use suggestion::{closest, did_you_mean, suggest_in};
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

@@ -1,12 +1,13 @@
 //! Unambiguous JSON: a key that occurs twice in one object is refused, and so is a whole number that does not fit into
-//! 64 bits, because it would become another number. All JSON of clients, tools and models that becomes an input passes this parser.
+//! 64 bits, because it would become another number. All JSON of clients, authors, tools and models passes this parser, over HTTP, over MCP,
+//! on the command line and in files of projects.
 //!
 //! serde_json bounds the depth to 128 levels; the reader of a text bounds its size.
 
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Error, Map, Number, Value};
 
 const SAME_KEY: &str = "an object has the same key twice";
@@ -19,6 +20,15 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Error> {
     let Strict(value) = serde_json::from_slice(bytes)?;
     check_numbers(bytes)?;
     Ok(value)
+}
+
+/// Reads `bytes` as a document of some type.
+///
+/// # Errors
+/// What is wrong, with its line and column.
+pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    check_json(bytes)?;
+    serde_json::from_slice(bytes)
 }
 
 /// Checks that `bytes` are one JSON value, without making it: a parsed document may take eighty times the memory of its text.

@@ -103,7 +103,7 @@ pub use ports::{
 pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
 pub use refused_arguments::refusal_message;
 pub use sandbox::Sandbox;
-pub use schema::{InputSchema, SchemaMatcher, child_schema_main};
+pub use schema::{InputSchema, SchemaMatcher, bound_integers, child_schema_main};
 pub use snapshot::{memory_of, with_memory};
 pub use structure::{StructureError, check as check_structure};
 pub use tape::{Body, Difference, DifferenceKind, Effect, End, Entry, Tape, TapeMode};

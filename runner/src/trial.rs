@@ -155,7 +155,7 @@ impl TrialRunner {
     ///
     /// # Errors
     /// When the queue is full, or the run fails because of a fault of the host.
-    pub async fn run(&self, trial: Trial<'_>) -> Result<TrialResult, Error> {
+    pub async fn run(&self, mut trial: Trial<'_>) -> Result<TrialResult, Error> {
         let redactor = redactor(&trial);
         let TrialServices { executor, admission, inputs, schemas, limits_max, .. } = &self.services;
         let _held = inputs.hold(trial.organization, trial.input.bytes())?;
@@ -163,6 +163,9 @@ impl TrialRunner {
         if let Err(error) = schemas.validate(organization, trial.input_schema, inputs).await {
             let Error::InvalidInput { violations } = error else { return Err(error) };
             return Ok(TrialResult::without_run(&violations, redactor));
+        }
+        if let Some(spelled) = trial.input_schema.spell_integers(&trial.input.input_parameters).await? {
+            trial.input.input_parameters = spelled;
         }
         let output_schema =
             trial.settings.output_schema_of(&trial.input.input_parameters.members().unwrap_or_default());

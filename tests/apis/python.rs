@@ -2,11 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::{declared, function, orders};
+use super::{declared, forests, function, orders};
 use crate::harness::{Bump, Team, input};
 
 fn call(api: &str, arguments: &Value) -> Value {
     json!({"api": api, "arguments": arguments})
+}
+
+#[test]
+fn six_recursive_apis_cost_as_one() {
+    let team = Team::new();
+    let tool = forests(&team).published();
+    let tree = (0..11).fold(json!({"name": "leaf"}), |inner, _| json!({"name": "branch", "children": [inner]}));
+    for arguments in [json!({"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}), tree] {
+        let run = tool.invoke(json!({"api": "plant3", "arguments": arguments}));
+        assert_eq!(run.json(), arguments["name"]);
+    }
+    let wrong =
+        json!({"api": "plant3", "arguments": {"name": "a", "children": [{"name": "b", "children": [{"name": 1}]}]}});
+    let refused = tool.invoke_request(&json!({"inputs": [input(&wrong)]})).send();
+    refused.expect(400);
+    assert!(refused.detail().contains("/arguments/children/0/children/0/name"), "{refused}");
 }
 
 #[test]

@@ -110,9 +110,9 @@ fn an_own_schema_file_is_the_contract() {
     own.invoke_request(&json!({"inputs": [input(&json!({"n": 4}))]})).send().expect(400);
 }
 
-/// Each level of the input doubles the work. The cost is computed before matching.
+/// Each level of the input doubles the ways, and matching takes each of them once.
 #[test]
-fn an_input_that_would_take_too_long_is_not_matched() {
+fn a_recursive_schema_costs_what_matching_does() {
     let team = Team::new();
     let twice = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
     let schema = json!({"type": "object", "properties": {"a": twice}}).to_string();
@@ -120,13 +120,71 @@ fn an_input_that_would_take_too_long_is_not_matched() {
     let own = own.body("return 'matched'").published();
     let deep = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"a": inner}));
     assert_eq!(own.invoke(deep(5)).output(), "matched");
-    let answer = own.invoke_request(&json!({"inputs": [input(&deep(26))]})).send();
-    answer.expect(400);
-    assert!(answer.detail().contains("too deep"), "{answer}");
-    assert_eq!(own.invoke(deep(1)).output(), "matched");
+    assert_eq!(own.invoke(deep(60)).output(), "matched");
     let nested = (0..40).fold(json!({}), |inner, _| json!({"anyOf": [inner], "unevaluatedProperties": false}));
     let refused = own.with_file("in.json", &nested.to_string()).body("return 2").pushed().publish(Bump::Minor);
     assert!(refused.status == 400 && refused.detail().contains("unevaluatedProperties is not supported"), "{refused}");
+}
+
+#[test]
+fn an_input_that_would_take_too_long_is_not_matched() {
+    let team = Team::new();
+    let wide = json!({"enum": (0..2_000).collect::<Vec<_>>()});
+    let schema = json!({"type": "object", "properties": {"a": {"items": wide}}}).to_string();
+    let own = team.tool("wide").with_file("in.json", &schema).manifest("input_schema = 'in.json'");
+    let own = own.body("return 'matched'").published();
+    assert_eq!(own.invoke(json!({"a": [1, 2]})).output(), "matched");
+    let answer = own.invoke_request(&json!({"inputs": [input(&json!({"a": vec![1; 60_000]}))]})).send();
+    answer.expect(400);
+    assert!(answer.detail().contains("too large or too deeply nested"), "{answer}");
+}
+
+#[test]
+fn an_integer_is_one_whatever_its_spelling() {
+    let team = Team::new();
+    let count = json!({"type": "integer"});
+    let schema = json!({"type": "object", "properties": {
+        "count": count, "share": {"type": "number"}, "list": {"type": "array", "items": count},
+        "map": {"type": "object", "additionalProperties": count}, "maybe": {"anyOf": [count, {"type": "null"}]},
+    }});
+    let own = team.tool("own").with_file("in.json", &schema.to_string()).manifest("input_schema = 'in.json'");
+    let own = own.body("return repr(tool_input)").published();
+    let body = |parameters: &str| json!({"inputs": [input(&json!({}))]}).to_string().replacen("{}", parameters, 1);
+    let run = |parameters: &str| {
+        let path = format!("/tool/{}/version/1.0.0/invoke", own.id());
+        let answer = team.request("POST", &path).body(body(parameters)).send().expect(200);
+        answer["invocation_results"][0].clone()
+    };
+    let given = r#"{"count": 1.0, "share": 1.0, "list": [1e2, 2], "map": {"a": -0.0}, "maybe": 3.0E0}"#;
+    let result = crate::harness::Run(run(given));
+    assert_eq!(result.output(), "{'count': 1, 'list': [100, 2], 'map': {'a': 0}, 'maybe': 3, 'share': 1.0}");
+    let recorded = &team.get(&format!("/tool/invocation/{}", result.id()))["inputs"];
+    assert_eq!(recorded["count"].to_string(), "1", "{recorded}");
+    let path = format!("/tool/{}/version/1.0.0/invoke", own.id());
+    team.request("POST", &path).body(body(r#"{"count": 1.5}"#)).send().expect(400);
+}
+
+#[test]
+fn a_type_of_integers_has_its_bounds() {
+    let team = Team::new();
+    let port = json!({"type": "integer", "format": "uint16"});
+    let schema = json!({"type": "object", "properties": {
+        "port": port, "list": {"items": port}, "wide": {"type": ["integer", "null"], "format": "uint32", "minimum": 0},
+    }});
+    let own = team.tool("own").with_file("in.json", &schema.to_string()).manifest("input_schema = 'in.json'");
+    let own = own.body("return 'fits'").published();
+    let listed = &team.get(&format!("/tool/{}/version/1.0.0", own.id()))["input_schema"]["properties"];
+    assert_eq!((&listed["port"]["minimum"], &listed["port"]["maximum"]), (&json!(0), &json!(65_535)), "{listed}");
+    assert_eq!(listed["wide"]["maximum"], u32::MAX, "{listed}");
+    for (parameters, status) in [
+        (json!({"port": 65_535, "wide": u32::MAX, "list": [0]}), 200),
+        (json!({"port": 65_536}), 400),
+        (json!({"port": -1}), 400),
+        (json!({"list": [1, 70_000]}), 400),
+        (json!({"wide": 4_294_967_296_u64}), 400),
+    ] {
+        own.invoke_request(&json!({"inputs": [input(&parameters)]})).send().expect(status);
+    }
 }
 
 #[test]

@@ -78,6 +78,27 @@ fn echoes(output: &Value) -> Value {
 }
 
 #[test]
+fn json_has_one_meaning_in_every_file_and_argument() {
+    let project = echo();
+    for (wrong, told) in [
+        (r#"{"a": 1, "a": 2}"#, "an object has the same key twice at line 1 column"),
+        (r#"{"a": 18446744073709551616}"#, "a whole number does not fit into 64 bits at line 1 column 7"),
+    ] {
+        let said = project.test(&["--input", wrong]);
+        said.refused(2, &["--input is not JSON", told]);
+        project.write("checks/wrong.json", &format!(r#"{{"expected_output": 1, "input_parameters":{wrong}}}"#));
+        let said = project.test(&[]);
+        said.refused(1, &["checks/wrong.json", told.split(" at ").next().expect("a problem")]);
+        fs::remove_file(project.path().join("checks/wrong.json")).expect("removed");
+        project.write("mocks/wrong.json", &format!(r#"{{"request": {{}}, "response": {{"body": {wrong}}}}}"#));
+        project
+            .test(&["--input", "{}"])
+            .refused(1, &["mocks/wrong.json", told.split(" at ").next().expect("a problem")]);
+        fs::remove_file(project.path().join("mocks/wrong.json")).expect("removed");
+    }
+}
+
+#[test]
 fn the_cache_is_bounded() {
     let wheels = local_cache().join("lathe/cache/wheels");
     fs::create_dir_all(&wheels).expect("a directory");

@@ -57,6 +57,16 @@ fn a_message_is_one_line_for_every_reader() {
 }
 
 #[test]
+fn a_message_that_is_refused_is_answered_with_its_id() {
+    let team = Team::new();
+    let _gateway = Gateway::new(&team, "tools", &[]);
+    let line = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"a":2}}}"#;
+    let output = team.lathe().run_with(&["mcp", "serve", "--stdio", "tools"], &format!("{line}\n")).ok().stdout;
+    let answer: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(9), &json!(-32700)), "{answer}");
+}
+
+#[test]
 fn a_client_of_an_earlier_version_has_its_session() {
     let team = Team::new();
     let _gateway = Gateway::new(&team, "tools", &[]);

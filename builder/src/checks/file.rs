@@ -150,7 +150,7 @@ impl CheckFiles {
 }
 
 fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Check>, Error> {
-    let file: File = serde_json::from_slice(bytes)
+    let file: File = registry::read_json(bytes)
         .map_err(|error| Error::failed(STAGE, CHECK, error.to_string()).at(Location::of_json(path, &error)))?;
     let stem = path.strip_prefix(DIRECTORY).and_then(|name| name.strip_suffix(SUFFIX)).unwrap_or(path);
     match file {

@@ -46,7 +46,7 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Mocks, Error> {
 }
 
 fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Mock>, Error> {
-    let file: File = serde_json::from_slice(bytes)
+    let file: File = registry::read_json(bytes)
         .map_err(|error| Error::failed(STAGE, CHECK, error.to_string()).at(Location::of_json(path, &error)))?;
     let values = match file {
         File::List(values) => values,

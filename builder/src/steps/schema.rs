@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use registry::{ApiName, HeapBytes, OrganizationId};
-use runner::{InputSchema, SchemaMatcher};
+use registry::{ApiName, HeapBytes, OrganizationId, parse_json};
+use runner::{InputSchema, SchemaMatcher, bound_integers};
 use serde_json::Value;
 
 use crate::decoded_text::decode_text;
@@ -75,6 +75,7 @@ fn checked(schema: Value) -> Result<Value, String> {
         return Err(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes"));
     }
     within_bounds(&schema)?;
+    let schema = bound_integers(schema);
     InputSchema::compile(&schema).map(|_| schema)
 }
 
@@ -132,11 +133,12 @@ fn parse(bytes: &[u8], location: Location, check: &'static str) -> Result<Value,
     let text = decode_text(bytes).map_err(|problem| {
         Error::failed(STAGE, check, problem.to_string()).at(Location { line: problem.line, ..location.clone() })
     })?;
-    let schema: Value = serde_json::from_str(text).map_err(|error| {
-        let line = u32::try_from(error.line()).ok();
+    let schema = parse_json(text.as_bytes()).map_err(|error| {
+        let line = u32::try_from(error.line()).ok().filter(|line| *line > 0);
         Error::failed(STAGE, check, error.to_string()).at(Location { line, ..location.clone() })
     })?;
     within_bounds(&schema).map_err(&refuse)?;
+    let schema = bound_integers(schema);
     InputSchema::compile(&schema).map_err(refuse)?;
     Ok(schema)
 }

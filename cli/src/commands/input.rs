@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use api::wire::{Input, MODES};
 use clap::Args;
-use registry::{EnvvarName, InvocationMode};
+use registry::{EnvvarName, InvocationMode, parse_json};
 use serde_json::{Map, Value, json};
 
 use super::choice::choice;
@@ -88,7 +88,7 @@ pub fn read_object(text: &str, argument: &str) -> anyhow::Result<Map<String, Val
         None => (argument, text.to_owned()),
     };
     let hint = "give a JSON object such as '{\"name\": \"value\"}'";
-    match serde_json::from_str(&json) {
+    match parse_json(json.as_bytes()) {
         Ok(Value::Object(parameters)) => Ok(parameters),
         Ok(_) => Err(Failure::usage(format!("{source} is JSON, but not an object"), hint)),
         Err(error) => Err(Failure::usage(format!("{source} is not JSON: {error}"), hint)),
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn an_input_is_an_object() {
         assert_eq!(parameters("{\"a\": 1}").expect("an object")["a"], 1);
-        for text in ["[1]", "{", "1", "@/no/such/file"] {
+        for text in ["[1]", "{", "1", "@/no/such/file", r#"{"a": 1, "a": 2}"#, r#"{"a": 18446744073709551616}"#] {
             assert!(parameters(text).is_err(), "{text}");
         }
     }

@@ -33,7 +33,7 @@ use super::resolve::{Resolver, require_pinned};
 use super::run::{Caller, PendingRun, Run};
 use super::services::Services;
 use super::target::Target;
-use super::validate::validate;
+use super::validate::{spell_integers, validate};
 use crate::admission::{Admitted, HeldBytes};
 use crate::call::{Call, CallOrigin, EventSender, Input, RunResult};
 use crate::error::Error;
@@ -50,7 +50,7 @@ pub(super) struct Steps<'a> {
 impl Steps<'_> {
     /// Takes a call through all steps.
     pub async fn run(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Refusal> {
-        let call = with_api(call);
+        let mut call = with_api(call);
         // Before anything waits: a call keeps its inputs while it is resolved and matched with the schema, too.
         let _held = match self.hold_inputs(&call) {
             Ok(held) => held,
@@ -60,7 +60,7 @@ impl Steps<'_> {
             Ok(target) => target,
             Err(refused) => return Err(self.refuse(call, None, refused).await),
         };
-        match self.admit(&call, &target).await {
+        match self.admit(&mut call, &target).await {
             Ok(admitted) => {
                 let calls = target.calls_tools().then(|| self.taker());
                 let running = RunningCall { services: self.services, target: &target, admitted: &admitted, calls };
@@ -84,15 +84,15 @@ impl Steps<'_> {
     }
 
     /// Steps 2 to 8.
-    async fn admit(&self, call: &Call, target: &Target) -> Result<Admitted, Refused> {
+    async fn admit(&self, call: &mut Call, target: &Target) -> Result<Admitted, Refused> {
         permit(&call.principal, target).map_err(at(Permit))?;
-        let organization = &call.principal.organization;
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
+        spell_integers(target, call).await.map_err(at(Validate))?;
         policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
         self.services.obey(target, call).await.map_err(at(Policy))?;
         intervene(&self.services.compiled_rules, target, call).await.map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);
-        admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
+        admission.admit(&call.principal.organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
     }
 
     /// Takes the calls of the call's runs through all steps.

@@ -18,6 +18,16 @@ pub(super) async fn validate(schemas: &SchemaMatcher, target: &Target, call: &Ca
     if call.subject.api().is_some() { validated.map_err(of_arguments) } else { validated }
 }
 
+/// Spells the integers of valid inputs as integers, before anything reads them.
+pub(super) async fn spell_integers(target: &Target, call: &mut Call) -> Result<(), Error> {
+    for input in &mut call.inputs {
+        if let Some(spelled) = target.input_schema().spell_integers(&input.input_parameters).await? {
+            input.input_parameters = spelled;
+        }
+    }
+    Ok(())
+}
+
 /// Violations with their places in the arguments of the API, since the caller knows nothing else of the input.
 fn of_arguments(error: Error) -> Error {
     let Error::InvalidInput { violations } = error else { return error };

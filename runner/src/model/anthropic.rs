@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::request_body::RequestBody;
 use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
@@ -19,20 +20,15 @@ struct Answer {
     stop_reason: Option<String>,
 }
 
+/// A block with the members of all kinds. The input stays a text, so that it is read as strictly as that of other callers.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text {
-        text: String,
-    },
-    ToolUse {
-        id: String,
-        name: String,
-        input: Map<String, Value>,
-    },
-    /// A block of another kind, which says nothing about what to do.
-    #[serde(other)]
-    Other,
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    input: Option<Box<RawValue>>,
 }
 
 /// Tokens. Those of the question that are in a cache are not among `input_tokens`.
@@ -107,11 +103,17 @@ fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
 pub fn reply(answer: &[u8]) -> Result<Reply, String> {
     let Answer { content, usage, stop_reason } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
-    for block in content {
-        match block {
-            Block::Text { text } => texts.push(text),
-            Block::ToolUse { id, name, input } => calls.push(ModelCall::of_input(id, name, input)),
-            Block::Other => {}
+    for Block { kind, text, id, name, input } in content {
+        match kind.as_str() {
+            "text" => texts.push(text.ok_or("a block of text has none")?),
+            "tool_use" => {
+                let (Some(id), Some(name), Some(input)) = (id, name, input) else {
+                    return Err("a call has no id, name or input".to_owned());
+                };
+                calls.push(ModelCall::of_text(id, name, input.get()));
+            }
+            // Blocks of other kinds say nothing about what to do.
+            _ => {}
         }
     }
     if stop_reason.as_deref() == Some("max_tokens") {
@@ -178,6 +180,15 @@ mod tests {
         let read = reply(answer.to_string().as_bytes()).unwrap();
         assert_eq!((read.text.as_str(), read.tokens, read.calls.len()), ("I look.", 42, 1));
         assert!(reply(b"{}").is_err());
+    }
+
+    #[test]
+    fn the_input_of_a_call_has_one_meaning() {
+        for input in [r#"{"a": 1, "a": 2}"#, r#"{"a": 18446744073709551616}"#, "[]"] {
+            let call = format!(r#"{{"type": "tool_use", "id": "a", "name": "look_up", "input": {input}}}"#);
+            let read = reply(format!(r#"{{"content": [{call}]}}"#).as_bytes()).unwrap();
+            assert!(read.calls[0].problem.is_some(), "{input}");
+        }
     }
 
     #[test]

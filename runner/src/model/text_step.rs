@@ -1,7 +1,7 @@
 //! Steps that a model without function calls writes as text: `{"thought": …, "action": …, "action_input": {…}}`.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use super::transcript::{ModelCall, Reply};
 
@@ -10,8 +10,8 @@ struct Step {
     #[serde(default)]
     thought: String,
     action: String,
-    #[serde(default)]
-    action_input: Map<String, Value>,
+    /// An object, which stays a text, so that it is read as strictly as the arguments of other callers.
+    action_input: Option<Box<RawValue>>,
 }
 
 /// Reads a step from the text of an answer without calls. Its call has no id yet. Other texts stay as they are.
@@ -20,7 +20,7 @@ pub fn read(reply: Reply) -> Reply {
         return reply;
     }
     let Some(Step { thought, action, action_input }) = step(&reply.text) else { return reply };
-    let call = ModelCall::of_input(String::new(), action, action_input);
+    let call = ModelCall::of_text(String::new(), action, action_input.as_ref().map_or("{}", |input| input.get()));
     Reply { text: thought, calls: vec![call], ..reply }
 }
 
@@ -29,11 +29,14 @@ fn step(text: &str) -> Option<Step> {
     let text = text.trim();
     let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
     let text = fenced.map_or(text, |text| text.trim_start_matches("json"));
-    serde_json::from_str(text).ok()
+    let step: Step = serde_json::from_str(text).ok()?;
+    step.action_input.as_ref().is_none_or(|input| input.get().starts_with('{')).then_some(step)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn read_text(text: &str) -> Reply {

@@ -78,7 +78,7 @@ impl ModelCall {
     }
 
     /// A call whose arguments arrived as an object.
-    pub(super) fn of_input(id: String, name: String, input: Map<String, Value>) -> Self {
+    fn of_input(id: String, name: String, input: Map<String, Value>) -> Self {
         if input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
             return Self { id, name, input: input.into(), problem: None };
         }

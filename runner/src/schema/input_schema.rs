@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use jsonschema::Validator;
-use registry::{HeapBytes, SchemaText, allocated};
+use registry::{HeapBytes, RawJson, SchemaText, allocated, do_heavy_work};
 use serde_json::Value;
 
 use super::compiled;
 use super::cost::{Cost, Price};
+use super::integers::{Integers, has_fractions};
 use super::walk;
 use super::wire::Document;
 use crate::error::{Error, SchemaViolation};
@@ -26,6 +27,8 @@ pub struct InputSchema {
     pub(super) cost: Arc<Cost>,
     /// The document for schema workers.
     pub(super) document: Document,
+    /// Whether the schema calls any number an integer.
+    has_integers: bool,
     /// An estimate of the bytes of all of these.
     bytes: usize,
 }
@@ -43,7 +46,27 @@ impl InputSchema {
         let document = Document::of(schema).map_err(|error| error.to_string())?;
         let compiled = if validator.is_some() { compiled::bytes(schema, &cost) } else { 0 };
         let bytes = allocated(document.bytes().len()) + compiled + size_of::<Cost>();
-        Ok(Self { validator: validator.map(Arc::new), cost: Arc::new(cost), document, bytes })
+        let has_integers = Integers::are_in(schema);
+        Ok(Self { validator: validator.map(Arc::new), cost: Arc::new(cost), document, has_integers, bytes })
+    }
+
+    /// Spells the integers of a valid input without fraction and exponent, so that they are integers in every language. `None` when they
+    /// are already.
+    ///
+    /// # Errors
+    /// When the process ends.
+    pub(crate) async fn spell_integers(&self, input: &RawJson) -> Result<Option<RawJson>, Error> {
+        if !self.has_integers || !has_fractions(input.as_str()) {
+            return Ok(None);
+        }
+        let (document, input, bytes) = (self.document.clone(), input.clone(), input.bytes());
+        let spell = move || {
+            let schema = document.value().ok()?;
+            let mut value = Value::Object(input.members().ok()?);
+            Integers::of(&schema).spell(&mut value);
+            value.as_object().map(RawJson::from)
+        };
+        do_heavy_work(bytes, spell).await.map_err(|error| Error::internal(error.to_string()))
     }
 
     /// The price of matching an input, which is known before matching.

@@ -225,7 +225,7 @@ fn inline(schema: &InputSchema, inputs: &[Value], prices: &[Price]) -> Option<Ve
     if inputs.iter().all(|input| validator.is_valid(input)) {
         return Some(Vec::new());
     }
-    let explained = steps.saturating_mul(schema.cost.depth);
+    let explained = inputs.iter().fold(0_u64, |sum, input| sum.saturating_add(schema.cost.explained(input)));
     let parts = SchemaParts { validator, cost: &schema.cost, document: &schema.document };
     (explained <= EXPLAINED_INLINE_MAX).then(|| parts.violations(inputs))
 }
@@ -280,16 +280,41 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn recursion_in_two_ways_is_refused_before_matching() {
+    async fn recursion_in_two_ways_costs_what_matching_does() {
         let branch = json!({"properties": {"c": {"$ref": "#"}}, "required": ["x"]});
         let other = json!({"properties": {"c": {"$ref": "#"}}, "required": ["y"]});
         let schema = json!({"anyOf": [branch, other]});
         let told = refusal(&schema, vec![nested(5)]).await;
         assert!(told.contains("not valid"), "{told}");
         let told = refusal(&schema, vec![nested(60)]).await;
-        assert!(told.contains("too deeply nested") && told.contains("simplify /anyOf"), "{told}");
+        assert!(told.contains("too large to list its violations"), "{told}");
         let list = json!({"properties": {"c": {"$ref": "#"}}});
         assert_eq!(refusal(&list, vec![nested(120)]).await, "");
+    }
+
+    /// A term of an arithmetic expression, as Rust and Python make its schema.
+    fn term(depth: usize) -> Value {
+        match depth.checked_sub(1) {
+            None => json!({"kind": "number", "value": 1}),
+            Some(less) => json!({"kind": "sum", "left": term(less), "right": term(less)}),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tree_of_eleven_levels_is_matched() {
+        let operation = |kind: &str| {
+            let term = json!({"$ref": "#/$defs/term"});
+            let properties = json!({"kind": {"const": kind}, "left": term, "right": term});
+            json!({"type": "object", "properties": properties, "required": ["kind", "left", "right"]})
+        };
+        let number =
+            json!({"properties": {"kind": {"const": "number"}, "value": {"type": "integer"}}, "required": ["value"]});
+        let kinds = ["sum", "product", "power", "difference"].map(operation);
+        let terms: Vec<Value> = kinds.into_iter().chain([number]).collect();
+        let schema = json!({"properties": {"term": {"$ref": "#/$defs/term"}}, "$defs": {"term": {"oneOf": terms}}});
+        assert_eq!(refusal(&schema, vec![json!({"term": term(11)})]).await, "");
+        let wrong = json!({"term": {"kind": "sum", "left": term(2), "right": {"kind": "root"}}});
+        assert!(refusal(&schema, vec![wrong]).await.contains("/term"));
     }
 
     #[tokio::test]

@@ -6,15 +6,17 @@
 
 mod position;
 mod prices;
+mod recursion;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::cost::{Cost, Steps};
+use super::cost::{Cost, Recursion, Steps};
 use super::patterns;
 use position::Position;
 use prices::{Draft, KeywordTraits};
+use recursion::{Recursions, Step};
 
 /// Nesting of a schema. Compiling and matching recurse once per level, on a stack of 2 MiB.
 const DEPTH_MAX: usize = 100;
@@ -26,8 +28,6 @@ const RECURSIVE_MAX: usize = 50;
 const PATTERN_BYTES_MAX: usize = 4 * 1024;
 /// Parts of all walks together. The definitions of ordinary schemas overlap little.
 const WALKED_MAX: usize = 100_000;
-/// Weight of a recursive reference in the search for the most expensive keyword.
-const RECURSION: Steps = Steps { parts: 100, bytes: 0, squares: 0, whole: 0, compile: 0 };
 
 /// Prices a schema.
 ///
@@ -37,35 +37,43 @@ pub fn price(schema: &Value) -> Result<Cost, String> {
     let mut found = BTreeSet::from(["#"]);
     let mut waiting = vec!["#"];
     let mut walked = 0;
-    let mut cost = Cost { steps: Steps::default(), ways: None, depth: 0, most_expensive: String::new() };
+    let mut walks = BTreeMap::new();
+    let mut cost = Cost { steps: Steps::default(), recursion: None, depth: 0, most_expensive: String::new() };
     while let Some(start) = waiting.pop() {
         let walk = Walk::from(schema, start)?;
         if start == "#" {
             cost.most_expensive.clone_from(&walk.most_expensive.1);
         }
-        cost = Cost {
-            steps: cost.steps.max(walk.cost),
-            ways: cost.ways.max(walk.ways()),
-            depth: cost.depth.max(walk.deepest as u64),
-            ..cost
-        };
+        cost = Cost { steps: cost.steps.max(walk.cost), depth: cost.depth.max(walk.deepest as u64), ..cost };
         walked += PARTS_MAX - walk.left;
         if walked > WALKED_MAX {
             return Err(format!("recursive definitions have more than {WALKED_MAX} parts together"));
         }
-        waiting.extend(walk.recursions.keys().filter(|target| found.insert(target)));
+        waiting.extend(walk.recursions.targets().filter(|target| found.insert(target)));
         if found.len() > RECURSIVE_MAX {
             return Err(format!("the schema has more than {RECURSIVE_MAX} recursive definitions"));
         }
+        walks.insert(start, (walk.cost, walk.recursions));
     }
-    Ok(cost)
+    Ok(Cost { recursion: combine(&walks), ..cost })
 }
 
-/// A step from a definition to a part of its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step<'a> {
-    Any,
-    Named(&'a str),
+/// Combines the recursive references of all walks; `None` when there are none.
+fn combine(walks: &BTreeMap<&str, (Steps, Recursions<'_>)>) -> Option<Recursion> {
+    let (once, first) = walks.get("#").map(|(cost, recursions)| (*cost, recursions.ways()))?;
+    let all = || walks.values().map(|(_, recursions)| recursions);
+    let is_target = |start: &str| all().any(|recursions| recursions.targets().any(|target| target == start));
+    let definitions = || walks.iter().filter(|(start, _)| is_target(start));
+    let further = definitions().map(|(_, (_, recursions))| recursions.ways()).max()?;
+    let repeats = recursion::repeats(further);
+    let kept = definitions().map(|(start, (cost, _))| {
+        let calls: u64 = all().map(|recursions| recursions.calls_of(start)).sum();
+        cost.times(calls.max(1).saturating_mul(repeats))
+    });
+    let kept = kept.fold(Steps::default(), Steps::plus);
+    let names: Option<BTreeSet<_>> = all().flat_map(Recursions::members).collect();
+    let members = names.map(|names| names.into_iter().map(str::to_owned).collect());
+    Some(Recursion { first: first.max(1), further: further.max(1), kept, once, members })
 }
 
 /// A reference that is being followed, and the number of steps into the value that led to it.
@@ -86,8 +94,7 @@ struct Walk<'a> {
     position: Position<'a>,
     followed: Vec<FollowedReference<'a>>,
     steps: Vec<Step<'a>>,
-    /// Targets of recursive references, and the first steps on the way to each.
-    recursions: BTreeMap<&'a str, Vec<Step<'a>>>,
+    recursions: Recursions<'a>,
 }
 
 impl<'a> Walk<'a> {
@@ -103,28 +110,23 @@ impl<'a> Walk<'a> {
             position: Position::default(),
             followed: Vec::new(),
             steps: Vec::new(),
-            recursions: BTreeMap::new(),
+            recursions: Recursions::default(),
         };
         // On an error, the position is the place of the error.
         walk.follow(start, 0).map_err(|problem| format!("{}: {problem}", walk.position))?;
         Ok(walk)
     }
 
-    /// Number of ways in which recursive references reach one value.
-    fn ways(&self) -> Option<u64> {
-        let mut counts = BTreeMap::<Step<'_>, u64>::new();
-        for step in self.recursions.values().flatten() {
-            *counts.entry(*step).or_default() += 1;
-        }
-        let anywhere = counts.get(&Step::Any).copied().unwrap_or_default();
-        counts.iter().map(|(step, count)| if *step == Step::Any { anywhere } else { anywhere + count }).max()
-    }
-
     fn take(&mut self, parts: usize) -> Result<(), String> {
         let more = || format!("the schema has more than {PARTS_MAX} parts, with references followed");
         self.left = self.left.checked_sub(parts).ok_or_else(more)?;
-        self.cost = self.cost.plus(prices::of_parts(parts));
+        self.add(prices::of_parts(parts));
         Ok(())
+    }
+
+    fn add(&mut self, steps: Steps) {
+        let deep = if self.steps.contains(&Step::Any) { steps.parts } else { 0 };
+        self.cost = self.cost.plus(Steps { deep, ..steps });
     }
 
     fn visit(&mut self, schema: &'a Value, depth: usize) -> Result<(), String> {
@@ -147,7 +149,7 @@ impl<'a> Walk<'a> {
         self.draft.check(keyword, value, depth > 1)?;
         let before = self.cost;
         let traits = KeywordTraits::of(keyword);
-        self.cost = self.cost.plus(prices::of_keyword(keyword, value, self.draft));
+        self.add(prices::of_keyword(keyword, value, self.draft));
         self.patterns(keyword, value)?;
         if traits.is_deeper {
             self.steps.push(Step::Any);
@@ -212,9 +214,7 @@ impl<'a> Walk<'a> {
         let recursions = std::mem::take(&mut self.recursions);
         named.iter().try_for_each(|(name, schema)| self.part(name, schema, depth))?;
         let inside = std::mem::replace(&mut self.recursions, recursions);
-        for target in inside.into_keys() {
-            self.recursions.entry(target).or_default();
-        }
+        inside.targets().for_each(|target| self.recursions.add_target(target));
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl<'a> Walk<'a> {
             || format!("the schema has more than {PATTERN_BYTES_MAX} bytes of patterns, with references followed");
         self.pattern_bytes_left = self.pattern_bytes_left.checked_sub(pattern.len()).ok_or_else(more)?;
         let patterns::Price { states, compile } = patterns::Price::of(pattern);
-        self.cost = self.cost.plus(Steps { bytes: states * times, compile, ..Steps::default() });
+        self.add(Steps { bytes: states * times, compile, ..Steps::default() });
         Ok(())
     }
 
@@ -244,8 +244,8 @@ impl<'a> Walk<'a> {
             if same.steps == self.steps.len() {
                 return Err(format!("$ref {reference:?} leads back to itself without descending into the input"));
             }
-            self.recursions.entry(reference).or_default().extend(self.steps.first());
-            self.cost = self.cost.plus(RECURSION);
+            self.recursions.add(reference, &self.steps);
+            self.add(Steps { visits: 1, ..Steps::default() });
             return Ok(());
         }
         let unknown = || format!("$ref {reference:?} is not in the document; write it as \"#/$defs/NAME\"");
@@ -275,9 +275,10 @@ mod tests {
         json!({"$ref": "#/$defs/0", "$defs": names})
     }
 
+    /// The most ways that references add with a level.
     #[track_caller]
     fn ways(schema: &Value) -> Option<u64> {
-        price(schema).unwrap().ways
+        price(schema).unwrap().recursion.map(|recursion| recursion.first.max(recursion.further))
     }
 
     fn refusal(schema: &Value) -> String {
@@ -304,6 +305,18 @@ mod tests {
         let kinds = json!({"anyOf": [{"$ref": "#/$defs/add"}, {"$ref": "#/$defs/neg"}]});
         let defs = json!({"add": {"properties": {"a": kinds, "b": kinds}}, "neg": {"properties": {"a": kinds}}});
         assert_eq!(ways(&json!({"$ref": "#/$defs/add", "$defs": defs})).map(|ways| ways >= 2), Some(true));
+    }
+
+    /// Six definitions that refer to themselves in one way are reached in six ways at the first level only.
+    #[test]
+    fn recursive_definitions_side_by_side_are_not_multiplied() {
+        let place = |number: usize| format!("#/$defs/{number}");
+        let tree = |number: usize| json!({"properties": {"children": {"items": {"$ref": place(number)}}}});
+        let of_api = |number: usize| json!({"properties": {"arguments": {"$ref": place(number)}}});
+        let trees: serde_json::Map<_, _> = (0..6).map(|number| (number.to_string(), tree(number))).collect();
+        let schema = json!({"allOf": (0..6).map(of_api).collect::<Vec<_>>(), "$defs": trees});
+        let Recursion { first, further, .. } = price(&schema).unwrap().recursion.unwrap();
+        assert_eq!((first, further), (6, 1));
     }
 
     #[test]

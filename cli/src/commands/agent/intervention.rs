@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use registry::{HumanIntervention, Intervention, NativeToolName};
-use serde_json::{Value, json};
+use registry::{HumanIntervention, Intervention, NativeToolName, read_json};
+use serde_json::json;
 
 /// A tool of the server with its policy.
 pub type ToolPolicy = (NativeToolName, Intervention);
 
 /// Reads a policy, or a JSON object.
 pub fn parse(text: &str) -> Result<HumanIntervention, String> {
-    let object = serde_json::from_str(text).ok().filter(Value::is_object);
     let problem = "must be never, required or always, or a JSON object with policy, apis and rules";
-    serde_json::from_value(object.unwrap_or_else(|| json!(text))).map_err(|_| problem.to_owned())
+    if text.trim_start().starts_with('{') {
+        return read_json(text.as_bytes()).map_err(|error| format!("{problem}: {error}"));
+    }
+    serde_json::from_value(json!(text)).map_err(|_| problem.to_owned())
 }
 
 /// Reads a tool with its policy, such as `artifact_share=required`.

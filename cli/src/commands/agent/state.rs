@@ -90,7 +90,7 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
 fn read(file: &str) -> anyhow::Result<Value> {
     // Reads one byte more than all states of an agent may have, so that a longer state is refused.
     let text = text_input::read_start(file, AgentState::BYTES_MAX as u64 + 1)?;
-    serde_json::from_str(&text).map_err(|error| {
+    registry::parse_json(text.as_bytes()).map_err(|error| {
         Failure::usage(format!("{file} is not JSON: {error}"), "write one state as a JSON object with name and type")
     })
 }

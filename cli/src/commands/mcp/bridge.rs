@@ -148,7 +148,13 @@ impl<'a> Bridge<'a> {
         }
         let text = response.text().await?;
         match serde_json::from_str::<Value>(&text) {
-            Ok(answer) if answer["jsonrpc"] == "2.0" => write(&answer),
+            Ok(mut answer) if answer["jsonrpc"] == "2.0" => {
+                // The server does not read the id of a message that it cannot read. The client waits for an answer to it.
+                if let Some(id) = message.get("id").filter(|_| answer["id"].is_null() && !answer["error"].is_null()) {
+                    answer["id"] = id.clone();
+                }
+                write(&answer)
+            }
             _ => refused(message.get("id"), format!("the server answered {status}: {}", text.trim())),
         }
     }

@@ -35,7 +35,7 @@ fn from_file(file: &str) -> anyhow::Result<Value> {
         "-" => text_input::read_stdin()?,
         file => text_input::read_file(file.as_ref())?,
     };
-    match serde_json::from_str(&text) {
+    match registry::parse_json(text.as_bytes()) {
         Ok(grants @ Value::Array(_)) => Ok(grants),
         Ok(_) => Err(Failure::usage(
             format!("{file} is JSON, but not a list"),
