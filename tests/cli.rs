@@ -6,6 +6,7 @@ mod commands;
 mod completion;
 mod constraints;
 mod demo;
+mod environment_login;
 mod errors;
 mod export;
 mod gc;

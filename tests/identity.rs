@@ -1,5 +1,6 @@
 //! Users, roles and keys on a running server: the permissions of each role, and how fast a revocation takes effect.
 
+mod bearer_keys;
 mod commands;
 mod foreign;
 mod key_passwords;

@@ -40,7 +40,10 @@ pub struct DemoArguments {
 pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen: Screen) -> anyhow::Result<Outcome> {
     let mut signals = Signals::catch()?;
     let _telemetry = server::log_for_demo()?;
-    let login = arguments.login.then(|| Home::of_user(profile)?.credentials()).transpose()?;
+    let login = match arguments.login {
+        true => Some(Home::of_user(profile)?.client()?.identified().await?),
+        false => None,
+    };
     let mut environment = Environment::prepare(arguments.language)?;
     let mut report = Report::new(screen);
     let ended = tokio::select! {

@@ -2,8 +2,9 @@
 //!
 //! The directory is `LATHE_CONFIG_DIR`, by default `lathe` in the user's configuration home (`~/.config` on Linux). Each
 //! profile is a login: the default one in `credentials.toml`, others in `profiles/NAME/credentials.toml`. The file
-//! `profile` has the name of the selected one.
+//! `profile` has the name of the selected one. An API key in the environment is a login of its own, which no file has.
 
+mod environment_login;
 mod profile_name;
 
 use std::io::ErrorKind;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use etcetera::BaseStrategy;
 
+pub use environment_login::DEFAULT_URL;
 pub use profile_name::ProfileName;
 
 use crate::client::{Client, Credentials, TokenCache};
@@ -28,12 +30,14 @@ const TOKEN: &str = "session.json";
 pub struct Home {
     directory: PathBuf,
     profile: ProfileName,
+    /// Whether an API key in the environment takes precedence over the profile, which no argument and no variable names.
+    takes_environment: bool,
 }
 
 impl Home {
     /// The default profile in a directory.
     pub fn at(directory: PathBuf) -> Self {
-        Self { directory, profile: ProfileName::default() }
+        Self { directory, profile: ProfileName::default(), takes_environment: false }
     }
 
     /// The user's directory with the named profile, otherwise with the selected one.
@@ -42,8 +46,9 @@ impl Home {
             Some(directory) => Self::at(directory.into()),
             None => Self::at(base_directories()?.config_dir().join("lathe")),
         };
+        let takes_environment = named.is_none();
         let profile = named.map_or_else(|| home.selected(), Ok)?;
-        Ok(home.with(profile))
+        Ok(Self { takes_environment, ..home.with(profile) })
     }
 
     /// The user's cache directory: `lathe` in the cache home (`~/.cache` on Linux).
@@ -53,7 +58,7 @@ impl Home {
 
     /// The same directory with another profile.
     pub fn with(&self, profile: ProfileName) -> Self {
-        Self { directory: self.directory.clone(), profile }
+        Self { directory: self.directory.clone(), profile, takes_environment: false }
     }
 
     pub fn profile(&self) -> &ProfileName {
@@ -125,7 +130,7 @@ impl Home {
         }
     }
 
-    /// Returns the login, `None` before the first `lathe login`.
+    /// Returns the saved login, `None` before the first `lathe login`.
     pub fn load_credentials(&self) -> anyhow::Result<Option<Credentials>> {
         let path = self.credentials_file();
         match std::fs::read_to_string(&path) {
@@ -140,13 +145,24 @@ impl Home {
         Failure::NotLoggedIn { profile }
     }
 
-    /// Returns a client with the login of this profile.
-    pub fn client(&self) -> anyhow::Result<Client> {
-        Client::new(self.credentials()?, Some(self.token_cache()))
+    /// Returns the login of the environment, unless a profile is named; `None` when it has no API key.
+    ///
+    /// # Errors
+    /// When the variables are no login.
+    pub fn environment_login(&self) -> anyhow::Result<Option<Credentials>> {
+        if !self.takes_environment {
+            return Ok(None);
+        }
+        environment_login::read(|name| std::env::var(name).ok(), || self.load_credentials())
     }
 
-    pub fn credentials(&self) -> anyhow::Result<Credentials> {
-        Ok(self.load_credentials()?.ok_or_else(|| self.not_logged_in())?)
+    /// Returns a client with the login of the environment or of this profile.
+    pub fn client(&self) -> anyhow::Result<Client> {
+        if let Some(credentials) = self.environment_login()? {
+            return Client::with_key(credentials);
+        }
+        let credentials = self.load_credentials()?.ok_or_else(|| self.not_logged_in())?;
+        Client::new(credentials, Some(self.token_cache()))
     }
 }
 
@@ -170,7 +186,7 @@ mod tests {
         Credentials {
             url: "http://127.0.0.1:8080".to_owned(),
             organization: "acme".to_owned(),
-            user_id: "ada".to_owned(),
+            user_id: Some("ada".to_owned()),
             api_key_id: "id".to_owned(),
             api_key: SecretText::new(key.to_owned()),
         }

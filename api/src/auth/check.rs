@@ -17,10 +17,9 @@ pub(super) struct AccessCheck {
 /// The secrets that a route accepts as bearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bearers {
-    /// Id tokens.
-    IdTokens,
-    /// Id tokens, API keys, and access tokens for the URL of the request, for MCP clients. They learn where the resource is
-    /// described.
+    /// Id tokens and API keys.
+    OfUsers,
+    /// Those of users, and access tokens for the URL of the request, for MCP clients. They learn where the resource is described.
     OfMcpClients,
 }
 
@@ -34,9 +33,6 @@ impl AccessCheck {
 
     async fn identify(&self, request: &AuthRequest) -> Result<Principal, Error> {
         let credentials = request.credentials.as_ref().ok_or(Error::Unauthenticated)?;
-        if credentials.is_bearer_key() && self.bearers == Bearers::IdTokens {
-            return Err(Error::Unauthenticated);
-        }
         let principal = match credentials.access_token() {
             Some(token) => self.identify_client(token, request).await?,
             None => credentials.principal(&self.store).await?,

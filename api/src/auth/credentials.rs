@@ -1,7 +1,5 @@
-//! The forms of credentials: `Bearer <id_token>`, and Basic, which git and package installers use. The name of Basic is
-//! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. Routes of MCP, whose clients take only a
-//! header, also accept `Bearer <API key>` and
-//! `Bearer <access token>`.
+//! The forms of credentials: `Bearer <id_token>`, `Bearer <API key>`, and Basic, which git and package installers use. The name of Basic is
+//! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. Routes of MCP also accept `Bearer <access token>`.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -84,11 +82,6 @@ impl Credentials {
         Ok(ended.map_or(Error::Unauthenticated, Error::KeyEnded))
     }
 
-    /// Whether an API key stands in the place of an id token, which only routes for clients without a sign-in accept.
-    pub(super) fn is_bearer_key(&self) -> bool {
-        self.scheme == Scheme::Bearer && self.key.is_some()
-    }
-
     /// The access token of an OAuth client, if the secret is one.
     pub(super) fn access_token(&self) -> Option<&str> {
         let is_access = self.scheme == Scheme::Bearer && is_access_token(&self.secret);
@@ -155,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_as_bearer_is_told_from_one_in_basic() {
+    fn a_key_is_told_from_a_token() {
         let key = format!("lk_{}_{}", "a".repeat(12), "b".repeat(43));
         let basic = read(&[&format!("Basic {}", STANDARD.encode(format!("eve_1:{key}")))]).unwrap();
         assert_eq!(basic.key().map(ToString::to_string), Some("a".repeat(12)));
         let bearer = read(&[&format!("Bearer {key}")]).unwrap();
-        assert!(bearer.is_bearer_key() && !basic.is_bearer_key());
-        assert!(!read(&["Bearer abc"]).unwrap().is_bearer_key());
+        assert_eq!(bearer.key(), basic.key());
+        assert!(read(&["Bearer abc"]).unwrap().key().is_none());
     }
 
     #[test]

@@ -29,9 +29,9 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Creates the guard of the route with this path, which accepts id tokens as bearer.
+    /// Creates the guard of the route with this path, which accepts id tokens and API keys as bearer.
     pub(crate) fn new(store: Store, permission: Permission, path: &str) -> Self {
-        let access = AccessCheck { store, permission, bearers: Bearers::IdTokens };
+        let access = AccessCheck { store, permission, bearers: Bearers::OfUsers };
         Self { access, subject: RequestSubject::of(path), public: None, key_limit: None }
     }
 

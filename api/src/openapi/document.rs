@@ -64,8 +64,8 @@ fn info() -> Value {
         "description": "An organisation pushes tools to its own git repository, publishes versions of them, and calls \
             them. Every run executes in a WebAssembly sandbox and leaves a record.\n\nSign in with an API key, then \
             send the token as `Authorization: Bearer <id_token>`, or as the password of Basic authentication with \
-            the user name `<organization>_<user>`, which git and package installers use. The API key itself is a \
-            password of Basic authentication, too. Every path works with and \
+            the user name `<organization>_<user>`, which git and package installers use. The API key itself can \
+            stand for the token in both. Every path works with and \
             without a slash at its end. Unknown fields, parameters and headers are ignored.\n\nThe body of an error \
             is `{\"detail\": …, \"code\": …}`; the [error reference](/docs/errors) explains each code. Resources of \
             another organisation are reported as not found.",
@@ -170,7 +170,7 @@ fn components(mut generator: SchemaGenerator, bodies: Map<String, Value>) -> Val
         "responses": responses,
         "headers": header_components(),
         "securitySchemes": {
-            "bearer": {"type": "http", "scheme": "bearer", "description": "The token that a sign-in returns."},
+            "bearer": {"type": "http", "scheme": "bearer", "description": "The token that a sign-in returns, or an API key."},
             "basic": {
                 "type": "http", "scheme": "basic",
                 "description": "`<organization>_<user>` or `<user>` as the name, and the token or the API key as the password.",

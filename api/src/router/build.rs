@@ -55,7 +55,7 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let handler = route.handler.route_layer(from_fn_with_state(guards, guarded));
         let handler = match route.bearers {
             Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
-            Bearers::IdTokens => handler,
+            Bearers::OfUsers => handler,
         };
         let handler = if has_envelopes { handler.route_layer(from_fn(with_envelope)) } else { handler };
         if !route.path.contains("{*") && route.path != "/" {

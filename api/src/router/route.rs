@@ -95,5 +95,5 @@ fn route(
     (handler, inputs): (MethodRouter<App>, Inputs),
 ) -> Route {
     let body = if permission.is_some() { BodyBound::Fields } else { BodyBound::Form };
-    Route { method, path, permission, bearers: Bearers::IdTokens, body, handler, inputs, operation: None }
+    Route { method, path, permission, bearers: Bearers::OfUsers, body, handler, inputs, operation: None }
 }

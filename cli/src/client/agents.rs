@@ -60,9 +60,10 @@ impl Client {
     }
 
     async fn agent_with_slug(&self, slug: &str) -> anyhow::Result<Option<Agent>> {
+        let user = self.user_id().await?;
         let (personal, shared) = self.agents_with("slug", slug).await?.into_iter().partition(Agent::is_personal);
         let (own, of_others): (Vec<Agent>, Vec<Agent>) =
-            Vec::into_iter(personal).partition(|agent| agent.author == self.credentials().user_id);
+            Vec::into_iter(personal).partition(|agent| agent.author == user);
         let candidates: [Vec<Agent>; 3] = [own, shared, of_others];
         let mut found = candidates.into_iter().find(|agents| !agents.is_empty()).unwrap_or_default();
         if found.len() > 1 {

@@ -1,6 +1,6 @@
 //! One call to the server: URL, credentials, and the response or its refusal.
 
-use api::wire::Token;
+use api::wire::{SecretText, Token};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use reqwest::{Method, Response, StatusCode, Url};
@@ -13,13 +13,21 @@ use super::decoded_response::DecodedResponse;
 use super::refusal::{refusal, unexpected, unreachable};
 use super::session::{Credentials, TokenCache, sign_in};
 use super::stream::EventStream;
+use crate::failure::Failure;
 
 /// A client of one organisation on one server, with one user's credentials.
 pub struct Client {
     http: reqwest::Client,
     credentials: Credentials,
-    cache: Option<TokenCache>,
-    token: Mutex<Option<Token>>,
+    access: Access,
+}
+
+/// The secret that the requests of a client carry.
+enum Access {
+    /// The token of a sign-in, which a file may keep.
+    Token { cache: Option<TokenCache>, held: Mutex<Option<Token>> },
+    /// The key itself, which leaves nothing on this machine.
+    Key,
 }
 
 /// A call to a path below `/v1/{organization}`, or to another path of the server.
@@ -75,38 +83,82 @@ impl Client {
     pub fn new(credentials: Credentials, cache: Option<TokenCache>) -> anyhow::Result<Self> {
         let http = http_client(&credentials.url()?)?;
         let token = cache.as_ref().and_then(|cache| cache.load(&credentials));
-        Ok(Self { http, credentials, cache, token: Mutex::new(token) })
+        Ok(Self { http, credentials, access: Access::Token { cache, held: Mutex::new(token) } })
+    }
+
+    /// A client whose requests carry the key, without a sign-in.
+    pub fn with_key(credentials: Credentials) -> anyhow::Result<Self> {
+        let http = http_client(&credentials.url()?)?;
+        Ok(Self { http, credentials, access: Access::Key })
+    }
+
+    /// Whether requests carry the key, and not a token of a saved login.
+    pub const fn has_key(&self) -> bool {
+        matches!(self.access, Access::Key)
     }
 
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
+    /// Returns the user of the key, whom the server names if the login does not.
+    pub async fn user_id(&self) -> anyhow::Result<String> {
+        match &self.credentials.user_id {
+            Some(user) => Ok(user.clone()),
+            None => Ok(self.me().await?.body.user_id),
+        }
+    }
+
+    /// Returns the credentials with their user.
+    pub async fn identified(&self) -> anyhow::Result<Credentials> {
+        Ok(Credentials { user_id: Some(self.user_id().await?), ..self.credentials.clone() })
+    }
+
     /// Returns the current token, or signs in for a new one.
     pub async fn token(&self) -> anyhow::Result<Token> {
-        let mut held = self.token.lock().await;
+        let Access::Token { cache, held } = &self.access else {
+            // Naming the user needs the key alone, and no token.
+            let credentials = Box::pin(self.identified()).await?;
+            return sign_in(&self.http, &credentials).await;
+        };
+        let mut held = held.lock().await;
         if let Some(token) = held.as_ref() {
             return Ok(token.clone());
         }
         let token = sign_in(&self.http, &self.credentials).await?;
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = cache {
             cache.save(&self.credentials, &token);
         }
         *held = Some(token.clone());
         Ok(token)
     }
 
-    /// Checks that the server answers and accepts the key, without the cached token.
-    pub async fn check(&self) -> anyhow::Result<()> {
-        self.forget_token().await;
-        self.token().await.map(drop)
+    async fn bearer(&self) -> anyhow::Result<SecretText> {
+        match &self.access {
+            Access::Token { .. } => Ok(self.token().await?.id_token),
+            Access::Key => Ok(self.credentials.api_key.clone()),
+        }
     }
 
-    async fn forget_token(&self) {
-        *self.token.lock().await = None;
-        if let Some(cache) = &self.cache {
+    /// Checks that the server answers and accepts the key, without the cached token.
+    pub async fn check(&self) -> anyhow::Result<()> {
+        match &self.access {
+            Access::Token { .. } => {
+                self.forget_token().await;
+                self.token().await.map(drop)
+            }
+            Access::Key => self.me().await.map(drop),
+        }
+    }
+
+    /// Forgets the token. Returns whether there is a way to get another one.
+    async fn forget_token(&self) -> bool {
+        let Access::Token { cache, held } = &self.access else { return false };
+        *held.lock().await = None;
+        if let Some(cache) = cache {
             cache.forget();
         }
+        true
     }
 
     pub async fn get<T: DeserializeOwned>(&self, call: Call<'_>) -> anyhow::Result<DecodedResponse<T>> {
@@ -146,26 +198,29 @@ impl Client {
         if response.status() != StatusCode::UNAUTHORIZED {
             return accepted(response).await;
         }
-        self.forget_token().await;
-        accepted(self.send_once(call, accept).await?).await
+        if self.forget_token().await {
+            return accepted(self.send_once(call, accept).await?).await;
+        }
+        let advice =
+            "the key is that of LATHE_API_KEY; without this variable, or with --profile, a saved login is used";
+        accepted(response).await.map_err(|error| Failure::advised(error, advice.to_owned()))
     }
 
     /// Sends a message of the Model Context Protocol to an agent, or opens its stream when there is no message. Returns the response
     /// whatever its status.
     pub async fn exchange(&self, agent: &str, headers: &HeaderMap, message: Option<&str>) -> anyhow::Result<Response> {
         let response = self.exchange_once(agent, headers, message).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
+        if response.status() != StatusCode::UNAUTHORIZED || !self.forget_token().await {
             return Ok(response);
         }
-        self.forget_token().await;
         self.exchange_once(agent, headers, message).await
     }
 
     async fn exchange_once(&self, agent: &str, headers: &HeaderMap, message: Option<&str>) -> anyhow::Result<Response> {
         let url = endpoint(&self.credentials.url()?, &self.credentials.organization, &["mcp", agent])?;
-        let token = self.token().await?;
+        let bearer = self.bearer().await?;
         let method = if message.is_some() { Method::POST } else { Method::GET };
-        let mut request = self.http.request(method, url).headers(headers.clone()).bearer_auth(token.id_token.reveal());
+        let mut request = self.http.request(method, url).headers(headers.clone()).bearer_auth(bearer.reveal());
         if let Some(message) = message {
             request = request.header(CONTENT_TYPE, "application/json").body(message.to_owned());
         }
@@ -188,11 +243,11 @@ impl Client {
 
     async fn send_once(&self, call: &Call<'_>, accept: Accept) -> anyhow::Result<Response> {
         let url = self.url(call)?;
-        let token = self.token().await?;
+        let bearer = self.bearer().await?;
         let mut request = self
             .http
             .request(call.method.clone(), url)
-            .header(AUTHORIZATION, format!("Bearer {}", token.id_token.reveal()))
+            .header(AUTHORIZATION, format!("Bearer {}", bearer.reveal()))
             .query(&call.query);
         request = match accept {
             Accept::Document => request.timeout(PLAIN_TIMEOUT),

@@ -24,7 +24,9 @@ const EXPIRY_MARGIN: Duration = Duration::from_secs(60);
 pub struct Credentials {
     pub url: String,
     pub organization: String,
-    pub user_id: String,
+    /// `None` in a login from the environment that does not name the user of its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     pub api_key_id: String,
     pub api_key: SecretText,
 }
@@ -39,9 +41,9 @@ impl Credentials {
         Ok(endpoint(&self.url()?, &self.organization, &["tool", "git", "tools.git"])?.to_string())
     }
 
-    /// The user name for git. The password is a token.
-    pub fn basic_user(&self) -> String {
-        format!("{}_{}", self.organization, self.user_id)
+    /// The user name for git, if the user is known. The password is a token.
+    pub fn basic_user(&self) -> Option<String> {
+        self.user_id.as_ref().map(|user| format!("{}_{user}", self.organization))
     }
 }
 
@@ -50,7 +52,7 @@ impl Credentials {
 struct CachedToken {
     url: String,
     organization: String,
-    user_id: String,
+    user_id: Option<String>,
     api_key_id: String,
     token: Token,
 }
@@ -109,7 +111,7 @@ pub async fn sign_in(http: &reqwest::Client, credentials: &Credentials) -> anyho
         .post(url)
         .header("x-api-key", credentials.api_key.reveal())
         .header("x-api-key-id", &credentials.api_key_id)
-        .header("x-user-id", &credentials.user_id)
+        .header("x-user-id", credentials.user_id.as_deref().unwrap_or_default())
         .timeout(PLAIN_TIMEOUT)
         .send()
         .await
@@ -138,7 +140,7 @@ mod tests {
         Credentials {
             url: "http://127.0.0.1:1".to_owned(),
             organization: "acme".to_owned(),
-            user_id: "ada".to_owned(),
+            user_id: Some("ada".to_owned()),
             api_key_id: key_id.to_owned(),
             api_key: SecretText::new("the key".to_owned()),
         }

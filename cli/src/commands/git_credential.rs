@@ -6,13 +6,14 @@ use std::io::Read;
 
 use clap::Args;
 
-use crate::client::Credentials;
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::Screen;
 use request::{CredentialRequest, REQUEST_BYTES_MAX};
 
-/// Gives git a user name and a short-lived token for the server of `lathe login`, of any profile. To register the helper:
+/// Gives git a user name and a short-lived token for the server of LATHE_API_KEY, or of `lathe login`, of any profile.
+/// To register the helper:
 ///
 ///   git config --global credential.http://127.0.0.1:8080.helper '!lathe git-credential'
 ///
@@ -27,27 +28,45 @@ pub struct GitCredentialArguments {
 
 pub async fn run(arguments: &GitCredentialArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let Some(request) = read_request(std::io::stdin().lock())? else { return Ok(Outcome::Done) };
-    let Some((home, credentials)) = login_for(&request, home)? else { return Ok(Outcome::Done) };
-    match arguments.operation.as_str() {
-        "get" => {
-            let client = home.client()?;
-            let token = client.token().await?;
-            screen.line(format!("username={}\npassword={}", credentials.basic_user(), token.id_token.reveal()))?;
-        }
-        "erase" => home.token_cache().forget(),
-        _ => {}
+    if let Some(credentials) = home.environment_login()?
+        && request.is_for(&credentials)?
+    {
+        let client = Client::with_key(credentials)?;
+        return answer(arguments, &request, &client, screen).await;
+    }
+    let Some(home) = home_for(&request, home)? else { return Ok(Outcome::Done) };
+    if arguments.operation == "erase" {
+        home.token_cache().forget();
+    }
+    answer(arguments, &request, &home.client()?, screen).await
+}
+
+/// Gives git a token of the client, if the request is for its user.
+async fn answer(
+    arguments: &GitCredentialArguments,
+    request: &CredentialRequest,
+    client: &Client,
+    screen: Screen,
+) -> anyhow::Result<Outcome> {
+    if arguments.operation != "get" {
+        return Ok(Outcome::Done);
+    }
+    let credentials = client.identified().await?;
+    if let Some(user) = credentials.basic_user().filter(|_| request.is_for(&credentials).unwrap_or(false)) {
+        let token = client.token().await?;
+        screen.line(format!("username={user}\npassword={}", token.id_token.reveal()))?;
     }
     Ok(Outcome::Done)
 }
 
-/// Finds the login that a request is for: the one in use, otherwise that of another profile.
-fn login_for(request: &CredentialRequest, home: &Home) -> anyhow::Result<Option<(Home, Credentials)>> {
+/// Finds the saved login that a request is for: the one in use, otherwise that of another profile.
+fn home_for(request: &CredentialRequest, home: &Home) -> anyhow::Result<Option<Home>> {
     let others = home.profiles().into_iter().filter(|profile| profile != home.profile());
-    let homes = std::iter::once(home.clone()).chain(others.map(|profile| home.with(profile)));
+    let homes = std::iter::once(home.with(home.profile().clone())).chain(others.map(|profile| home.with(profile)));
     for home in homes {
         let Some(credentials) = home.load_credentials()? else { continue };
         if request.is_for(&credentials)? {
-            return Ok(Some((home, credentials)));
+            return Ok(Some(home));
         }
     }
     Ok(None)

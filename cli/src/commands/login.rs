@@ -2,29 +2,30 @@
 
 use api::wire::SecretText;
 use clap::Args;
+use registry::ApiKeyId;
 use serde_json::json;
 
 use super::input;
 use crate::client::{Client, Credentials};
 use crate::failure::{Failure, Outcome};
-use crate::home::Home;
+use crate::home::{DEFAULT_URL, Home};
 use crate::output::Screen;
 
 /// Asks for the key on the terminal, or reads it from stdin. `--api-key` would leave it in the shell's history.
 #[derive(Debug, Args)]
 pub struct LoginArguments {
     /// The server's address
-    #[arg(long, env = "LATHE_URL", default_value = "http://127.0.0.1:8080")]
+    #[arg(long, env = "LATHE_URL", default_value = DEFAULT_URL)]
     url: String,
     /// The organisation's name
     #[arg(long, env = "LATHE_ORG")]
     org: String,
-    /// The key's user
+    /// The key's user [default: the server names the user]
     #[arg(long, env = "LATHE_USER")]
-    user: String,
-    /// The key's id
+    user: Option<String>,
+    /// The key's id [default: the id that the key contains]
     #[arg(long, env = "LATHE_API_KEY_ID", value_name = "ID")]
-    api_key_id: String,
+    api_key_id: Option<String>,
     /// The key [default: asked for on the terminal, or read from stdin]
     #[arg(long, env = "LATHE_API_KEY", value_name = "KEY", hide_env_values = true)]
     api_key: Option<String>,
@@ -35,19 +36,29 @@ pub async fn run(arguments: LoginArguments, home: &Home, screen: Screen) -> anyh
         Some(api_key) => api_key,
         None => input::read_secret("API key")?,
     };
-    if api_key.trim().is_empty() {
+    let api_key = api_key.trim();
+    if api_key.is_empty() {
         return Err(Failure::usage(
             "the API key is empty",
             "`lathe org create` and `lathe key create` show a key once, when they create it",
         ));
     }
-    let credentials = Credentials {
+    let Some(api_key_id) = arguments.api_key_id.or_else(|| ApiKeyId::of_key(api_key).map(String::from)) else {
+        return Err(Failure::usage(
+            "this is not an API key: its checksum is wrong, or a part is missing",
+            "give the whole key, which begins with lk_",
+        ));
+    };
+    let mut credentials = Credentials {
         url: arguments.url.trim_end_matches('/').to_owned(),
         organization: arguments.org,
         user_id: arguments.user,
-        api_key_id: arguments.api_key_id,
-        api_key: SecretText::new(api_key.trim().to_owned()),
+        api_key_id,
+        api_key: SecretText::new(api_key.to_owned()),
     };
+    if credentials.user_id.is_none() {
+        credentials = Client::with_key(credentials)?.identified().await?;
+    }
     check_and_save(home, credentials, screen).await
 }
 
@@ -72,6 +83,7 @@ async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -
 
 fn text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
     let Credentials { url, organization, user_id, .. } = credentials;
+    let user_id = user_id.as_deref().unwrap_or_default();
     format!(
         "logged in to {url} as {user_id} of {organization} ({})\n\n\
          To push tools from a git repository, run once:\n  \

@@ -47,7 +47,7 @@ fn list(home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     }
     let row = |(profile, login): (ProfileName, Credentials)| {
         let mark = if is_in_use(&profile) { "*" } else { "" };
-        [mark.to_owned(), profile.to_string(), login.url, login.organization, login.user_id]
+        [mark.to_owned(), profile.to_string(), login.url, login.organization, login.user_id.unwrap_or_default()]
     };
     screen.line(table(["", "profile", "server", "organization", "user"], logins.into_iter().map(row)))?;
     Ok(Outcome::Done)

@@ -14,16 +14,17 @@ pub async fn run(home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let Credentials { url, api_key_id, .. } = client.credentials();
     answer.document["url"] = url.as_str().into();
     answer.document["api_key_id"] = api_key_id.as_str().into();
-    answer.document["profile"] = home.profile().as_str().into();
-    screen.answer(&answer.document, || text(&answer.body, home, client.credentials()))
+    let profile = if client.has_key() { None } else { Some(home.profile().as_str()) };
+    answer.document["profile"] = profile.into();
+    screen.answer(&answer.document, || text(&answer.body, profile, client.credentials()))
 }
 
-fn text(me: &Me, home: &Home, Credentials { url, api_key_id, .. }: &Credentials) -> String {
+fn text(me: &Me, profile: Option<&str>, Credentials { url, api_key_id, .. }: &Credentials) -> String {
     let mut lines = vec![
         format!("user          {}", me.user_id),
         format!("organization  {}", me.org_id),
         format!("server        {url}"),
-        format!("profile       {}", home.profile()),
+        format!("profile       {}", profile.unwrap_or("none; the key is that of LATHE_API_KEY")),
         format!("api_key_id    {api_key_id}"),
         format!("role          {}", me.role),
     ];

@@ -22,7 +22,7 @@ impl Failure {
             Self::Usage { hint, .. } | Self::Refused { hint, .. } => Some(hint),
             Self::Advised { .. } => None,
             Self::NotLoggedIn { .. } => Some(
-                "run `lathe login --url URL --org ORG --user USER --api-key-id ID`; `lathe org create` creates a key",
+                "run `lathe login --url URL --org ORG`, or set LATHE_URL, LATHE_ORG and LATHE_API_KEY; `lathe org create` creates a key",
             ),
             Self::Unreachable { .. } => Some(
                 "check that `lathe serve` runs there; `lathe doctor` checks the connection, `lathe login` changes the address",

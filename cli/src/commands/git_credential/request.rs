@@ -47,7 +47,7 @@ impl CredentialRequest {
         attribute.replace(value.to_owned()).is_none().then_some(())
     }
 
-    /// Whether the request is for the login's server and, where it names them, for its repository and its user.
+    /// Whether the request is for the login's server and, where it names them, for its repository and its user, if that is known.
     ///
     /// Attributes are compared byte for byte, as git's own helpers do, except that the protocol's default port may be
     /// left out.
@@ -56,7 +56,8 @@ impl CredentialRequest {
         let is_server = self.protocol.as_deref() == Some(server.scheme())
             && self.host.as_ref().is_some_and(|host| hosts(&server).contains(host));
         let is_repository = self.path.as_deref().is_none_or(|path| path == repository.path().trim_matches('/'));
-        let is_user = self.username.as_ref().is_none_or(|user| *user == credentials.basic_user());
+        let known = credentials.basic_user();
+        let is_user = self.username.as_ref().zip(known).is_none_or(|(user, known)| *user == known);
         Ok(is_server && is_repository && is_user)
     }
 }
@@ -78,7 +79,7 @@ mod tests {
         let credentials = Credentials {
             url: url.to_owned(),
             organization: "acme".to_owned(),
-            user_id: "ada".to_owned(),
+            user_id: Some("ada".to_owned()),
             api_key_id: "id".to_owned(),
             api_key: SecretText::new("key".to_owned()),
         };

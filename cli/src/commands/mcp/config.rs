@@ -24,7 +24,7 @@ pub async fn run(home: &Home, arguments: &ConfigArguments, screen: Screen) -> an
     let client = home.client()?;
     let agent = client.find_agent(&arguments.agent).await?;
     // The slug of a personal agent of another user means another agent, or none.
-    let is_foreign = agent.is_personal() && agent.author != client.credentials().user_id;
+    let is_foreign = agent.is_personal() && agent.author != client.user_id().await?;
     let name = if is_foreign || arguments.agent == agent.id { &agent.id } else { &agent.slug };
     let url = client.mcp_url(name)?;
     let program = program(home)?;

@@ -25,7 +25,7 @@ pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<
     environment.log_in(Credentials {
         url: url.to_owned(),
         organization: ORGANIZATION.to_owned(),
-        user_id: USER.to_owned(),
+        user_id: Some(USER.to_owned()),
         api_key_id: key.api_key_id,
         api_key: SecretText::new(key.api_key.expose().to_owned()),
     })?;
@@ -36,5 +36,8 @@ pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<
 pub async fn sign_in(environment: &mut Environment, login: &Credentials) -> anyhow::Result<StepResult<()>> {
     environment.log_in(login.clone())?;
     environment.client()?.token().await?;
-    Ok(StepResult::new((), format!("{} of {} at {}", login.user_id, login.organization, login.url)))
+    Ok(StepResult::new(
+        (),
+        format!("{} of {} at {}", login.user_id.as_deref().unwrap_or_default(), login.organization, login.url),
+    ))
 }

@@ -20,7 +20,7 @@ pub struct NewProject<'a> {
 impl NewProject<'_> {
     pub fn text(&self, home: &Home) -> String {
         let Self { name, template, directory } = self;
-        let login = home.load_credentials().ok().flatten();
+        let login = home.client().ok().map(|client| client.credentials().clone());
         let (directory_text, entry) = (directory.display(), template.entry);
         let path = if self.is_in_its_place() { String::new() } else { format!(" --path {directory_text}") };
         let mut lines = vec![
