@@ -103,8 +103,9 @@ impl Manifest {
     /// Writes the manifest, which completes the backup.
     pub fn write(&self, backup: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        private_file::write(&backup.join(MANIFEST), &text)?;
-        Ok(File::open(backup)?.sync_all()?)
+        let written = private_file::write(&backup.join(MANIFEST), &text);
+        let flushed = written.and_then(|()| File::open(backup)?.sync_all());
+        flushed.with_context(|| format!("writing {MANIFEST} in {}", backup.display()))
     }
 
     /// Reads the manifest of a backup.

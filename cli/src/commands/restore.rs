@@ -176,7 +176,9 @@ impl Restore {
                 hint,
             ));
         }
-        File::open(target.parent().unwrap_or(target))?.sync_all()?;
+        let folder = target.parent().unwrap_or(target);
+        let flushed = File::open(folder).and_then(|folder| folder.sync_all());
+        flushed.with_context(|| format!("flushing {}", folder.display()))?;
         Ok(manifest)
     }
 }

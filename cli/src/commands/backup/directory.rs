@@ -35,7 +35,8 @@ impl BackupDirectory {
             DirBuilder::new().recursive(true).mode(0o700).create(root).with_context(creating)?;
         }
         let backup = Self { root: root.to_owned(), manifest, is_finished: false };
-        if root.canonicalize()?.starts_with(data.canonicalize()?) {
+        let data = data.canonicalize().with_context(|| format!("reading {}", data.display()))?;
+        if root.canonicalize().with_context(creating)?.starts_with(data) {
             let message = format!("{} is inside of the data directory", root.display());
             return Err(Failure::refused(message, "name a directory on another disk, or at least outside of it"));
         }
@@ -93,7 +94,8 @@ impl BackupDirectory {
 
     /// Adds all files below a directory that is in its place already.
     pub fn add_all(&mut self, name: &str) -> anyhow::Result<()> {
-        for entry in fs::read_dir(self.path(name))? {
+        let folder = self.path(name);
+        for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
             let entry = entry?;
             let inner = format!("{name}/{}", entry.file_name().to_string_lossy());
             if entry.file_type()?.is_dir() { self.add_all(&inner)? } else { self.add(&inner)? }
