@@ -34,7 +34,7 @@ pub enum Error {
     KeyEnded(KeyEnd),
     #[error(
         "The operation needs the permission {permission}, which your role does not grant. An administrator of the organization \
-         grants it: `lathe role list` shows the roles with it, `lathe user set-role USER ROLE` gives a user one of them."
+         grants it: `lathe role list` shows the roles with it, `lathe user edit USER --role ROLE` gives a user one of them."
     )]
     Forbidden { permission: Permission },
     #[error("The header x-org-id names another organization than that of the credentials.")]
