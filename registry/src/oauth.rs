@@ -21,6 +21,10 @@ pub const ACCESS_LIFETIME: Duration = Duration::from_hours(1);
 /// Lifetime of a refresh token. A client that is not used for as long needs its user again.
 pub(crate) const REFRESH_LIFETIME: Duration = Duration::from_hours(24 * 30);
 
+/// Time in which a client may use a refresh token again: the answer to its first use may be lost, and two windows of an application may renew
+/// their access at the same time. A thief has no more from it than from a first use.
+pub(crate) const REFRESH_GRACE: Duration = Duration::from_secs(10);
+
 /// Characters of a verifier (RFC 7636).
 const VERIFIER_LENGTH: std::ops::RangeInclusive<usize> = 43..=128;
 /// Characters of a challenge: a digest in base64.
@@ -58,12 +62,12 @@ pub struct AuthorizationTerms {
 }
 
 /// A client's request to renew its access.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Refresh<'a> {
     pub refresh_token: &'a str,
     pub client_id: &'a str,
     /// `None` when the client does not repeat it.
-    pub resource: Option<&'a str>,
+    pub resource: Option<String>,
 }
 
 /// New tokens of a client.

@@ -9,7 +9,7 @@ use super::credentials::Credentials;
 use super::organization::{NamedOrganization, OrganizationSource};
 use super::resource::{ResourceKind, ResourceRef};
 use crate::extract;
-use crate::public_url::PublicBase;
+use crate::public_url::{PublicBase, canonical};
 
 /// Credentials, organisation and resource of a request, not yet checked. They are checked when the request begins and
 /// again while its body arrives.
@@ -44,7 +44,7 @@ impl AuthRequest {
         let in_path = extract::parameter(parts, &(), "organization").await.ok();
         let organization = NamedOrganization::new(source, in_path, &parts.headers);
         let url = public.and_then(|public| public.of(&parts.headers));
-        let url = url.map(|base| format!("{base}{}", parts.uri.path().trim_end_matches('/')));
+        let url = url.map(|base| canonical(&format!("{base}{}", parts.uri.path())));
         Self { credentials, organization, resource: ResourceRef::read(parts, kind).await, url }
     }
 

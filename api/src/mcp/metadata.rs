@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 use crate::oauth::SCOPE;
 use crate::public_url::PublicBase;
 
-/// Describes the resource at a path below the well-known one. Whether there is such a gateway is not told.
+/// Describes the resource at a path below the well-known one, under the URL that the client wrote: clients refuse a description of another
+/// resource (RFC 9728, section 3.3). Whether there is such a gateway is not told.
 pub(crate) fn protected_resource(public: &PublicBase, headers: &HeaderMap, path: &str) -> Option<Value> {
-    let base = public.of(headers)?;
+    let (base, written) = (public.of(headers)?, public.as_written(headers)?);
     Some(json!({
-        "resource": format!("{base}/{path}"),
+        "resource": format!("{written}/{path}"),
         "authorization_servers": [base],
         "scopes_supported": [SCOPE],
         "bearer_methods_supported": ["header"],

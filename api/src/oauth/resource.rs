@@ -2,6 +2,8 @@
 
 use registry::{AgentReference, OrganizationId};
 
+use crate::public_url::canonical;
+
 /// The URL of an MCP endpoint of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GatewayUrl {
@@ -11,13 +13,13 @@ pub(crate) struct GatewayUrl {
 }
 
 impl GatewayUrl {
-    /// Parses a URL below the base of this server. Whether there is such a gateway is not checked.
+    /// Parses a URL below the base of this server, in any spelling of its host. Whether there is such a gateway is not checked.
     pub(crate) fn parse(text: &str, base: &str) -> Option<Self> {
-        let url = text.trim_end_matches('/');
+        let url = canonical(text);
         let segments: Vec<&str> = url.strip_prefix(base)?.split('/').collect();
         let ["", "v1", organization, "mcp", agent] = segments[..] else { return None };
         let (organization, agent) = (OrganizationId::parse(organization).ok()?, AgentReference::parse(agent).ok()?);
-        Some(Self { url: url.to_owned(), organization, agent })
+        Some(Self { url, organization, agent })
     }
 }
 
@@ -31,6 +33,11 @@ mod tests {
         let parsed = GatewayUrl::parse("https://tools.example.com/v1/acme/mcp/team-tools/", base).unwrap();
         assert_eq!(parsed.url, "https://tools.example.com/v1/acme/mcp/team-tools");
         assert_eq!((parsed.organization.as_str(), parsed.agent.as_str()), ("acme", "team-tools"));
+        for spelling in
+            ["HTTPS://Tools.Example.COM/v1/acme/mcp/team-tools", "https://tools.example.com:443/v1/acme/mcp/team-tools"]
+        {
+            assert_eq!(GatewayUrl::parse(spelling, base), Some(parsed.clone()), "{spelling}");
+        }
         for text in [
             "https://tools.example.com",
             "https://tools.example.com/v1/acme/tool",

@@ -37,7 +37,7 @@ impl Allowed {
 
     async fn refresh(&self, issued: &IssuedAccess) -> Option<IssuedAccess> {
         let refresh_token = issued.refresh_token.expose();
-        let refresh = Refresh { refresh_token, client_id: CLIENT, resource: Some(RESOURCE) };
+        let refresh = Refresh { refresh_token, client_id: CLIENT, resource: Some(RESOURCE.to_owned()) };
         self.world.store.refresh_access(refresh).await.unwrap()
     }
 
@@ -148,6 +148,7 @@ async fn a_refresh_token_is_used_once_and_lasts_for_thirty_days() {
     assert!(allowed.is_accepted(&second).await && allowed.is_accepted(&first).await);
     let foreign = Refresh { refresh_token: second.refresh_token.expose(), client_id: "other", resource: None };
     assert!(allowed.world.store.refresh_access(foreign).await.unwrap().is_none());
+    allowed.world.clock.advance(Duration::from_secs(10));
     assert!(allowed.refresh(&first).await.is_none(), "used");
     assert!(!allowed.is_accepted(&second).await, "the reuse ends all tokens");
     assert!(allowed.refresh(&second).await.is_none());
@@ -156,6 +157,29 @@ async fn a_refresh_token_is_used_once_and_lasts_for_thirty_days() {
     let issued = allowed.exchange().await.unwrap();
     allowed.world.clock.advance(Duration::from_hours(30 * 24));
     assert!(allowed.refresh(&issued).await.is_none(), "thirty days later");
+}
+
+#[tokio::test]
+async fn a_client_may_use_a_refresh_token_again_for_ten_seconds() {
+    let allowed = Allowed::new().await;
+    let first = allowed.exchange().await.unwrap();
+    let (one, other) = tokio::join!(allowed.refresh(&first), allowed.refresh(&first));
+    let (one, other) = (one.expect("the first use"), other.expect("one at the same time"));
+    allowed.world.clock.advance(Duration::from_millis(9_999));
+    let lost = allowed.refresh(&first).await.expect("a lost answer");
+    for issued in [&one, &other, &lost] {
+        assert!(allowed.is_accepted(issued).await && allowed.refresh(issued).await.is_some());
+    }
+    let foreign = Refresh { refresh_token: first.refresh_token.expose(), client_id: "other", resource: None };
+    assert!(allowed.world.store.refresh_access(foreign).await.unwrap().is_none());
+    assert!(!allowed.is_accepted(&lost).await, "another client that knows a used token ends the authorisation");
+
+    let allowed = Allowed::new().await;
+    let first = allowed.exchange().await.unwrap();
+    let second = allowed.refresh(&first).await.unwrap();
+    allowed.world.clock.advance(Duration::from_secs(10));
+    assert!(allowed.refresh(&first).await.is_none(), "ten seconds later");
+    assert!(!allowed.is_accepted(&second).await);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::application::{Application, Tokens, listed};
+use super::application::{Application, Tokens, listed, parameter, with};
 use crate::harness::Team;
 use crate::mcp::client::Gateway;
 
@@ -77,4 +77,57 @@ fn an_agent_with_the_slug_that_another_one_had_does_not_accept_its_tokens() {
     let third = Gateway::new(&team, "tools", &[]);
     assert_eq!(listed(&third, &own.access).status, 401);
     assert_eq!(application.token(&application.renewal(&own.refresh)).status, 400, "it ended with its agent");
+}
+
+/// Clients compare the URL of the resource with theirs. All spellings of a URL mean one endpoint.
+#[test]
+fn a_resource_is_named_as_the_client_wrote_it() {
+    let application = Application::new();
+    let team = Team::on(&application.server);
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let port = team.server.url.rsplit(':').next().expect("a port");
+    for (host, path) in [
+        (format!("127.0.0.1:{port}"), format!("{}/", gateway.path())),
+        (format!("LocalHost:{port}"), gateway.path()),
+        (format!("LocalHost:{port}"), format!("{}/", gateway.path())),
+    ] {
+        let request = team.server.request("POST", &path).header("host", &host).header("accept", "*/*");
+        let refused = gateway.modern(request, "tools/list", json!({})).send_message();
+        let challenge = refused.headers["www-authenticate"].to_str().expect("text");
+        let described = format!("/.well-known/oauth-protected-resource{path}");
+        assert!(challenge.contains(&format!("resource_metadata=\"http://{host}{described}\"")), "{challenge}");
+        let described = team.server.request("GET", &described).header("host", &host).send_message().json();
+        assert_eq!(described["resource"], format!("http://{host}{path}"));
+        let issuer = format!("http://{}", host.to_ascii_lowercase());
+        assert_eq!(described["authorization_servers"], json!([issuer]));
+    }
+    let spelling = format!("HTTP://127.0.0.1:{port}{}/", gateway.path());
+    let allowed = application.allow(&with(&application.request(&gateway), "resource", &spelling), &team);
+    let code = parameter(&allowed, "code").unwrap_or_else(|| panic!("{allowed}"));
+    let exchange = with(&application.exchange(&gateway, &code), "resource", &spelling);
+    let tokens = Tokens::of(&application.token(&exchange).expect(200));
+    assert_eq!(listed(&gateway, &tokens.access).status, 200);
+    let renewal = with(&application.renewal(&tokens.refresh), "resource", &spelling);
+    let renewed = Tokens::of(&application.token(&renewal).expect(200));
+    let slash = team.server.request("POST", &format!("{}/", gateway.path())).bearer(&renewed.access);
+    let slash = gateway.modern(slash.header("accept", "*/*"), "tools/list", json!({})).send_message();
+    assert_eq!(slash.status, 200, "{slash}");
+}
+
+/// The host of a request is that of the public URL, or one that a proxy wrote.
+#[test]
+fn behind_a_proxy_the_public_url_is_named() {
+    let application = Application::at(&["--public-url=https://tools.example.com"]);
+    let team = Team::on(&application.server);
+    let gateway = Gateway::new(&team, "tools", &[]);
+    for (host, named) in [
+        ("tools.example.com", "https://tools.example.com"),
+        ("Tools.Example.com:443", "https://Tools.Example.com:443"),
+        ("127.0.0.1:1", "https://tools.example.com"),
+    ] {
+        let path = format!("/.well-known/oauth-protected-resource{}", gateway.path());
+        let described = team.server.request("GET", &path).header("host", host).send_message().json();
+        assert_eq!(described["resource"], format!("{named}{}", gateway.path()), "{host}");
+        assert_eq!(described["authorization_servers"], json!(["https://tools.example.com"]), "{host}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Exchanges of codes and refresh tokens that are refused.
 
 use super::application::{Application, Tokens, listed, resource, with};
-use crate::harness::{Answer, Team};
+use crate::harness::{Answer, Team, change_database};
 use crate::mcp::client::Gateway;
 
 fn refused(answer: &Answer, error: &str, what: &str) {
@@ -54,6 +54,8 @@ fn refresh_tokens_are_used_once_and_revoked_with_their_authorisation() {
     refused(&application.token(&with(&renewal, "refresh_token", &first.access)), "invalid_grant", "an access token");
     let second = Tokens::of(&application.token(&renewal).expect(200));
     assert_eq!(listed(&gateway, &second.access).status, 200);
+    let uses = "UPDATE oauth_tokens SET used_at = used_at - 10000 WHERE used_at IS NOT NULL";
+    change_database(application.server.data(), &[uses]);
     refused(&application.token(&renewal), "invalid_grant", "the second use");
     assert_eq!(listed(&gateway, &second.access).status, 401);
     refused(&application.token(&application.renewal(&second.refresh)), "invalid_grant", "ended");
@@ -69,4 +71,25 @@ fn refresh_tokens_are_used_once_and_revoked_with_their_authorisation() {
     application.revoke("no token", &application.client_id);
     let missing = team.server.request("POST", "/oauth/revoke").form(&Vec::new()).send();
     refused(&missing, "invalid_request", "a missing token");
+}
+
+#[test]
+fn two_refreshes_at_once_and_a_lost_answer_do_not_end_an_authorisation() {
+    let application = Application::new();
+    let team = Team::on(&application.server);
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let renewal = application.renewal(&application.signed_in(&gateway).refresh);
+    let server = &application.server;
+    let renewed: Vec<_> = std::thread::scope(|scope| {
+        let send = || server.request("POST", "/oauth/token").form(&renewal).send();
+        let sent: Vec<_> = (0..2).map(|_| scope.spawn(send)).collect();
+        sent.into_iter().map(|answer| Tokens::of(&answer.join().expect("an answer").expect(200))).collect()
+    });
+    let again = Tokens::of(&application.token(&renewal).expect(200));
+    for tokens in renewed.iter().chain([&again]) {
+        assert_eq!(listed(&gateway, &tokens.access).status, 200);
+        application.token(&application.renewal(&tokens.refresh)).expect(200);
+    }
+    refused(&application.token(&with(&renewal, "client_id", "https://other.example/c")), "invalid_grant", "client");
+    assert_eq!(listed(&gateway, &again.access).status, 401, "a used token that another client knows is stolen");
 }

@@ -21,8 +21,7 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(State(public): State<PublicBase>, request: Request) -> Result<Response, Error> {
     let path = request.uri().path().strip_prefix(PREFIX).filter(|path| is_endpoint(path)).ok_or(Error::NotFound)?;
-    let described =
-        protected_resource(&public, request.headers(), path.trim_end_matches('/')).ok_or(Error::NotFound)?;
+    let described = protected_resource(&public, request.headers(), path).ok_or(Error::NotFound)?;
     Ok(Json(described).into_response())
 }
 

@@ -10,6 +10,7 @@ use super::fields;
 use crate::error::Error;
 use crate::oauth::{OauthError, Parameters, SCOPE};
 use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+use crate::public_url::canonical;
 use crate::wire::{OauthTokens, SecretText};
 
 const FIELDS: [(&str, &str); 7] = [
@@ -29,7 +30,8 @@ pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("create-oauth-token", Tag::SignIn, "Exchange a code or a refresh token")
         .description(
             "The token endpoint of OAuth 2.1, for public clients. A code is used once, within 60 seconds. Each use of a \
-            refresh token returns the next one. A second use of a code or a refresh token ends the authorisation.",
+            refresh token returns the next one. A second use of a code ends the authorisation, and so does one of a refresh token, \
+            unless the same client uses it again within ten seconds: an answer may be lost, and two requests may meet.",
         )
         .form(schema)
         .returns::<OauthTokens>(200, "The tokens.", example)
@@ -64,21 +66,20 @@ enum Grant<'a> {
 impl<'a> Grant<'a> {
     fn read(parameters: &'a Parameters) -> Result<Self, OauthError> {
         let client_id = || parameters.required("client_id");
-        let resource = |text: &'a str| text.trim_end_matches('/');
         match parameters.required("grant_type")? {
             "authorization_code" => {
                 let challenge = PkceChallenge::of_verifier(parameters.required("code_verifier")?);
                 let terms = AuthorizationTerms {
                     client_id: client_id()?.to_owned(),
                     redirect_uri: parameters.optional("redirect_uri")?.map(str::to_owned),
-                    resource: resource(parameters.required("resource")?).to_owned(),
+                    resource: canonical(parameters.required("resource")?),
                     challenge: challenge.ok_or_else(OauthError::invalid_grant)?,
                 };
                 Ok(Self::Code { code: parameters.required("code")?, terms })
             }
             "refresh_token" => {
                 let refresh_token = parameters.required("refresh_token")?;
-                let resource = parameters.optional("resource")?.map(resource);
+                let resource = parameters.optional("resource")?.map(canonical);
                 Ok(Self::Refresh(Refresh { refresh_token, client_id: client_id()?, resource }))
             }
             _ => Err(OauthError::new(

@@ -1,13 +1,13 @@
 //! Authorisations of OAuth clients: a code, its exchange for tokens, and their renewal.
 //!
-//! When a code or a refresh token is used a second time, one of both uses was by a thief. The authorisation with all of its tokens
-//! is deleted then.
+//! When a code is used a second time, or a refresh token some seconds after its first use, one of both uses was by a thief. The
+//! authorisation with all of its tokens is deleted then.
 
 use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
 use super::row::{get, timestamp, timestamp_option};
 use crate::error::Result;
 use crate::ids::AgentId;
-use crate::oauth::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Refresh};
+use crate::oauth::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, REFRESH_GRACE, Refresh};
 use crate::principal::Principal;
 use crate::random;
 use crate::store::changes::{Change, ChangeKind};
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// Exchanges a refresh token for new tokens. `None` unless it is valid. A refresh token that was used before ends the
-    /// authorisation.
+    /// authorisation, unless its client uses it again within [`REFRESH_GRACE`].
     pub async fn refresh_access(&self, refresh: Refresh<'_>) -> Result<Option<IssuedAccess>> {
         if !OauthSecret::Refresh.is(refresh.refresh_token) {
             return Ok(None);
@@ -113,25 +113,28 @@ impl Store {
         let (hash, now) = (oauth_hash(&self.0.keys, refresh.refresh_token), self.0.clock.now());
         let tokens = new_tokens(&self.0.keys, now);
         let issued = tokens.issued.clone();
-        let (client, resource) = (refresh.client_id.to_owned(), refresh.resource.map(str::to_owned));
+        let (client, resource) = (refresh.client_id.to_owned(), refresh.resource);
         let renewed = self.write(move |connection| {
             Box::pin(async move {
                 let query = Query::new(FIND_REFRESH).bind(hash.to_vec()).bind(now.as_milliseconds());
                 let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(false) };
                 let id: String = get(&row, "grant_id")?;
-                if timestamp_option(&row, "used_at")?.is_some() {
-                    return end(connection, &id).await;
-                }
                 let is_same = get::<&str>(&row, "client_id")? == client
                     && resource.is_none_or(|resource| get::<&str>(&row, "resource").is_ok_and(|its| its == resource));
+                let used_at = timestamp_option(&row, "used_at")?;
+                let is_late = used_at.is_some_and(|used_at| used_at.after(REFRESH_GRACE) <= now);
+                if is_late || used_at.is_some() && !is_same {
+                    return end(connection, &id).await;
+                }
                 if timestamp(&row, "refresh_ends_at")? <= now || !is_same {
                     return Ok(false);
                 }
                 let used = Query::new(USE_REFRESH).bind(hash.to_vec()).bind(now.as_milliseconds());
-                match used.execute(&mut *connection).await? {
-                    0 => end(connection, &id).await,
-                    _ => insert_tokens(connection, &id, &tokens).await.map(|()| true),
+                // Another server may use it at the same time, and may end the authorisation.
+                if used_at.is_none() && used.execute(&mut *connection).await? == 0 && !exists(connection, &id).await? {
+                    return Ok(false);
                 }
+                insert_tokens(connection, &id, &tokens).await.map(|()| true)
             })
         });
         Ok(renewed.await?.then_some(issued))
@@ -179,6 +182,12 @@ impl Store {
         })
         .await
     }
+}
+
+/// Whether an authorisation has not ended.
+async fn exists(connection: &mut Connection, id: &str) -> Result<bool> {
+    let query = Query::new("SELECT grant_id FROM oauth_grants WHERE grant_id = $1").bind(id);
+    Ok(query.fetch_optional(&mut *connection).await?.is_some())
 }
 
 /// Ends an authorisation of which a secret was used twice. Returns that no tokens were issued.
