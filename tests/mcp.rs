@@ -12,6 +12,7 @@ mod prompts;
 mod question_languages;
 pub mod questions;
 mod resources;
+mod schema_roots;
 mod session_bounds;
 mod session_questions;
 pub mod sessions;

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::mcp::rendered;
-use strict::is_strict;
+use strict::{StrictDialect, is_strict};
 
 /// Bytes of the definitions of one page, as of a page of the history.
 const PAGE_BYTES_MAX: usize = 8 << 20;
@@ -97,19 +97,19 @@ fn render_definition(tool: &ListedTool, format: ToolFormat) -> Value {
             function
         }
         ToolFormat::Anthropic => {
-            let schema = tool.input_schema();
-            let strict = is_strict(&schema);
+            let schema = tool.model_input_schema();
+            let strict = is_strict(&schema, StrictDialect::Anthropic);
             json!({"name": tool.name, "description": tool.description(), "input_schema": schema, "strict": strict})
         }
         ToolFormat::Gemini => json!({
-            "name": tool.name, "description": tool.description(), "parametersJsonSchema": tool.input_schema(),
+            "name": tool.name, "description": tool.description(), "parametersJsonSchema": tool.model_input_schema(),
         }),
     }
 }
 
 /// A function of OpenAI. It is strict where the schema allows that.
 fn function(tool: &ListedTool) -> Value {
-    let schema = tool.input_schema();
-    let strict = is_strict(&schema);
+    let schema = tool.model_input_schema();
+    let strict = is_strict(&schema, StrictDialect::OpenAi);
     json!({"name": tool.name, "description": tool.description(), "parameters": schema, "strict": strict})
 }

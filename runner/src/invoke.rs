@@ -49,7 +49,7 @@ pub use agent_runs::{
     INPUT_UNAVAILABLE, MILESTONE_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, RunFailure, SingleCall, StuckAction,
     is_control_tool,
 };
-pub use catalogue::{Catalogue, ListedSource, ListedTool};
+pub use catalogue::{Catalogue, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS};
 pub(crate) use catalogue_cache::CATALOGUES;
 pub(crate) use compiled_rules::COMPILED_RULES;
 pub use invoker::{Invoker, Storage};

@@ -9,6 +9,7 @@ mod bindings;
 mod caches;
 mod call;
 mod child_end;
+mod client_schema;
 mod code_cache;
 mod code_store;
 mod compile;
@@ -67,6 +68,7 @@ pub use call::{
     ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
 };
 pub use child_end::{CPU_SECONDS_GRACE, ChildEnd};
+pub use client_schema::{describes_objects, names_object_type};
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};
 pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
@@ -83,9 +85,9 @@ pub use intervention_rules::check_intervention_rule;
 pub use invoke::{
     AGENT_RUNS, AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
     HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, Invoker, LastRuns, ListedSource, ListedTool,
-    MILESTONE_CHARACTERS_MAX, NATIVE_OUTPUT_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, Refusal, Replay,
-    ReplayReport, ReplayResult, ReplayTarget, RunFailure, SingleCall, Storage, StuckAction, TurnCall, is_control_tool,
-    search_tools,
+    MILESTONE_CHARACTERS_MAX, NATIVE_OUTPUT_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, RUN_TOOL, Refusal,
+    Replay, ReplayReport, ReplayResult, ReplayTarget, RunFailure, SEARCH_TOOLS, SingleCall, Storage, StuckAction,
+    TurnCall, is_control_tool, search_tools,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;

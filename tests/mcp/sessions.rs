@@ -90,5 +90,38 @@ fn an_ended_session_is_unknown() {
     let session = Session::begin(&gateway);
     let ended = session.request("DELETE").send_message();
     assert_eq!(ended.status, 204, "{ended}");
-    assert_eq!(session.send("tools/list", json!({})).status, 404);
+    let unknown = session.send("tools/list", json!({}));
+    assert_eq!(unknown.status, 404, "{unknown}");
+    let error = unknown.json();
+    assert_eq!((&error["jsonrpc"], &error["id"], &error["error"]["code"]), (&json!("2.0"), &json!(1), &json!(-32600)));
+    assert!(error["error"]["message"].as_str().is_some_and(|text| text.contains("initialize")), "{error}");
+    for method in ["GET", "DELETE"] {
+        let unknown = session.request(method).send_message();
+        assert_eq!((unknown.status, &unknown.json()["jsonrpc"]), (404, &json!("2.0")), "{method}: {unknown}");
+    }
+    let missing = Gateway { team: &team, slug: "missing".to_owned(), id: String::new() };
+    let unknown = missing.modern(missing.request("POST"), "tools/list", json!({})).send_message();
+    assert_eq!((unknown.status, &unknown.json()["error"]["data"]["type"]), (404, &json!("not_found")), "{unknown}");
+}
+
+/// Clients send `initialize` with the id of the session that they had.
+#[test]
+fn a_session_begins_whatever_session_was_there_before() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let (ended, open) = (Session::begin(&gateway), Session::begin(&gateway));
+    assert_eq!(ended.request("DELETE").send_message().status, 204);
+    for old in [ended.id.as_str(), open.id.as_str(), "of-another-server"] {
+        let params =
+            json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}});
+        let body = json!({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": params});
+        let begun = gateway.request("POST").header("mcp-session-id", old).json(&body).send_message();
+        assert_eq!((begun.status, &message(&begun)["id"]), (200, &json!(9)), "{old}: {begun}");
+        let id = begun.headers["mcp-session-id"].to_str().expect("an id");
+        assert_ne!(id, old);
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let listed = gateway.request("POST").header("mcp-session-id", id).json(&list).send_message();
+        assert!(message(&listed)["result"]["tools"].is_array(), "{listed}");
+    }
+    assert_eq!(open.send("ping", json!({})).status, 200, "the other session goes on");
 }

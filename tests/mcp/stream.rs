@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::client::{Gateway, LEGACY, MODERN};
 use super::sessions::Session;
+use crate::harness::{Team, input};
 
 /// Time for a message to arrive.
 const WAIT: Duration = Duration::from_secs(30);
@@ -78,4 +79,29 @@ impl Stream {
             }
         }
     }
+}
+
+/// nginx, and proxies like it, collect a response before they pass it on, unless a header says otherwise.
+#[test]
+fn proxies_are_told_not_to_buffer_streams() {
+    let team = Team::new();
+    let tool = team.tool("steps").body("return 1").published();
+    let gateway = Gateway::new(&team, "tools", &["steps"]);
+    let session = Session::begin(&gateway);
+    let path = |operation: &str| format!("/v1/{}/tool/{}/{operation}", team.organization, tool.id());
+    let post = |operation: &str, body: &Value| {
+        let request = team.server.request("POST", &path(operation)).bearer(&team.token);
+        request.header("accept", "text/event-stream").json(body).send_message()
+    };
+    let run = json!({"inputs": [input(&json!({}))]});
+    let call = json!({"name": "steps", "arguments": {}, "_meta": {"progressToken": 1}});
+    for (what, answer) in
+        [("a run", post("version/1.0.0/invoke", &run)), ("a call in a session", session.send("tools/call", call))]
+    {
+        let kind = answer.headers["content-type"].to_str().expect("text").to_owned();
+        let told = answer.headers.get("x-accel-buffering").and_then(|value| value.to_str().ok());
+        assert!(kind.starts_with("text/event-stream") && told == Some("no"), "{what}: {answer}");
+    }
+    let plain = team.server.request("GET", &format!("/v1/{}/tool", team.organization)).bearer(&team.token).send();
+    assert!(!plain.headers.contains_key("x-accel-buffering"), "{plain}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Gateway, MODERN, message, meta};
+use super::client::{Gateway, LEGACY, MODERN, message, meta};
 use super::sessions::Session;
 use crate::harness::{Answer, Team};
 
@@ -64,6 +64,9 @@ fn arguments_have_one_meaning_as_over_http() {
         let error = refused(&sent(&payment(arguments)), 400, -32700);
         assert!(error["message"].as_str().is_some_and(|text| text.contains(told)), "{error}");
     }
+    let capitals = gateway.request("POST").header("mcp-protocol-version", MODERN).header("mcp-method", "tools/call");
+    let capitals = capitals.header("mcp-name", "pay").header("content-type", "Application/JSON;charset=utf-8");
+    refused(&capitals.body(payment(r#"{"amount": 1, "amount": 1000}"#)).send_message(), 400, -32700);
     let paid = message(&sent(&payment(r#"{"amount": 18446744073709551615}"#)));
     assert_eq!(paid["result"]["content"][0]["text"], "18446744073709551615", "{paid}");
 
@@ -137,7 +140,7 @@ fn every_refusal_is_an_error_of_json_rpc() {
     let post = || gateway.request("POST").header("mcp-protocol-version", MODERN);
     let json = |method: &str| gateway.accepting("application/json", &team, method);
     for (case, request, status, text) in [
-        ("only JSON", json("POST").json(&json!({})), 406, "Client must accept both"),
+        ("no JSON", gateway.accepting("text/html", &team, "POST").json(&json!({})), 406, "Client must accept both"),
         ("a form", post().header("content-type", "text/plain").body("{}".to_owned()), 415, "must be application/json"),
         ("no session", gateway.request("DELETE"), 400, "Session ID is required"),
         ("no stream", json("GET"), 406, "must accept text/event-stream"),
@@ -154,9 +157,114 @@ fn every_refusal_is_an_error_of_json_rpc() {
 fn a_client_that_accepts_anything_is_answered() {
     let team = Team::new();
     let gateway = Gateway::new(&team, "tools", &[]);
-    let request = gateway.accepting("*/*", &team, "POST");
+    for accept in ["*/*", "application/json", "application/json;q=0.9, */*;q=0.1", "application/*"] {
+        let request = gateway.accepting(accept, &team, "POST");
+        let answer = gateway.modern(request, "tools/list", json!({})).send_message();
+        assert_eq!(answer.status, 200, "{accept}: {answer}");
+    }
+    let request = team.server.request("POST", &gateway.path()).bearer(&team.token);
     let answer = gateway.modern(request, "tools/list", json!({})).send_message();
-    assert_eq!(answer.status, 200, "{answer}");
+    assert_eq!(answer.status, 200, "without the header: {answer}");
+}
+
+#[test]
+fn a_client_that_accepts_json_alone_gets_no_streams() {
+    let team = Team::new();
+    let steps = "await send_status_event('half', progress=1.0)\nreturn 'done'";
+    team.tool("steps").body(steps).published();
+    let gateway = Gateway::new(&team, "tools", &["steps"]);
+    let json = || gateway.accepting("application/json", &team, "POST");
+    let call = json!({"name": "steps", "arguments": {}, "_meta": {"progressToken": 7}});
+    let called = gateway.modern(json(), "tools/call", call).send_message();
+    assert!(called.is_json() && called.json()["result"]["content"][0]["text"] == "done", "{called}");
+    let listen = json!({"notifications": {"toolsListChanged": true}});
+    let listened = gateway.modern(json(), "subscriptions/listen", listen).send_message();
+    assert_eq!(listened.status, 406, "a stream is no object: {listened}");
+
+    let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "curl", "version": "1"}});
+    let first = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let begun = json().json(&first).send_message();
+    assert!(begun.is_json() && begun.json()["result"]["protocolVersion"] == LEGACY, "{begun}");
+    let session = begun.headers["mcp-session-id"].to_str().expect("an id").to_owned();
+    let send = |body: &Value| json().header("mcp-session-id", &session).json(body).send_message();
+    assert_eq!(send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).status, 202);
+    let params = json!({"name": "steps", "arguments": {}, "_meta": {"progressToken": "a"}});
+    let called = send(&json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}));
+    assert!(called.is_json() && called.json()["id"] == 5, "{called}");
+    assert_eq!(called.json()["result"]["content"][0]["text"], "done", "{called}");
+}
+
+/// Wrong parameters are no missing method: each names its place, in both eras of the protocol.
+#[test]
+fn wrong_parameters_are_refused_with_their_places() {
+    let team = Team::new();
+    let gateway = payer(&team);
+    let session = Session::begin(&gateway);
+    for (method, params, place) in [
+        ("tools/call", json!({"name": "pay", "arguments": []}), "params/arguments"),
+        ("tools/call", json!({"name": "pay", "arguments": "x"}), "params/arguments"),
+        ("tools/call", json!({"arguments": {}}), "params/name"),
+        ("tools/call", json!({"name": 5}), "params/name"),
+        ("resources/read", json!({}), "params/uri"),
+        ("resources/read", json!({"uri": 1}), "params/uri"),
+        ("resources/subscribe", json!({}), "params/uri"),
+        ("resources/unsubscribe", json!({"uri": []}), "params/uri"),
+        ("prompts/get", json!({"arguments": {}}), "params/name"),
+        ("prompts/get", json!({"name": "a", "arguments": []}), "params/arguments"),
+        ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": "a"}}), "params/argument"),
+        ("completion/complete", json!({"argument": {"name": "a", "value": "b"}}), "params/ref"),
+        ("logging/setLevel", json!({"level": "loud"}), "params/level"),
+        ("tools/list", json!({"cursor": 1}), "params/cursor"),
+        ("prompts/list", json!({"cursor": {}}), "params/cursor"),
+        ("tasks/get", json!({}), "params/taskId"),
+        ("skills/get", json!({"uri": null}), "params/uri"),
+        ("tools/call", json!({"name": "pay", "_meta": {"progressToken": []}}), "params/_meta/progressToken"),
+    ] {
+        for answer in [
+            gateway.modern(gateway.request("POST"), method, params.clone()).send_message(),
+            session.send(method, params.clone()),
+        ] {
+            let error = refused(&answer, 200, -32602);
+            let message = error["message"].as_str().expect("a text");
+            assert!(message.starts_with(&format!("{place}: ")), "{method} {params}: {error}");
+            assert_eq!((&error["data"]["field"], &error["data"]["type"]), (&json!(place), &json!("parameter_invalid")));
+            assert!(message_id(&answer).is_u64(), "{answer}");
+        }
+    }
+    for params in [json!([]), json!("x"), json!(1)] {
+        let error = refused(&session.send("tools/list", params.clone()), 200, -32602);
+        assert_eq!(error["message"], "params: should be an object", "{params}");
+    }
+    let unknown = refused(&session.send("no/such", json!([])), 200, -32601);
+    assert!(unknown["message"].is_string());
+}
+
+fn message_id(answer: &Answer) -> Value {
+    message(answer)["id"].clone()
+}
+
+#[test]
+fn requests_that_are_none_are_refused_and_not_ignored() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let session = Session::begin(&gateway);
+    let send = |body: &Value| session.request("POST").json(body).send_message();
+    for (body, id, text) in [
+        (json!({"jsonrpc": "2.0", "id": null, "method": "tools/list"}), Value::Null, "id: should be"),
+        (json!({"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}), Value::Null, "id: should be"),
+        (json!({"jsonrpc": "2.0", "id": [1], "method": "tools/list"}), Value::Null, "id: should be"),
+        (json!({"jsonrpc": "2.0", "id": u64::MAX, "method": "tools/list"}), Value::Null, "id: should be"),
+        (json!({"id": 4, "method": "tools/list"}), json!(4), "jsonrpc: should be"),
+        (json!({"jsonrpc": "1.0", "id": "a", "method": "tools/list"}), json!("a"), "jsonrpc: should be"),
+        (json!({"jsonrpc": "2.0", "id": 4, "method": 7}), json!(4), "method: should be"),
+        (json!({"jsonrpc": "2.0", "id": 4}), json!(4), "The body is not a JSON-RPC 2.0 message"),
+        (json!([{"jsonrpc": "2.0", "id": 4, "method": "ping"}]), Value::Null, "Batches are not supported"),
+    ] {
+        let answer = send(&body);
+        let error = refused(&answer, 400, -32600);
+        assert!(error["message"].as_str().is_some_and(|told| told.starts_with(text)), "{body}: {error}");
+        assert_eq!(message_id(&answer), id, "{body}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::abilities::{kinds, missing};
 use super::dialogue::{Dialogues, Open, Returned, bounded};
 use super::events::EventRelay;
-use super::listing::{COMPONENT, is_of_object};
+use super::listing::COMPONENT;
 use super::request_state::BoundCall;
 use super::result::{OutputForm, of_failure, of_refusal, of_run};
 use super::scope::Scope;
@@ -262,7 +262,7 @@ pub(super) fn output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
         ListedSource::Native(tool) if tool.has_envelope() => return OutputForm::Envelope,
         ListedSource::Native(_) => true,
-        ListedSource::Published { .. } => listed.output_schema().is_some_and(|schema| is_of_object(&schema)),
+        ListedSource::Published { .. } => listed.output_schema().is_some(),
     };
     if is_described { OutputForm::Described } else { OutputForm::Free }
 }

@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::transport_refusal::not_found_in_json_rpc;
 use crate::error::RefusalCode;
 use crate::oauth::SCOPE;
 use crate::public_url::PublicBase;
@@ -14,16 +15,18 @@ use crate::public_url::PublicBase;
 /// The beginning of the path of a description. The path of the resource follows.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// Names the description of the resource in a response with the status 401, and in one with 403 for a missing permission.
+/// Names the description of the resource in a response with the status 401, and in one with 403 for a missing permission. Gives one with
+/// 404 the form of the protocol.
 pub(crate) async fn with_challenge(State(public): State<PublicBase>, request: Request, next: Next) -> Response {
-    let path = request.uri().path().trim_end_matches('/').to_owned();
-    let base = public.of(request.headers());
+    let path = request.uri().path().to_owned();
+    let base = public.as_written(request.headers());
     let has_credentials = request.headers().contains_key(AUTHORIZATION);
     let mut response = next.run(request).await;
     let error = match response.status() {
         StatusCode::UNAUTHORIZED if has_credentials => r#", error="invalid_token""#,
         StatusCode::UNAUTHORIZED => "",
         StatusCode::FORBIDDEN if is_permission_missing(&response) => r#", error="insufficient_scope""#,
+        StatusCode::NOT_FOUND => return not_found_in_json_rpc(response),
         _ => return response,
     };
     let Some(base) = base else { return response };

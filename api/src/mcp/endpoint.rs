@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
@@ -16,17 +17,18 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::accept::{Accepted, without_stream};
 use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::accepting;
 use super::introduction::{Introduction, SharedIntroductions};
 use super::looks::Looks;
-use super::message::{MessageRefused, check_message};
+use super::message::{MessageRefused, check_message, check_parameters, id_of, method_of};
 use super::plain_call::PlainCalls;
 use super::resource_watch::WatchedResources;
 use super::scope::Scope;
-use super::sessions::{SESSION, Sessions};
-use super::{accept, transport_refusal};
+use super::sessions::{INITIALIZE, SESSION, Sessions};
+use super::transport_refusal;
 use crate::auth::Rights;
 use crate::caller_names;
 use crate::error::Error;
@@ -108,14 +110,21 @@ impl McpEndpoint {
         let CallDepth(depth) = CallDepth::of(request.headers());
         let names = caller_names::read(request.headers())?;
         let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue: None });
-        let session = self.sessions.begin_use(request.headers(), &scope);
-        if request.headers().contains_key(SESSION) && session.is_none() {
-            return Err(Error::NotFound);
+        let (mut parts, body) = request.into_parts();
+        expect_length(&parts.headers)?;
+        let body = Bytes::from(read(body).await?);
+        // A client whose session has ended begins the next one, and may name the one that it had.
+        if parts.headers.contains_key(SESSION) && method_of(&body).is_some_and(|method| method == INITIALIZE) {
+            parts.headers.remove(SESSION);
+        }
+        let session = self.sessions.begin_use(&parts.headers, &scope);
+        if parts.headers.contains_key(SESSION) && session.is_none() {
+            return Ok(transport_refusal::unknown_session(id_of(&body).as_deref()));
         }
         // The stream of a session is open for as long as its client is there, and does not keep the session from its end.
-        let session = session.filter(|_| request.method() != Method::GET);
-        let is_end = request.method() == Method::DELETE;
-        let response = self.answer(request, scope).await?;
+        let session = session.filter(|_| parts.method != Method::GET);
+        let is_end = parts.method == Method::DELETE;
+        let response = self.answer((parts, body), scope).await?;
         match session {
             Some(session) if is_end && response.status().is_success() => {
                 session.forget();
@@ -128,25 +137,27 @@ impl McpEndpoint {
     }
 
     /// Answers a request whose session is that of its user and agent.
-    async fn answer(&self, request: Request, scope: Arc<Scope>) -> Result<Response, Error> {
-        let may_begin = request.method() == Method::POST && may_begin_session(request.headers());
-        let listens = request.headers().get(METHOD).is_some_and(|method| method == LISTEN);
-        let stream_owner = if listens || request.method() == Method::GET { begin_stream(&request)? } else { None };
-        let in_session = request.headers().contains_key(SESSION);
+    async fn answer(&self, (mut parts, body): (Parts, Bytes), scope: Arc<Scope>) -> Result<Response, Error> {
+        let is_post = parts.method == Method::POST;
+        let may_begin = is_post && may_begin_session(&parts.headers);
+        let listens = parts.headers.get(METHOD).is_some_and(|method| method == LISTEN);
+        let stream_owner = if listens || parts.method == Method::GET { begin_stream(&parts)? } else { None };
+        let in_session = parts.headers.contains_key(SESSION);
         let lives_long = may_begin || listens && !in_session;
         let with_tools = self.with_catalogue(&scope).await?;
-        let mut gateway = self.gateway(&with_tools, request.headers());
+        let mut gateway = self.gateway(&with_tools, &parts.headers);
         let scope = if lives_long { scope } else { with_tools };
-        let (mut parts, body) = request.into_parts();
-        accept::complete(&mut parts.headers);
-        expect_length(&parts.headers)?;
-        let body = Bytes::from(read(body).await?);
-        let is_json =
-            parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let wanted = parts.headers.get(ACCEPT).cloned();
+        let accepted = Accepted::read(&mut parts.headers);
+        if let (Accepted::Json, true, Some(wanted)) = (accepted, listens || !is_post, wanted) {
+            // A stream cannot be an object.
+            parts.headers.insert(ACCEPT, wanted);
+        }
+        let is_json = is_json(&parts.headers);
         if may_begin {
             gateway.place = self.sessions.begin(&body, &scope)?;
         }
-        if is_json && let Err(refused) = check_body(body.clone()).await? {
+        if is_json && let Err(refused) = check(&body, check_message).await? {
             return Ok(refused.into_response());
         }
         let schema = |name: &str| gateway.get_tool(name).map(|tool| tool.input_schema);
@@ -154,21 +165,27 @@ impl McpEndpoint {
             drop(body);
             return self.plain_calls.answer(call, (gateway, scope)).await;
         }
+        if is_json && let Err(refused) = check(&body, check_parameters).await? {
+            return Ok(refused.into_response());
+        }
         parts.extensions.insert(scope);
-        let is_batch = body.trim_ascii_start().starts_with(b"[");
+        let (id, is_batch) = (id_of(&body), body.trim_ascii_start().starts_with(b"["));
         let (request, place) = (Request::from_parts(parts, Full::new(body)), gateway.place.clone());
         let response = GATEWAY.scope(gateway, Box::pin(self.service.handle(request))).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return Ok(transport_refusal::unreadable(is_batch));
+            return Ok(transport_refusal::unreadable(is_batch, id.as_deref()));
         }
         match place {
             Some(place) => place.bind(response.headers()),
             None if !in_session && self.sessions.refuse(response.headers()) => {
-                return Ok(transport_refusal::unreadable(is_batch));
+                return Ok(transport_refusal::unreadable(is_batch, id.as_deref()));
             }
             None => {}
         }
-        let mut response = transport_refusal::in_json_rpc(response).await;
+        let mut response = transport_refusal::in_json_rpc(response, id.as_deref()).await;
+        if accepted == Accepted::Json && is_post && response.status().is_success() {
+            response = without_stream(response, id.as_deref()).await;
+        }
         if let Some(owner) = stream_owner.filter(|_| response.status().is_success()) {
             response.extensions_mut().insert(owner);
         }
@@ -201,21 +218,31 @@ impl McpEndpoint {
     }
 }
 
+/// Whether a body is JSON, as the SDK tells: the letters of the type may be capitals.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
 /// Counts a request as a listening stream of its user.
-fn begin_stream(request: &Request) -> Result<Option<StreamOwner>, Error> {
-    request.extensions().get::<StreamAdmission>().map(StreamAdmission::begin).transpose()
+fn begin_stream(parts: &Parts) -> Result<Option<StreamOwner>, Error> {
+    parts.extensions.get::<StreamAdmission>().map(StreamAdmission::begin).transpose()
 }
 
 /// Checks a message, a large one away from the threads that serve requests. Streams and ends of sessions have no message.
-async fn check_body(body: Bytes) -> Result<Result<(), MessageRefused>, Error> {
+async fn check(
+    body: &Bytes,
+    check: fn(&[u8]) -> Result<(), MessageRefused>,
+) -> Result<Result<(), MessageRefused>, Error> {
     if body.is_empty() {
         return Ok(Ok(()));
     }
-    let checked = do_heavy_work(body.len(), move || check_message(&body)).await;
+    let body = body.clone();
+    let checked = do_heavy_work(body.len(), move || check(&body)).await;
     checked.map_err(|error| Error::Internal { detail: error.to_string() })
 }
 
 /// Whether a message may be the first one of a session: it names no session, and no method but `initialize`.
 fn may_begin_session(headers: &HeaderMap) -> bool {
-    !headers.contains_key(SESSION) && headers.get(METHOD).is_none_or(|method| method == "initialize")
+    !headers.contains_key(SESSION) && headers.get(METHOD).is_none_or(|method| method == INITIALIZE)
 }

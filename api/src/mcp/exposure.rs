@@ -5,7 +5,7 @@ use std::sync::Arc;
 use registry::{RawJson, ToolExposure, did_you_mean};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
-use runner::{Catalogue, ListedSource, ListedTool, search_tools};
+use runner::{Catalogue, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS, search_tools};
 use serde_json::{Value, json};
 
 use super::listing::{native, object, rendered};
@@ -14,8 +14,6 @@ use super::tool_call_request::ToolCallRequest;
 /// Bytes of the schemas of one page. They are parsed for the page, which takes some thirty times as much memory.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 
-const SEARCH: &str = "search_tools";
-const RUN: &str = "run_tool";
 /// Bytes of the name of a tool for models.
 const NAME_BYTES_MAX: usize = 64;
 
@@ -38,7 +36,7 @@ impl Exposed<'_> {
                 let count = count_fitting(tools.iter().take(count).map(ListedTool::schema_bytes));
                 return Ok((tools.iter().take(count).map(rendered).collect(), self.0.tools.len()));
             }
-            ToolExposure::Search => vec![run_tool(), native(SEARCH, &self.search()?)],
+            ToolExposure::Search => vec![run_tool(), native(SEARCH_TOOLS, &self.search()?)],
         };
         Ok((tools.into_iter().skip(start).take(count).collect(), 2))
     }
@@ -50,8 +48,8 @@ impl Exposed<'_> {
                 let schema = object(self.0.find(name)?.input_schema().into_owned());
                 Some(Tool::new_with_raw(name.to_owned(), None, schema))
             }
-            (ToolExposure::Search, RUN) => Some(run_tool()),
-            (ToolExposure::Search, SEARCH) => self.search().ok().map(|tool| native(SEARCH, &tool)),
+            (ToolExposure::Search, RUN_TOOL) => Some(run_tool()),
+            (ToolExposure::Search, SEARCH_TOOLS) => self.search().ok().map(|tool| native(SEARCH_TOOLS, &tool)),
             (ToolExposure::Search, _) => None,
         }
     }
@@ -71,11 +69,11 @@ impl Exposed<'_> {
                 let listed = self.0.find(name).cloned().ok_or_else(|| unknown(name))?;
                 Ok(Called::Tool(listed, request))
             }
-            (ToolExposure::Search, SEARCH) => {
+            (ToolExposure::Search, SEARCH_TOOLS) => {
                 let source = ListedSource::Native(Arc::new(self.search()?));
-                Ok(Called::Tool(ListedTool::new(SEARCH.to_owned(), source), request))
+                Ok(Called::Tool(ListedTool::new(SEARCH_TOOLS.to_owned(), source), request))
             }
-            (ToolExposure::Search, RUN) => Ok(self.run(request)),
+            (ToolExposure::Search, RUN_TOOL) => Ok(self.run(request)),
             (ToolExposure::Search, name) => Err(unknown(name)),
         }
     }
@@ -134,7 +132,8 @@ fn run_tool() -> Tool {
         "additionalProperties": false,
     });
     let schema = schema.as_object().cloned().unwrap_or_default();
-    let mut tool = Tool::new(RUN, "Runs a tool that search_tools found, and returns its result.", Arc::new(schema));
+    let mut tool =
+        Tool::new(RUN_TOOL, "Runs a tool that search_tools found, and returns its result.", Arc::new(schema));
     tool.title = Some("Run a tool".to_owned());
     tool.annotations = Some(ToolAnnotations::with_title("Run a tool"));
     tool

@@ -25,9 +25,9 @@ pub(crate) fn rendered(listed: &ListedTool) -> Tool {
 
 /// Renders a tool of the server.
 pub(super) fn native(name: &str, tool: &NativeTool) -> Tool {
-    let mut shown = Tool::new(name.to_owned(), tool.description, object(tool.input_schema.clone()));
+    let mut shown = Tool::new(name.to_owned(), tool.description, object(tool.shown.input.clone()));
     shown.title = Some(tool.title.to_owned());
-    shown.output_schema = Some(object(tool.output_schema.clone()));
+    shown.output_schema = tool.shown.output.clone().map(object);
     let annotations = ToolAnnotations::with_title(tool.title);
     shown.annotations = Some(match tool.effect {
         ToolEffect::ReadOnly => annotations.read_only(true),
@@ -47,7 +47,7 @@ fn published(listed: &ListedTool, callable: &Callable) -> Tool {
     };
     shown.title = title(listed);
     shown.annotations = Some(hints(&annotations));
-    shown.output_schema = listed.output_schema().map(Cow::into_owned).filter(is_of_object).map(object);
+    shown.output_schema = listed.output_schema().map(Cow::into_owned).map(object);
     let mut fields = vec![
         (TOOL_ID, json!(tool.id)),
         (VERSION, json!(version.version.to_string())),
@@ -59,7 +59,7 @@ fn published(listed: &ListedTool, callable: &Callable) -> Tool {
 }
 
 /// The title that the author declared.
-pub(super) fn title(listed: &ListedTool) -> Option<String> {
+pub(crate) fn title(listed: &ListedTool) -> Option<String> {
     match &listed.source {
         ListedSource::Native(tool) => Some(tool.title.to_owned()),
         ListedSource::Published { callable, .. } => {
@@ -78,11 +78,6 @@ fn hints(annotations: &Annotations) -> ToolAnnotations {
     hints.idempotent_hint = annotations.idempotent;
     hints.open_world_hint = annotations.open_world;
     hints
-}
-
-/// Clients of earlier protocol versions accept no other structured output than objects.
-pub(super) fn is_of_object(schema: &Value) -> bool {
-    schema["type"] == "object"
 }
 
 pub(super) fn object(schema: Value) -> Arc<JsonObject> {

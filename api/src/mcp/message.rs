@@ -11,9 +11,11 @@ use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::response::Response;
 use registry::check_json;
 use rmcp::model::ErrorCode;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+use super::parameters::{ParameterProblem, find_problem};
 
 /// Parameters with bounds of their own: inputs are matched with the schema of a tool or fill a prompt, answers and states belong to a
 /// call ([`super::dialogue`], [`super::request_state`]).
@@ -28,24 +30,107 @@ const TEXT_BYTES_MAX: usize = 4_096;
 const ID_BYTES_MAX: usize = 256;
 /// The code of an error about one of these bounds, in its data.
 const TOO_LONG: &str = "parameter_too_long";
+/// The code of an error about another parameter.
+const INVALID: &str = "parameter_invalid";
 
 /// Why a message is refused.
 #[derive(Debug)]
 pub(super) struct MessageRefused {
     code: ErrorCode,
     message: String,
+    /// The kind of the problem, and its place.
+    data: Option<Value>,
     /// The id of the request, as it was sent.
     id: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct Frame<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "present")]
     method: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "present")]
     params: Option<&'a RawValue>,
+}
+
+/// Reads a member that is there, also one that is null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Frame<'a> {
+    /// Reads the frame of a message; `None` for what is no object.
+    fn read(body: &'a [u8]) -> Option<Self> {
+        let is_object = body.trim_ascii_start().starts_with(b"{");
+        is_object.then(|| serde_json::from_slice(body).ok()).flatten()
+    }
+
+    fn is_request_or_notification(&self) -> bool {
+        self.method.is_some()
+    }
+
+    /// The id, if an answer can have it: a text or a whole number of 64 bits.
+    fn own_id(&self) -> Option<&'a RawValue> {
+        let id = self.id.filter(|id| id.get().len() <= ID_BYTES_MAX)?;
+        let is_id = id.get().starts_with('"') || id.get().parse::<i64>().is_ok();
+        is_id.then_some(id)
+    }
+
+    /// The name of the method, if it is a text.
+    fn method_name(&self) -> Option<Cow<'a, str>> {
+        serde_json::from_str(self.method?.get()).ok()
+    }
+}
+
+/// The id of a request, for an answer to it.
+pub(super) fn id_of(body: &[u8]) -> Option<Box<RawValue>> {
+    Frame::read(body)?.own_id().map(ToOwned::to_owned)
+}
+
+/// The name of the method of a message.
+pub(super) fn method_of(body: &[u8]) -> Option<Cow<'_, str>> {
+    Frame::read(body)?.method_name()
+}
+
+/// Checks the parameters of a request, as its method describes them.
+///
+/// # Errors
+/// When they are not those of its method.
+pub(super) fn check_parameters(body: &[u8]) -> Result<(), MessageRefused> {
+    let Some(frame) = Frame::read(body) else { return Ok(()) };
+    let (Some(method), Some(id)) = (frame.method_name(), frame.own_id()) else { return Ok(()) };
+    let Some(ParameterProblem { place, text }) = find_problem(&method, frame.params.map(RawValue::get)) else {
+        return Ok(());
+    };
+    Err(MessageRefused {
+        code: ErrorCode::INVALID_PARAMS,
+        message: format!("{place}: {text}"),
+        data: Some(json!({"type": INVALID, "field": place})),
+        id: Some(id.to_owned()),
+    })
+}
+
+/// Checks the members of a request or a notification. The SDK takes a request with another id for a notification, which has no answer.
+fn check_frame(frame: &Frame<'_>) -> Result<(), MessageRefused> {
+    let refused = |message: &str| MessageRefused {
+        code: ErrorCode::INVALID_REQUEST,
+        message: message.to_owned(),
+        data: None,
+        id: frame.own_id().map(ToOwned::to_owned),
+    };
+    if frame.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+        return Err(refused("jsonrpc: should be \"2.0\""));
+    }
+    if frame.id.is_some() && frame.own_id().is_none() {
+        return Err(refused("id: should be a text or a whole number of 64 bits"));
+    }
+    match frame.method_name() {
+        Some(_) => Ok(()),
+        None => Err(refused("method: should be a text")),
+    }
 }
 
 /// Checks the body of a request.
@@ -56,22 +141,25 @@ pub(super) fn check_message(body: &[u8]) -> Result<(), MessageRefused> {
     let unreadable = |problem: &dyn std::fmt::Display| MessageRefused {
         code: ErrorCode::PARSE_ERROR,
         message: format!("The body is not JSON: {problem}"),
+        data: None,
         id: None,
     };
     check_json(body).map_err(|error| unreadable(&error))?;
-    let is_object = body.trim_ascii_start().starts_with(b"{");
-    let Some(Frame { id, method, params }) = is_object.then(|| serde_json::from_slice(body).ok()).flatten() else {
-        return Ok(());
-    };
+    let Some(frame) = Frame::read(body) else { return Ok(()) };
+    let Frame { id, method, params, .. } = frame;
     let too_long = |place: &str, bytes_max: usize| MessageRefused {
         code: ErrorCode::INVALID_PARAMS,
         message: format!("{place}: has at most {bytes_max} bytes"),
-        id: id.filter(|id| id.get().len() <= ID_BYTES_MAX).map(ToOwned::to_owned),
+        data: Some(json!({"type": TOO_LONG, "field": place})),
+        id: frame.own_id().map(ToOwned::to_owned),
     };
     for (place, part) in [("id", id), ("method", method)] {
         if part.is_some_and(|part| part.get().len() > ID_BYTES_MAX) {
             return Err(too_long(place, ID_BYTES_MAX));
         }
+    }
+    if frame.is_request_or_notification() {
+        check_frame(&frame)?;
     }
     let begins_session = method.is_some_and(|method| method.get() == "\"initialize\"");
     let bytes_max = if begins_session { INITIALIZE_BYTES_MAX } else { PARAMETERS_BYTES_MAX };
@@ -125,13 +213,13 @@ fn find_long_text_in(value: &Value) -> Option<String> {
 impl MessageRefused {
     /// The refusal in the form of JSON-RPC. An error of parameters is the answer to a request, as it is from a handler.
     pub fn into_response(self) -> Response {
-        let Self { code, message, id } = self;
+        let Self { code, message, data, id } = self;
         let mut error = json!({"code": code.0, "message": message});
-        let mut status = StatusCode::BAD_REQUEST;
-        if code == ErrorCode::INVALID_PARAMS {
-            error["data"] = json!({"type": TOO_LONG});
-            status = if id.is_some() { StatusCode::OK } else { status };
+        if let Some(data) = data {
+            error["data"] = data;
         }
+        let is_answer = code == ErrorCode::INVALID_PARAMS && id.is_some();
+        let status = if is_answer { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let mut response = Response::new(Body::from(json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()));
         *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -161,7 +249,9 @@ mod tests {
             ),
             ("{", "The body is not JSON: EOF"),
         ] {
-            let body = format!(r#"{{"id": 1, "method": "tools/call", "params": {{"arguments": {arguments}}}}}"#);
+            let body = format!(
+                r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"arguments": {arguments}}}}}"#
+            );
             let (code, message) = refused(&body).unwrap();
             assert!(code == -32700 && message.starts_with(told), "{message}");
         }
@@ -199,8 +289,32 @@ mod tests {
         assert_eq!(of_params("tools/list", &many(200)), None);
         assert_eq!(of_params("tools/list", &many(300)), Some((-32602, "params: has at most 262144 bytes".to_owned())));
         assert!(of_params("tools/list", &json!(vec![1; 200_000])).is_some());
-        let long_id = json!({"id": "x".repeat(300), "method": "tools/list"}).to_string();
+        let long_id = json!({"jsonrpc": "2.0", "id": "x".repeat(300), "method": "tools/list"}).to_string();
         assert_eq!(refused(&long_id), Some((-32602, "id: has at most 256 bytes".to_owned())));
+    }
+
+    #[test]
+    fn the_members_of_a_request_are_checked() {
+        for (body, expected) in [
+            (json!({"id": 1, "method": "ping"}), "jsonrpc: should be"),
+            (json!({"jsonrpc": "1.0", "id": 1, "method": "ping"}), "jsonrpc: should be"),
+            (json!({"jsonrpc": "2.0", "id": null, "method": "ping"}), "id: should be"),
+            (json!({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}), "id: should be"),
+            (json!({"jsonrpc": "2.0", "id": u64::MAX, "method": "ping"}), "id: should be"),
+            (json!({"jsonrpc": "2.0", "id": {}, "method": "ping"}), "id: should be"),
+            (json!({"jsonrpc": "2.0", "id": 1, "method": null}), "method: should be"),
+        ] {
+            let (code, message) = refused(&body.to_string()).unwrap_or_else(|| panic!("{body}"));
+            assert!(code == -32600 && message.starts_with(expected), "{body}: {message}");
+        }
+        for body in [
+            json!({"jsonrpc": "2.0", "id": i64::MIN, "method": "ping"}),
+            json!({"jsonrpc": "2.0", "id": "a", "method": "ping"}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+        ] {
+            assert_eq!(refused(&body.to_string()), None, "{body}");
+        }
     }
 
     #[test]

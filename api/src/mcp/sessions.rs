@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 use registry::{AccountId, AgentId, OrganizationId};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
-use serde::Deserialize;
 use tokio::time::timeout;
 
+use super::message::method_of;
 use super::scope::Scope;
 use super::session_table::{Owner, SessionNumber, SessionTable};
 use crate::body_end::{OnBodyEnd, with_end};
@@ -20,6 +20,8 @@ use crate::error::Error;
 
 /// The header with the id of a session.
 pub(super) const SESSION: &str = "mcp-session-id";
+/// The method of the message that begins a session.
+pub(super) const INITIALIZE: &str = "initialize";
 /// Time without a message of the client after which a session ends.
 pub(super) const SESSION_IDLE_MAX: Duration = Duration::from_mins(5);
 /// Bytes of the message that begins a session, which stays in memory with the name and the capabilities of the client. Clients need
@@ -72,13 +74,6 @@ impl OnBodyEnd for SessionUse {
     fn on_body_end(self, _is_complete: bool) {}
 }
 
-/// A message of which only the method is read.
-#[derive(Deserialize)]
-struct Begun<'a> {
-    #[serde(borrow)]
-    method: std::borrow::Cow<'a, str>,
-}
-
 impl Default for Sessions {
     fn default() -> Self {
         let mut manager = LocalSessionManager::default();
@@ -106,8 +101,7 @@ impl Sessions {
         if message.len() > INITIALIZE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: INITIALIZE_BYTES_MAX });
         }
-        let is_first = serde_json::from_slice::<Begun<'_>>(message).is_ok_and(|begun| begun.method == "initialize");
-        if !is_first {
+        if method_of(message).is_none_or(|method| method != INITIALIZE) {
             return Ok(None);
         }
         let (number, evicted) = self.table.lock().add(owner_of(scope)).ok_or(Error::TooManySessions)?;

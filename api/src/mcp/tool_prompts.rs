@@ -14,7 +14,7 @@ use super::tool_forms::Read;
 
 /// Renders a tool as a prompt. The arguments are those of its input schema that may be texts.
 pub(super) fn shown(listed: &ListedTool) -> Prompt {
-    let schema = listed.input_schema();
+    let schema = listed.model_input_schema();
     let is_required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let properties = schema["properties"].as_object().into_iter().flatten();
     let arguments: Vec<_> = properties
@@ -57,7 +57,7 @@ pub(super) async fn get(
 
 /// The values of an argument that its schema lists.
 pub(super) fn values(listed: &ListedTool, argument: &str) -> Option<Vec<String>> {
-    let schema = listed.input_schema();
+    let schema = listed.model_input_schema();
     let schema = schema["properties"].get(argument).filter(|schema| is_text(schema))?;
     let values = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
     Some(values.map(ToOwned::to_owned).collect())

@@ -7,11 +7,10 @@ use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
 use rmcp::service::RequestContext;
-use runner::{Call, Input, Invoker, TurnCall};
+use runner::{Call, Input, Invoker, TurnCall, describes_objects};
 use tokio_util::sync::CancellationToken;
 
 use super::calling::{client, pinned};
-use super::listing::is_of_object;
 use super::result::OutputForm;
 use super::scope::Scope;
 use super::tool_call_request::ToolCallRequest;
@@ -57,7 +56,7 @@ pub(super) fn call_in_turn(
 ) -> Result<(Call, OutputForm), ErrorData> {
     let scope = Scope::of(&context.extensions)?;
     let tool = request.name;
-    let is_described = invoker.output_schema_in(&turn, &tool).is_some_and(|schema| is_of_object(&schema));
+    let is_described = invoker.output_schema_in(&turn, &tool).is_some_and(|schema| describes_objects(&schema));
     let form = if is_described { OutputForm::Described } else { OutputForm::Free };
     let call = invoker.turn_call(TurnCall {
         turn,

@@ -2,31 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use registry::Agent;
+use registry::{Agent, RunningAgent};
 use runner::{Catalogue, ListedSource, ListedTool, library_instructions};
 use serde_json::{Value, json};
+
+use crate::mcp::title;
 
 /// A family of the tools of a catalogue.
 pub(super) struct Family<'a> {
     name: &'a str,
     identifier: String,
-    agent: &'a Agent,
+    running: &'a RunningAgent,
     tools: Vec<&'a ListedTool>,
 }
 
 /// Returns the families, each of which has a manifest.
 pub(super) fn families(catalogue: &Catalogue) -> Vec<Family<'_>> {
-    let agent = &catalogue.running.agent;
+    let running = &*catalogue.running;
     let mut families = BTreeMap::<(&str, String), Vec<&ListedTool>>::new();
     for tool in &catalogue.tools {
-        families.entry((tool.family(), identifier(tool, agent))).or_default().push(tool);
+        families.entry((tool.family(), identifier(tool, &running.agent))).or_default().push(tool);
     }
-    families.into_iter().map(|((name, identifier), tools)| Family { name, identifier, agent, tools }).collect()
+    families.into_iter().map(|((name, identifier), tools)| Family { name, identifier, running, tools }).collect()
 }
 
 impl Family<'_> {
     pub(super) fn manifest(&self) -> Value {
-        let Self { name, identifier, agent, tools } = self;
+        let Self { name, identifier, running, tools } = self;
         // A tool with APIs may have the name of a family of the Library.
         let instructions = match tools.iter().find(|tool| tool.api().is_some()) {
             Some(of_api) => of_api.system_role(),
@@ -36,8 +38,8 @@ impl Family<'_> {
             "identifier": identifier,
             "type": "default",
             "version": "1",
-            "meta": meta(tools.first().copied(), agent),
-            "api": tools.iter().copied().map(api).collect::<Vec<_>>(),
+            "meta": meta(tools.first().copied(), &running.agent),
+            "api": tools.iter().map(|tool| api(tool, running)).collect::<Vec<_>>(),
         });
         if let Some(instructions) = instructions {
             manifest["systemRole"] = json!(instructions);
@@ -65,6 +67,16 @@ fn meta(tool: Option<&ListedTool>, agent: &Agent) -> Value {
     json!({"title": title, "description": description, "avatar": "🔧"})
 }
 
-fn api(tool: &ListedTool) -> Value {
-    json!({"name": tool.name, "description": tool.description(), "parameters": tool.input_schema()})
+/// A function of a plugin: the tool's own title and description, and whether a person confirms its calls.
+fn api(tool: &ListedTool, running: &RunningAgent) -> Value {
+    let mut api =
+        json!({"name": tool.name, "description": tool.description(), "parameters": tool.model_input_schema()});
+    if let Some(title) = title(tool) {
+        api["title"] = json!(title);
+    }
+    let intervention = tool.strictest_intervention(running);
+    if !intervention.is_never() {
+        api["humanIntervention"] = json!(intervention);
+    }
+    api
 }

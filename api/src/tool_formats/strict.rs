@@ -2,51 +2,64 @@
 
 use serde_json::{Map, Value};
 
-/// Keywords that strict schemas may have.
-const KEYWORDS: [&str; 28] = [
+/// Keywords that strict schemas may have in every model API. A model API refuses the request for another one.
+const KEYWORDS: [&str; 13] = [
     "$defs",
     "$ref",
+    "$schema",
     "additionalProperties",
     "anyOf",
     "const",
-    "default",
     "definitions",
     "description",
     "enum",
-    "examples",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
     "items",
-    "maxItems",
-    "maximum",
-    "minItems",
-    "minimum",
-    "multipleOf",
-    "pattern",
     "properties",
     "required",
     "title",
-    "type",
-    "$schema",
-    "$id",
-    "$comment",
-    "deprecated",
 ];
+/// Keywords of OpenAI.
+const OF_OPENAI: [&str; 8] =
+    ["exclusiveMaximum", "exclusiveMinimum", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern"];
+/// Keywords of Anthropic.
+const OF_ANTHROPIC: [&str; 1] = ["default"];
+/// Formats of both.
+const FORMATS: [&str; 8] = ["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 /// Nested schemas that are looked at. Model APIs accept fewer.
 const DEPTH_MAX: usize = 10;
 
-/// Whether each object of the schema names all of its properties as required and admits no others, and whether all keywords are
-/// among those that strict schemas may have.
-pub(super) fn is_strict(schema: &Value) -> bool {
-    schema["type"] == "object" && schema.get("anyOf").is_none() && is_strict_part(schema, DEPTH_MAX)
+/// The model API that enforces a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StrictDialect {
+    OpenAi,
+    Anthropic,
 }
 
-fn is_strict_part(schema: &Value, depth: usize) -> bool {
+impl StrictDialect {
+    fn has_keyword(self, (keyword, value): (&str, &Value)) -> bool {
+        let of_dialect: &[&str] = match self {
+            Self::OpenAi => &OF_OPENAI,
+            Self::Anthropic => &OF_ANTHROPIC,
+        };
+        match keyword {
+            "type" => true,
+            "format" => value.as_str().is_some_and(|format| FORMATS.contains(&format)),
+            keyword => KEYWORDS.contains(&keyword) || of_dialect.contains(&keyword),
+        }
+    }
+}
+
+/// Whether each object of the schema names all of its properties as required and admits no others, and whether all keywords are
+/// among those that strict schemas may have.
+pub(super) fn is_strict(schema: &Value, dialect: StrictDialect) -> bool {
+    schema["type"] == "object" && schema.get("anyOf").is_none() && is_strict_part(schema, dialect, DEPTH_MAX)
+}
+
+fn is_strict_part(schema: &Value, dialect: StrictDialect, depth: usize) -> bool {
     let Some(schema) = schema.as_object() else { return false };
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let has_known_keywords = schema.keys().all(|key| KEYWORDS.contains(&key.as_str()));
-    has_known_keywords && is_closed(schema) && parts(schema).all(|part| is_strict_part(part, depth))
+    let has_known_keywords = schema.iter().all(|(key, value)| dialect.has_keyword((key, value)));
+    has_known_keywords && is_closed(schema) && parts(schema).all(|part| is_strict_part(part, dialect, depth))
 }
 
 /// Whether an object admits its properties only, all of them required. Other types have no properties.
@@ -79,6 +92,10 @@ mod tests {
 
     use super::*;
 
+    fn is_strict_for_both(schema: &Value) -> bool {
+        [StrictDialect::OpenAi, StrictDialect::Anthropic].iter().all(|dialect| is_strict(schema, *dialect))
+    }
+
     #[test]
     fn only_closed_objects_with_required_properties_are_strict() {
         let text = json!({"type": "string"});
@@ -86,18 +103,38 @@ mod tests {
             "type": "object", "properties": {"a": text, "b": {"anyOf": [text, {"type": "null"}]}},
             "required": ["a", "b"], "additionalProperties": false,
         });
-        assert!(is_strict(&strict));
-        assert!(is_strict(&json!({"type": "object", "additionalProperties": false})));
+        assert!(is_strict_for_both(&strict));
+        assert!(is_strict_for_both(&json!({"type": "object", "additionalProperties": false})));
         let changed = |key: &str, value: Value| {
             let mut changed = strict.clone();
             changed[key] = value;
-            is_strict(&changed)
+            is_strict_for_both(&changed)
         };
         assert!(!changed("additionalProperties", json!(true)), "open");
         assert!(!changed("required", json!(["a"])), "an optional property");
         assert!(!changed("type", json!("string")), "no object");
         assert!(!changed("patternProperties", json!({})), "an unknown keyword");
         assert!(!changed("properties", json!({"a": {"type": "object"}, "b": text})), "an open object within");
+    }
+
+    #[test]
+    fn each_model_api_has_keywords_of_its_own() {
+        let of = |property: Value| {
+            let schema = json!({
+                "type": "object", "properties": {"a": property}, "required": ["a"], "additionalProperties": false,
+            });
+            [is_strict(&schema, StrictDialect::OpenAi), is_strict(&schema, StrictDialect::Anthropic)]
+        };
+        for (property, expected) in [
+            (json!({"type": "string", "format": "date"}), [true, true]),
+            (json!({"type": "string", "format": "color"}), [false, false]),
+            (json!({"type": "integer", "minimum": 1}), [true, false]),
+            (json!({"type": "string", "default": "x"}), [false, true]),
+            (json!({"type": "string", "maxLength": 5}), [false, false]),
+            (json!({"type": "string", "examples": ["x"]}), [false, false]),
+        ] {
+            assert_eq!(of(property.clone()), expected, "{property}");
+        }
     }
 
     #[test]
@@ -108,6 +145,6 @@ mod tests {
                 "type": "object", "properties": {"a": schema}, "required": ["a"], "additionalProperties": false,
             });
         }
-        assert!(!is_strict(&schema));
+        assert!(!is_strict_for_both(&schema));
     }
 }

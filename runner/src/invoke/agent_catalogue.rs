@@ -1,11 +1,12 @@
 //! Making the catalogue of an agent for a user.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use registry::{AgentDraft, Assignment, BuiltInTools, Callable, Permission, Principal, RunningAgent, ToolName};
 
-use super::catalogue::{Catalogue, ListedSource};
+use super::agent_runs::control_tool_names;
+use super::catalogue::{Catalogue, ListedSource, RUN_TOOL, SEARCH_TOOLS};
 use super::catalogue_cache::MadeFrom;
 use super::invoker::Invoker;
 use crate::error::Error;
@@ -51,7 +52,7 @@ impl Invoker {
         let published = self.published(principal, running.revision.content.assignments.iter()).await?;
         let (fitting, left_out) = keep_within_bound(published);
         sources.extend(fitting);
-        let mut catalogue = Catalogue::of(running, sources);
+        let mut catalogue = Catalogue::of(running, sources, reserved_names());
         catalogue.left_out = left_out;
         Ok(catalogue)
     }
@@ -71,6 +72,12 @@ impl Invoker {
         }
         Ok(sources)
     }
+}
+
+/// The names of tools that an agent has besides those of a list: those that find and run tools, and the control tools of a run. A published
+/// tool with such a name gets its family as a prefix, so that each name means one tool in every list.
+pub(super) fn reserved_names() -> HashSet<String> {
+    control_tool_names().chain([SEARCH_TOOLS, RUN_TOOL]).map(str::to_owned).collect()
 }
 
 /// Leaves out versions with whose schemas those of all tools exceed the bound of a deployment: they were published after it. Tools that

@@ -23,6 +23,7 @@ mod tool_step;
 mod workflow;
 mod workflow_request;
 
+pub(super) use control::control_tool_names;
 pub use control::{MILESTONE_CHARACTERS_MAX, is_control_tool};
 pub use human::{HumanForm, HumanQuestion, HumanRequestDetails, HumanResponse};
 pub use manage::Begun;

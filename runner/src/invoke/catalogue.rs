@@ -5,13 +5,18 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use registry::{
-    ApiName, Assignment, Callable, Digest, HeapBytes, HumanIntervention, RunningAgent, SchemaText, ToolApi, ToolName,
-    allocated, did_you_mean,
+    ApiName, Assignment, Callable, Digest, HeapBytes, HumanIntervention, Intervention, RunningAgent, SchemaText,
+    ToolApi, ToolName, allocated, did_you_mean,
 };
 use serde_json::Value;
 
 use super::search_index::SearchIndex;
+use crate::client_schema::{is_shaped, shape_for_models, shape_input, shape_output};
 use crate::native::NativeTool;
+
+/// The tool that finds tools of an agent, and the one that calls them. No other tool has these names.
+pub const SEARCH_TOOLS: &str = "search_tools";
+pub const RUN_TOOL: &str = "run_tool";
 
 /// Bytes of the instructions of all tools with APIs of an agent. A model reads them before each request.
 const SYSTEM_ROLES_BYTES_MAX: usize = 64 << 10;
@@ -59,11 +64,11 @@ pub enum ListedSource {
 }
 
 impl Catalogue {
-    /// Names the tools of an agent.
-    pub(super) fn of(running: Arc<RunningAgent>, sources: Vec<ListedSource>) -> Self {
+    /// Names the tools of an agent. No tool gets a reserved name.
+    pub(super) fn of(running: Arc<RunningAgent>, sources: Vec<ListedSource>, reserved: HashSet<String>) -> Self {
         Self {
             running,
-            tools: named(sources, HashSet::new()),
+            tools: named(sources, reserved),
             left_out: Vec::new(),
             digest: OnceLock::new(),
             search_index: OnceLock::new(),
@@ -218,24 +223,61 @@ impl ListedTool {
         }
     }
 
-    /// The input schema, parsed for this call unless the tool is the server's.
+    /// The input schema as MCP clients read it, parsed for this call unless the tool is the server's.
     #[must_use]
     pub fn input_schema(&self) -> Cow<'_, Value> {
         match &self.source {
-            ListedSource::Native(tool) => Cow::Borrowed(&tool.input_schema),
-            ListedSource::Published { .. } => Cow::Owned(self.input_schema_text().value()),
+            ListedSource::Native(tool) => Cow::Borrowed(&tool.shown.input),
+            ListedSource::Published { .. } => Cow::Owned(shape_input(self.input_schema_text().value())),
         }
     }
 
-    /// The schema of outputs, if the version has one, parsed for this call unless the tool is the server's.
+    /// The input schema as model APIs read it, parsed for this call unless the tool is the server's.
+    #[must_use]
+    pub fn model_input_schema(&self) -> Cow<'_, Value> {
+        match &self.source {
+            ListedSource::Native(tool) => Cow::Borrowed(&tool.shown.input),
+            ListedSource::Published { .. } => Cow::Owned(shape_for_models(self.input_schema_text().value())),
+        }
+    }
+
+    /// The text of the input schema as model APIs read it.
+    pub(super) fn model_input_schema_text(&self) -> String {
+        match &self.source {
+            ListedSource::Published { .. } if is_shaped(self.input_schema_text().as_str()) => {
+                self.input_schema_text().as_str().to_owned()
+            }
+            _ => self.model_input_schema().to_string(),
+        }
+    }
+
+    /// The schema of outputs as MCP clients read it, parsed for this call unless the tool is the server's. `None` without a schema, and
+    /// for one of other values than objects.
     #[must_use]
     pub fn output_schema(&self) -> Option<Cow<'_, Value>> {
         match &self.source {
-            ListedSource::Native(tool) => Some(Cow::Borrowed(&tool.output_schema)),
+            ListedSource::Native(tool) => tool.shown.output.as_ref().map(Cow::Borrowed),
             ListedSource::Published { callable, .. } => {
-                self.published_output(callable).map(|text| Cow::Owned(text.value()))
+                shape_output(self.published_output(callable)?.value()).map(Cow::Owned)
             }
         }
+    }
+
+    /// The strictest confirmation that the version, its API or the agent asks for of some call. Rules count for all calls, since readers
+    /// do not match them.
+    #[must_use]
+    pub fn strictest_intervention(&self, running: &RunningAgent) -> Intervention {
+        let of_agent = self.human_intervention(running);
+        let mut rules: Vec<_> = of_agent.rules.iter().collect();
+        let mut strictest = of_agent.policy;
+        if let ListedSource::Published { callable, api, .. } = &self.source {
+            let settings = &callable.version.settings;
+            rules.extend(&settings.intervention_rules);
+            let of_api = api.as_ref().and_then(|api| of_agent.apis.get(api).copied());
+            let declared = self.api().map_or(settings.intervention, |(_, api)| api.intervention);
+            strictest = strictest.max(of_api.unwrap_or_default()).max(declared);
+        }
+        rules.into_iter().map(|rule| rule.intervention).fold(strictest, Intervention::max)
     }
 
     /// The text of the schema of outputs of a published tool, if it has one.
@@ -314,11 +356,13 @@ pub(super) fn named(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) 
     named.collect()
 }
 
-/// The first of a tool's names that is not taken: its own, that with its family, and those with a number.
+/// The first of a tool's names that is not taken: its own, that with its family, and those with a number. Some model APIs refuse a name
+/// that begins with a digit, together with all other tools of a request.
 fn free(taken: &HashSet<String>, family: &str, name: &str) -> String {
     let with_family = format!("{family}_{name}");
     let numbered = (2_usize..).map(|number| format!("{with_family}_{number}"));
-    let mut names = [name.to_owned(), with_family.clone()].into_iter().chain(numbered).map(bounded);
+    let own = (!name.starts_with(|first: char| first.is_ascii_digit())).then(|| name.to_owned());
+    let mut names = own.into_iter().chain([with_family.clone()]).chain(numbered).map(bounded);
     names.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
@@ -342,6 +386,7 @@ mod tests {
             assert_eq!(free(&taken, "tools", "a_b_c"), expected);
             taken.insert(expected.to_owned());
         }
+        assert_eq!(free(&taken, "tools", "3d_render"), "tools_3d_render");
     }
 
     #[test]

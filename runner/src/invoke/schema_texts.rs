@@ -1,4 +1,4 @@
-//! The input schemas of tools as JSON, which the requests to models that are under way share. Fifty runs of an agent ask at the same time, each
+//! The input schemas of tools as model APIs read them, which the requests to models that are under way share. Fifty runs of an agent ask at the same time, each
 //! for minutes, and its schemas may have megabytes.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ impl SchemaTexts {
         if let Some(text) = self.0.lock().get(&key).and_then(Weak::upgrade) {
             return Bytes::from_owner(SharedText(text));
         }
-        let text: Arc<str> = tool.input_schema_text().as_str().into();
+        let text: Arc<str> = tool.model_input_schema_text().into();
         let mut texts = self.0.lock();
         texts.retain(|_, text| text.strong_count() > 0);
         texts.insert(key, Arc::downgrade(&text));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::catalogue::{Catalogue, ListedTool};
+use super::catalogue::{Catalogue, ListedTool, SEARCH_TOOLS};
 use super::search_index::{SearchIndex, ToolText};
 use crate::native::{NativeCall, NativeTool, NativeToolRefused, NativeToolSpec, ToolEffect, schema_of};
 use crate::outcome::{Outcome, failed};
@@ -32,7 +32,7 @@ const TOOL: NativeToolSpec = NativeToolSpec {
     input_schema: Some(schema_of::<Query>),
     output_schema: Some(schema_of::<Found>),
     handler: Some(|_| Box::pin(async { failed("internal", "the tool was not bound to a catalogue") })),
-    ..NativeToolSpec::new("", "search_tools")
+    ..NativeToolSpec::new("", SEARCH_TOOLS)
 };
 
 /// A search.

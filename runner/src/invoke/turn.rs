@@ -1,7 +1,6 @@
 //! Turns of conversations: the tools that one presents, and calls of these tools.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use registry::{
@@ -10,6 +9,7 @@ use registry::{
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::agent_catalogue::reserved_names;
 use super::catalogue::{ListedSource, ListedTool, named};
 use super::invoker::Invoker;
 use super::run::Run;
@@ -43,7 +43,8 @@ impl Invoker {
     /// When the store cannot be read.
     pub async fn presented(&self, principal: &Principal, specs: Vec<&Assignment>) -> Result<Vec<PresentedTool>, Error> {
         let sources = self.published(principal, specs.into_iter()).await?;
-        let taken: HashSet<_> = self.turn_tools().map(|tool| tool.name.clone()).collect();
+        let mut taken = reserved_names();
+        taken.extend(self.turn_tools().map(|tool| tool.name.clone()));
         Ok(named(sources, taken).iter().filter_map(presented).collect())
     }
 

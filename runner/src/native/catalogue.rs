@@ -8,7 +8,7 @@ use super::bounds::require_bounds;
 use super::reach::Reach;
 use super::refused::NativeToolRefused;
 use super::spec::NativeToolSpec;
-use super::tool::NativeTool;
+use super::tool::{NativeTool, ShownSchemas};
 use super::tool_route::ToolRoute;
 use crate::schema::InputSchema;
 
@@ -64,6 +64,7 @@ impl NativeToolSpec {
             description,
             effect,
             reach: self.reach,
+            shown: ShownSchemas::of(input_schema.clone(), output_schema.clone()),
             input_schema,
             output_schema,
             permission,

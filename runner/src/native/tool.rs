@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::conversation_runs::ConversationRuns;
 use super::effect::ToolEffect;
 use super::reach::Reach;
+use crate::client_schema::{shape_for_models, shape_output, write_portably};
 use crate::outcome::Outcome;
 use crate::schema::InputSchema;
 
@@ -32,6 +33,13 @@ pub struct NativeCall {
     pub arguments: Map<String, Value>,
 }
 
+/// The schemas of a native tool as clients and model APIs read them.
+#[derive(Debug)]
+pub struct ShownSchemas {
+    pub input: Value,
+    pub output: Option<Value>,
+}
+
 /// A native tool that is complete.
 pub struct NativeTool {
     /// The name for models, with the family as its prefix: `lathe__whoami`.
@@ -43,6 +51,7 @@ pub struct NativeTool {
     pub(crate) reach: Reach,
     pub input_schema: Value,
     pub output_schema: Value,
+    pub shown: ShownSchemas,
     pub(crate) permission: Permission,
     pub(super) handler: BoundHandler,
     pub(crate) input: InputSchema,
@@ -52,6 +61,14 @@ pub struct NativeTool {
 impl fmt::Debug for NativeTool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("NativeTool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl ShownSchemas {
+    pub(super) fn of(mut input: Value, mut output: Value) -> Self {
+        write_portably(&mut input);
+        write_portably(&mut output);
+        Self { input: shape_for_models(input), output: shape_output(output) }
     }
 }
 

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentDraft, AgentId, AgentState, Assignment, Callable, HumanIntervention, Principal, Store};
-use runner::Invoker;
+use registry::{
+    AgentDraft, AgentId, AgentState, Assignment, Callable, HumanIntervention, Principal, SchemaText, Store,
+};
+use runner::{Invoker, describes_objects, names_object_type};
+use serde_json::Value;
 
 use super::revision;
 use crate::auth::Caller;
@@ -20,7 +23,8 @@ pub(crate) fn operation() -> OperationDoc {
             "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
             assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \
             deployment returns the running revision again. Names in `builtInTools` that are no family and no \
-            tool are warned of, and names in `humanIntervention` that are no API and no argument of the tool.",
+            tool are warned of, names in `humanIntervention` that are no API and no argument of the tool, and schemas of tools \
+            without `type` at their root.",
         )
         .returns::<AgentRevision>(200, "The running revision.", revision::example())
         .errors(400, &["assignment_unusable", "too_many"])
@@ -34,7 +38,7 @@ pub(crate) async fn handle(
 ) -> Result<Json<AgentRevision>, Error> {
     let revision = store.deploy_agent(&principal, &agent).await?;
     let warnings = warnings(&revision.content, &invoker);
-    let warnings = [warnings, unknown_names(&revision.content, (&store, &principal)).await].concat();
+    let warnings = [warnings, warnings_of_versions(&revision.content, (&store, &principal)).await].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
 }
 
@@ -52,22 +56,65 @@ fn warnings(content: &AgentDraft, invoker: &Invoker) -> Vec<String> {
     families.chain(names).collect()
 }
 
-/// The names in assignments that are no API and no argument of the version that agents call now. The revision runs already, so
-/// that a store that fails takes only the warnings away.
-async fn unknown_names(content: &AgentDraft, (store, user): (&Store, &Principal)) -> Vec<String> {
-    let mut unknown = BTreeSet::new();
+/// What may be a mistake in the versions that agents call now: schemas that clients do not take as they are, and names in assignments
+/// that are no API and no argument. The revision runs already, so that a store that fails takes only the warnings away.
+async fn warnings_of_versions(content: &AgentDraft, (store, user): (&Store, &Principal)) -> Vec<String> {
+    let mut found = BTreeSet::new();
     for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
         let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;
-        if human_intervention.apis.is_empty() && human_intervention.rules.is_empty() {
-            continue;
-        }
         match store.callable(&user.organization, tool_id, version_constraint).await {
-            Ok(Some(callable)) => unknown.extend(names_without_effect(human_intervention, &callable)),
+            Ok(Some(callable)) => {
+                found.extend(names_without_effect(human_intervention, &callable));
+                found.extend(schemas_without_object(&callable));
+            }
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "names in confirmations are not compared"),
+            Err(error) => tracing::warn!(%error, "the versions of assignments are not compared"),
         }
     }
-    unknown.into_iter().collect()
+    found.into_iter().collect()
+}
+
+/// The schemas whose root names no type. One of inputs is shown with the type, and one of outputs that need not be objects is not shown.
+fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<String> {
+    let settings = &version.settings;
+    let own = (tool.name.to_string(), &version.input_schema, settings.output_schema.as_ref());
+    let of_apis = settings
+        .apis
+        .iter()
+        .map(|(name, api)| (format!("the API {name} of {}", tool.name), &api.input_schema, api.output_schema.as_ref()));
+    let of_apis: Vec<_> = of_apis.collect();
+    let described = if of_apis.is_empty() { vec![own] } else { of_apis };
+    let mut told = Vec::new();
+    for (name, input, output) in described {
+        let input = input.value();
+        if !names_object_type(&input) {
+            told.push(format!(
+                "the input schema of {name} has no \"type\": \"object\" at its root ({}): MCP clients get it with that type, and model \
+                 APIs with the properties of all alternatives; write the type into the schema",
+                root_keywords(&input)
+            ));
+        }
+        let output = output.map(SchemaText::value).filter(|output| output.get("type").is_none());
+        if let Some(output) = output.filter(|output| !describes_objects(output)) {
+            told.push(format!(
+                "the output schema of {name} has no \"type\" at its root ({}) and may describe other values than objects: MCP clients \
+                 get no output schema; write the type into the schema",
+                root_keywords(&output)
+            ));
+        }
+    }
+    told
+}
+
+/// The keywords at the root, which tell the author what is there instead of a type.
+fn root_keywords(schema: &Value) -> String {
+    const SHOWN_MAX: usize = 5;
+    match schema {
+        Value::Object(members) if !members.is_empty() => {
+            members.keys().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
 }
 
 fn names_without_effect(asked: &HumanIntervention, Callable { tool, version, .. }: &Callable) -> Vec<String> {

@@ -2,8 +2,12 @@
 //!
 //! Each message is one POST. The responses and the notifications that belong to it come back as JSON or as an event stream. A
 //! client of an earlier protocol version has a session, whose other notifications come in a stream of their own.
+//!
+//! A client may write many messages at once. Each is sent when the server has the one before it ([`Turn`]), since a session begins with the answer
+//! to its first message, and a cancellation follows its request. Requests without a session do not depend on each other, and are sent at the same
+//! time. A session that the server has ended is begun anew, for its client cannot know that there is one.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::pin::pin;
@@ -14,6 +18,7 @@ use registry::json_line;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
+use tokio::sync::{Mutex, Notify, Semaphore, oneshot};
 
 use crate::client::{Client, events};
 
@@ -25,12 +30,24 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The code of an error of the server or of the way to it.
 const INTERNAL_ERROR: i64 = -32603;
+/// The methods of the messages that begin a session.
+const INITIALIZE: &str = "initialize";
+const INITIALIZED: &str = "notifications/initialized";
+/// Requests that wait for their answers at the same time. Each has a connection, of which a server accepts some hundred from one address.
+const REQUESTS_MAX: usize = 64;
 
 /// A connection of one client.
 pub struct Bridge<'a> {
     client: &'a Client,
     agent: String,
     session: RefCell<Session>,
+    /// Ends when the last message was sent.
+    last: RefCell<Option<oneshot::Receiver<()>>>,
+    requests: Semaphore,
+    /// Held while a session is begun anew.
+    renewing: Mutex<()>,
+    renewed: Notify,
+    is_closed: Cell<bool>,
 }
 
 /// The session of a client, its protocol version, and its requests in progress.
@@ -38,55 +55,155 @@ pub struct Bridge<'a> {
 struct Session {
     id: Option<HeaderValue>,
     version: Option<HeaderValue>,
+    /// The message that began the session.
+    first: Option<String>,
     /// Requests in progress, by their id. `None` is the stream of the session.
     running: HashMap<Option<String>, AbortHandle>,
 }
 
+/// The place of a message in the order in which its client wrote them.
+pub struct Turn {
+    before: Option<oneshot::Receiver<()>>,
+    /// Its end lets the next message go.
+    sent: oneshot::Sender<()>,
+}
+
 impl<'a> Bridge<'a> {
     pub fn new(client: &'a Client, agent: String) -> Self {
-        Self { client, agent, session: RefCell::default() }
+        Self {
+            client,
+            agent,
+            session: RefCell::default(),
+            last: RefCell::default(),
+            requests: Semaphore::new(REQUESTS_MAX),
+            renewing: Mutex::default(),
+            renewed: Notify::new(),
+            is_closed: Cell::new(false),
+        }
     }
 
-    /// Whether the message completes the start of a session, after which the server sends notifications.
-    pub fn opens_stream(&self, line: &str) -> bool {
-        let message: Value = serde_json::from_str(line).unwrap_or_default();
-        message["method"] == "notifications/initialized" && self.session.borrow().id.is_some()
+    /// Returns the turn of the next message.
+    pub fn next_turn(&self) -> Turn {
+        let (sent, ended) = oneshot::channel();
+        Turn { before: self.last.replace(Some(ended)), sent }
     }
 
-    /// Sends one message and writes everything that comes back.
-    pub async fn forward(&self, line: String) -> anyhow::Result<()> {
+    /// Sends one message and writes everything that comes back. The message that completes the start of a session is followed by the
+    /// notifications of the session.
+    pub async fn forward(&self, line: String, turn: Turn) -> anyhow::Result<()> {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
+        let id = message.get("id").filter(|_| message.get("method").is_some()).cloned();
+        let Turn { before, sent } = turn;
+        if let Some(before) = before {
+            // An error is the end of a message that was not sent.
+            let _ = before.await;
+        }
         if self.cancels(&message) {
             return Ok(());
         }
-        let id = message.get("id").filter(|_| message.get("method").is_some()).cloned();
-        let exchange = async {
-            match self.client.exchange(&self.agent, &self.headers(&message), Some(&line)).await {
-                Ok(response) => self.answered(&message, response).await,
-                Err(error) => refused(id.as_ref(), format!("{error:#}")),
-            }
-        };
         match id.as_ref().map(Value::to_string) {
-            Some(id) => self.abortable(Some(id), exchange).await,
-            None => exchange.await,
+            Some(number) => self.abortable(Some(number), self.request(&message, &line, sent)).await,
+            None => self.notify(&message, &line, sent).await,
         }
     }
 
-    /// Writes the notifications of the session. A server without such a stream refuses it, which changes nothing.
-    pub async fn listen(&self) -> anyhow::Result<()> {
-        let listening = async {
-            let mut headers = self.headers(&Value::Null);
-            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-            match self.client.exchange(&self.agent, &headers, None).await {
-                Ok(response) if response.status().is_success() => copy_events(response).await,
-                _ => Ok(()),
+    /// Sends a request. Its failure is its answer.
+    async fn request(&self, message: &Value, line: &str, sent: oneshot::Sender<()>) -> anyhow::Result<()> {
+        let begins_session = message["method"] == INITIALIZE;
+        let in_session = begins_session || self.session.borrow().id.is_some();
+        let mut sent = Some(sent).filter(|_| in_session);
+        let permit = match self.requests.try_acquire() {
+            Ok(permit) => permit,
+            Err(_) => {
+                // Answers of the client, for which requests may wait, follow.
+                sent = None;
+                self.requests.acquire().await?
             }
         };
+        let answered = match self.exchange(message, line).await {
+            Ok(response) => {
+                if !begins_session {
+                    sent = None;
+                }
+                self.answered(message, response).await
+            }
+            Err(error) => refused(message.get("id"), format!("{error:#}")),
+        };
+        if begins_session {
+            self.session.borrow_mut().first = Some(line.to_owned());
+        }
+        drop((sent, permit));
+        answered
+    }
+
+    /// Sends a notification, or the answer to a question of the server. A refusal of it has no reader.
+    async fn notify(&self, message: &Value, line: &str, sent: oneshot::Sender<()>) -> anyhow::Result<()> {
+        let exchanged = self.exchange(message, line).await;
+        drop(sent);
+        if let Ok(response) = exchanged {
+            self.answered(message, response).await?;
+        }
+        let has_begun = message["method"] == INITIALIZED && self.session.borrow().id.is_some();
+        if has_begun { self.listen().await } else { Ok(()) }
+    }
+
+    /// Sends a message. If the server does not know the session any more, begins another one and sends it again.
+    async fn exchange(&self, message: &Value, line: &str) -> anyhow::Result<Response> {
+        let used = self.session.borrow().id.clone().filter(|_| message["method"] != INITIALIZE);
+        let response = self.client.exchange(&self.agent, &self.headers(message), Some(line)).await?;
+        let Some(used) = used.filter(|_| response.status() == StatusCode::NOT_FOUND) else { return Ok(response) };
+        if !self.renew(&used).await? {
+            return Ok(response);
+        }
+        self.client.exchange(&self.agent, &self.headers(message), Some(line)).await
+    }
+
+    /// Begins a session anew in the place of one that has ended, as its client began that one. Returns whether there is another session.
+    async fn renew(&self, ended: &HeaderValue) -> anyhow::Result<bool> {
+        let _alone = self.renewing.lock().await;
+        let (id, first) = (self.session.borrow().id.clone(), self.session.borrow().first.clone());
+        if id.as_ref() != Some(ended) {
+            return Ok(id.is_some());
+        }
+        let Some(first) = first else { return Ok(false) };
+        let message: Value = serde_json::from_str(&first)?;
+        let response = self.client.exchange(&self.agent, &self.headers(&message), Some(&first)).await?;
+        if !response.status().is_success() {
+            return Ok(false);
+        }
+        self.note_session(&response);
+        // The client has had the answer to its own message.
+        read_answers(response, |_| Ok(())).await?;
+        let initialized = json!({"jsonrpc": "2.0", "method": INITIALIZED});
+        self.client.exchange(&self.agent, &self.headers(&initialized), Some(&initialized.to_string())).await?;
+        self.renewed.notify_waiters();
+        Ok(true)
+    }
+
+    /// Writes the notifications of the session, and of the sessions that follow it. A server without such a stream refuses it, which changes
+    /// nothing.
+    async fn listen(&self) -> anyhow::Result<()> {
+        let listening = async {
+            loop {
+                let renewed = self.renewed.notified();
+                let mut headers = self.headers(&Value::Null);
+                headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+                match self.client.exchange(&self.agent, &headers, None).await {
+                    Ok(response) if response.status().is_success() => read_answers(response, write).await?,
+                    _ => {}
+                }
+                renewed.await;
+            }
+        };
+        if self.is_closed.get() {
+            return Ok(());
+        }
         self.abortable(None, listening).await
     }
 
     /// Ends the stream of the session.
     pub fn close(&self) {
+        self.is_closed.set(true);
         if let Some(stream) = self.session.borrow().running.get(&None) {
             stream.abort();
         }
@@ -120,6 +237,9 @@ impl<'a> Bridge<'a> {
         let session = self.session.borrow();
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        if message["method"] == INITIALIZE {
+            return headers;
+        }
         let text = |value: &Value| value.as_str().and_then(|text| HeaderValue::from_str(text).ok());
         let own_version = text(&message["params"]["_meta"][META_VERSION]);
         if own_version.is_some() {
@@ -132,30 +252,51 @@ impl<'a> Bridge<'a> {
         headers
     }
 
-    async fn answered(&self, message: &Value, response: Response) -> anyhow::Result<()> {
+    fn note_session(&self, response: &Response) {
         if let Some(session) = response.headers().get(&SESSION) {
-            let version = message["params"]["protocolVersion"].as_str();
-            let mut known = self.session.borrow_mut();
-            known.id = Some(session.clone());
-            known.version = version.and_then(|version| HeaderValue::from_str(version).ok());
+            self.session.borrow_mut().id = Some(session.clone());
         }
-        let (status, kind) = (response.status(), content_type(&response));
+    }
+
+    /// Notes the protocol version on which client and server have agreed.
+    fn note_version(&self, answer: &str) {
+        let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+        let version = answer["result"]["protocolVersion"].as_str();
+        if let Some(version) = version.and_then(|version| HeaderValue::from_str(version).ok()) {
+            self.session.borrow_mut().version = Some(version);
+        }
+    }
+
+    async fn answered(&self, message: &Value, response: Response) -> anyhow::Result<()> {
+        self.note_session(&response);
+        let (status, id) = (response.status(), message.get("id").filter(|_| message.get("method").is_some()));
         if status == StatusCode::ACCEPTED {
             return Ok(());
         }
-        if kind.starts_with("text/event-stream") {
-            return copy_events(response).await;
+        let begins_session = message["method"] == INITIALIZE;
+        let show = |answer: String| {
+            if begins_session {
+                self.note_version(&answer);
+            }
+            write(answer)
+        };
+        if content_type(&response).starts_with("text/event-stream") {
+            return read_answers(response, show).await;
         }
         let text = response.text().await?;
         match serde_json::from_str::<Value>(&text) {
-            Ok(mut answer) if answer["jsonrpc"] == "2.0" => {
-                // The server does not read the id of a message that it cannot read. The client waits for an answer to it.
-                if let Some(id) = message.get("id").filter(|_| answer["id"].is_null() && !answer["error"].is_null()) {
+            Ok(mut answer) if answer["jsonrpc"] == "2.0" => match (answer["id"].is_null(), id) {
+                (false, _) => show(text),
+                // A refusal of what the server could not read.
+                (true, None) if message.is_null() => show(text),
+                (true, None) => Ok(()),
+                // The server refused the request before it read its id, for which the client waits.
+                (true, Some(id)) => {
                     answer["id"] = id.clone();
+                    show(answer.to_string())
                 }
-                write(&answer)
-            }
-            _ => refused(message.get("id"), format!("the server answered {status}: {}", text.trim())),
+            },
+            _ => refused(id, format!("the server answered {status}: {}", text.trim())),
         }
     }
 }
@@ -165,12 +306,13 @@ fn content_type(response: &Response) -> String {
     value.unwrap_or_default().to_owned()
 }
 
-async fn copy_events(response: Response) -> anyhow::Result<()> {
+/// Passes on the messages of a response.
+async fn read_answers(response: Response, show: impl Fn(String) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut received = pin!(events(response.bytes_stream()));
     while let Some(event) = received.next().await {
         let data = event?.data;
-        if let Ok(message) = serde_json::from_str(&data) {
-            write(&message)?;
+        if serde_json::from_str::<Value>(&data).is_ok() {
+            show(data)?;
         }
     }
     Ok(())
@@ -179,14 +321,21 @@ async fn copy_events(response: Response) -> anyhow::Result<()> {
 /// Answers a request that the server did not answer. Notifications have no answers.
 fn refused(id: Option<&Value>, message: String) -> anyhow::Result<()> {
     match id {
-        Some(id) => write(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": message}})),
+        Some(id) => {
+            let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": message}});
+            write(error.to_string())
+        }
         None => Ok(()),
     }
 }
 
-/// Writes one message as a line.
-fn write(message: &Value) -> anyhow::Result<()> {
+/// Writes one message as a line, as the server wrote it unless it has several lines.
+fn write(message: String) -> anyhow::Result<()> {
+    let message = match message.contains(['\n', '\r']) {
+        true => serde_json::from_str::<Value>(&message)?.to_string(),
+        false => message,
+    };
     let mut output = std::io::stdout().lock();
-    writeln!(output, "{}", json_line(&message.to_string()))?;
+    writeln!(output, "{}", json_line(&message))?;
     Ok(output.flush()?)
 }

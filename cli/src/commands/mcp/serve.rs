@@ -8,7 +8,7 @@ use super::bridge::Bridge;
 use crate::client::Client;
 use crate::failure::Outcome;
 
-/// Forwards messages until the client closes the standard input, then waits for the answers that are left.
+/// Forwards messages, in the order in which the client writes them, until it closes the standard input, then waits for the answers that are left.
 pub async fn run(client: &Client, agent: &str) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
     let bridge = Bridge::new(client, agent.id);
@@ -20,11 +20,8 @@ pub async fn run(client: &Client, agent: &str) -> anyhow::Result<Outcome> {
             line = lines.next_line(), if is_open => match line? {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => {
-                    let opens_stream = bridge.opens_stream(&line);
-                    pending.push(bridge.forward(line).boxed_local());
-                    if opens_stream {
-                        pending.push(bridge.listen().boxed_local());
-                    }
+                    let turn = bridge.next_turn();
+                    pending.push(bridge.forward(line, turn).boxed_local());
                 }
                 None => {
                     is_open = false;

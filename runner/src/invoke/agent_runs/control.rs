@@ -169,6 +169,11 @@ pub fn is_control_tool(name: &str) -> bool {
     find(name).is_some()
 }
 
+/// The names of the control tools.
+pub(crate) fn control_tool_names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|tool| tool.name)
+}
+
 fn find(name: &str) -> Option<&'static ControlTool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
