@@ -108,3 +108,53 @@ fn fetch_decodes_bodies() {
     assert!(said["broken"][1].as_str().is_some_and(|error| error.contains("is not gzip")), "{said}");
     assert_eq!((&said["asked"], &said["path"]), (&json!(["gzip, deflate"]), &json!("/echo")), "{said}");
 }
+
+const PYTHON_HEADERS: &str = "
+    from amigo_tool_scaffold.http import fetch
+    said = []
+    for name, value in tool_input['headers']:
+        try:
+            answer = await fetch(f\"{tool_input['url']}/echo\", headers={name: value})
+            said.append(answer.status)
+        except Exception as error:
+            said.append(str(error))
+    return said
+";
+
+const JAVASCRIPT_HEADERS: &str = "
+  const said: unknown[] = [];
+  for (const [name, value] of toolInput.headers) {
+    said.push(await fetch(`${toolInput.url}/echo`, { headers: { [name]: value } }).then((answer) => answer.status, (error) => error.message));
+  }
+  return said;
+";
+
+#[test]
+fn headers_that_a_tool_may_not_set_are_the_same_in_each_language() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let site = Site::serve();
+    let host = site.address.to_string();
+    let script =
+        typescript(&team, "in_javascript", &json!({"lathe": {"allowed_hosts": [host]}}), "", JAVASCRIPT_HEADERS);
+    let python = team.tool("in_python").body(PYTHON_HEADERS).manifest(&format!("allowed_hosts = [\"{host}\"]"));
+    let refused = [
+        ["Host", "other.example.com"],
+        ["Transfer-Encoding", "chunked"],
+        ["Expect", "100-continue"],
+        ["Upgrade", "websocket"],
+        ["Proxy-Authorization", "Basic YTpi"],
+    ];
+    let sent = [["Connection", "close"], ["TE", "trailers"], ["X-Mine", "yes"]];
+    let input = json!({"url": site.url(""), "headers": [&refused[..], &sent].concat()});
+    let said = [script.published(), python.published()].map(|tool| tool.invoke(input.clone()).json());
+    for (index, [name, _]) in refused.iter().enumerate() {
+        let told = format!("the host sets the header {}", name.to_ascii_lowercase());
+        for one in &said {
+            assert!(one[index].as_str().is_some_and(|text| text.contains(&told)), "{name}: {said:?}");
+        }
+    }
+    for index in refused.len()..refused.len() + sent.len() {
+        assert_eq!((&said[0][index], &said[1][index]), (&json!(200), &json!(200)), "{said:?}");
+    }
+}
