@@ -33,7 +33,11 @@ impl OutputCheck<'_> {
         }
         let listed = violations.iter().take(VIOLATIONS_LISTED_MAX);
         let listed = listed.map(|violation| format!("{}: {}", place(&violation.pointer), violation.message));
-        let message = format!("the output does not match the output schema: {}", listed.collect::<Vec<_>>().join("; "));
+        let mut listed = listed.collect::<Vec<_>>().join("; ");
+        if violations.len() > VIOLATIONS_LISTED_MAX {
+            listed.push_str("; further violations are left out");
+        }
+        let message = format!("the output does not match the output schema: {listed}");
         failed("output_schema", message)
     }
 

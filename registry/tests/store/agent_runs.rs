@@ -54,7 +54,7 @@ async fn a_run_is_kept_as_its_last_checkpoint() {
     assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&ended));
     assert_eq!((ended.revision, ended.iterations, ended.ended_at), (3, 1, Some(world.clock.now())));
     let numbers = async |filter| {
-        let steps = world.store.agent_run_steps(&run, filter).await.unwrap();
+        let steps = world.store.agent_run_steps(&run, filter).await.unwrap().0;
         steps.into_iter().map(|step| step.number).collect::<Vec<_>>()
     };
     assert_eq!(numbers(StepFilter::default()).await, [1, 2, 3]);
@@ -78,7 +78,7 @@ async fn a_checkpoint_of_an_earlier_revision_is_refused() {
     assert!(world.store.cancel_agent_run(&saved).await.unwrap());
     assert_eq!(save(&saved).await, None, "a cancelled run stays so");
     assert!(!world.store.cancel_agent_run(&saved).await.unwrap());
-    assert_eq!(world.store.agent_run_steps(&run, StepFilter::default()).await.unwrap().len(), 1);
+    assert_eq!(world.store.agent_run_steps(&run, StepFilter::default()).await.unwrap().0.len(), 1);
 }
 
 #[tokio::test]

@@ -17,8 +17,9 @@ use crate::text::cut;
 
 /// The types of JSON Schema.
 const TYPES: &str = "object, array, string, number, integer, boolean or null, or a list of them";
-/// Violations that are listed.
+/// Violations that are listed. If there are more, the last one says so.
 const VIOLATIONS_MAX: usize = 20;
+const LEFT_OUT: &str = "further violations are left out";
 /// Bytes of a validator for each byte of its schema, apart from its patterns.
 const COPIES: usize = 3;
 /// Bytes of a validator for each step of compiling it.
@@ -62,7 +63,14 @@ impl SchemaParts<'_> {
     pub fn violations(self, inputs: &[Value]) -> Vec<SchemaViolation> {
         let schemas = LazySchemas { document: self.document, schema: OnceCell::new() };
         let one = |(index, input)| violations_of_one(self, &schemas, (index, input));
-        inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX).collect()
+        let mut found: Vec<_> = inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX + 1).collect();
+        if found.len() > VIOLATIONS_MAX {
+            found.truncate(VIOLATIONS_MAX);
+            if let Some(last) = found.last_mut() {
+                (last.pointer, last.message) = (String::new(), LEFT_OUT.to_owned());
+            }
+        }
+        found
     }
 }
 
@@ -99,7 +107,7 @@ fn violations_of_one(
         pointer: cut(error.instance_path().to_string(), POINTER_BYTES_MAX),
         message: cut(explain(&error, schemas), MESSAGE_BYTES_MAX),
     };
-    validator.iter_errors(input).take(VIOLATIONS_MAX).map(violation).collect()
+    validator.iter_errors(input).take(VIOLATIONS_MAX + 1).map(violation).collect()
 }
 
 /// Compiles a schema.
@@ -226,6 +234,16 @@ mod tests {
         let told = CompiledSchema::new(&schema).unwrap().violations(&[json!({"hunter2": "s3cret"})]);
         assert!(!told.is_empty() && told.iter().all(|told| !told.message.contains("s3cret")), "{told:?}");
         assert!(told.iter().all(|told| !told.message.contains("hunter2")), "{told:?}");
+    }
+
+    #[test]
+    fn the_last_violation_says_that_there_are_more() {
+        let schema = CompiledSchema::new(&json!({"items": {"type": "integer"}})).unwrap();
+        let last = |count: usize| schema.violations(&[json!(vec!["x"; count])]).pop().unwrap();
+        assert_eq!(
+            (last(VIOLATIONS_MAX).pointer.as_str(), last(VIOLATIONS_MAX + 1).message.as_str()),
+            ("/19", LEFT_OUT)
+        );
     }
 
     #[test]

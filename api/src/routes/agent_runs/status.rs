@@ -32,7 +32,7 @@ pub(crate) async fn handle(
 ) -> Result<Json<AgentRunStatus>, Error> {
     let (run, progress) = invoker.agent_run(&principal, &run).await?.ok_or(Error::NotFound)?;
     let steps = match include_trace {
-        true => Some(invoker.agent_run_steps(&run, StepFilter::default()).await?),
+        true => Some(invoker.agent_run_steps(&run, StepFilter::default()).await?.0),
         false => None,
     };
     let status = AgentRunStatus::of(run, progress);

@@ -32,6 +32,8 @@ pub(crate) struct Response {
     /// In the order in which they happened. A call of `__log_progress__` is a step, too.
     #[schemars(length(max = 1000))]
     trace: Vec<TraceStep>,
+    /// Whether there are later ones, which `since` the time of the last step of this response finds.
+    has_more: bool,
 }
 
 pub(crate) fn operation() -> OperationDoc {
@@ -40,7 +42,7 @@ pub(crate) fn operation() -> OperationDoc {
             "What the model thought and called, and what came of it, up to 1,000 steps or 8 MiB, the first ones first. Long \
             observations are cut here; the record of the call has all of it.",
         )
-        .returns::<Response>(200, "The steps.", json!({"trace": [TraceStep::example()]}))
+        .returns::<Response>(200, "The steps.", json!({"trace": [TraceStep::example()], "has_more": false}))
         .errors(403, &["organization_differs"])
 }
 
@@ -51,8 +53,8 @@ pub(crate) async fn handle(
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
     let (run, _) = invoker.agent_run(&principal, &run).await?.ok_or(Error::NotFound)?;
-    let steps = invoker.agent_run_steps(&run, filter).await?;
-    Ok(Json(Response { trace: steps.into_iter().map(TraceStep::from).collect() }))
+    let (steps, has_more) = invoker.agent_run_steps(&run, filter).await?;
+    Ok(Json(Response { trace: steps.into_iter().map(TraceStep::from).collect(), has_more }))
 }
 
 impl FromQuery for Request {

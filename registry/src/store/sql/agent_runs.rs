@@ -297,12 +297,18 @@ impl Store {
         taken.await?.as_ref().map(read).transpose()
     }
 
-    /// Returns steps of a run, the first ones first.
-    pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<Vec<AgentRunStep>> {
+    /// Returns steps of a run, the first ones first, and whether there are more.
+    pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<(Vec<AgentRunStep>, bool)> {
         let StepFilter { milestone, since, until } = filter;
         let time = |time: Option<Timestamp>, open: i64| time.map_or(open, Timestamp::as_milliseconds);
-        let query = of_run(STEPS, run).bind(milestone).bind(time(since, 0)).bind(time(until, i64::MAX)).bind(STEPS_MAX);
-        query.fetch_all(self.readers()).await?.iter().map(read_step).collect()
+        let query = of_run(STEPS, run).bind(milestone).bind(time(since, 0)).bind(time(until, i64::MAX));
+        // One step more shows whether there are others.
+        let query = query.bind(STEPS_MAX + 1);
+        let mut steps: Vec<_> = query.fetch_all(self.readers()).await?.iter().map(read_step).collect::<Result<_>>()?;
+        let most = usize::try_from(STEPS_MAX).unwrap_or(usize::MAX);
+        let has_more = steps.len() > most;
+        steps.truncate(most);
+        Ok((steps, has_more))
     }
 }
 

@@ -234,12 +234,20 @@ impl Invoker {
         Ok(Some((found, progress)))
     }
 
-    /// Returns steps of a run, the first ones first, as many as one answer may have.
+    /// Returns steps of a run, the first ones first, as many as one answer may have, and whether there are more.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn agent_run_steps(&self, run: &AgentRun, filter: StepFilter) -> Result<Vec<AgentRunStep>, Error> {
-        Ok(page_of(self.services.store.agent_run_steps(run, filter).await?))
+    pub async fn agent_run_steps(
+        &self,
+        run: &AgentRun,
+        filter: StepFilter,
+    ) -> Result<(Vec<AgentRunStep>, bool), Error> {
+        let (steps, has_more) = self.services.store.agent_run_steps(run, filter).await?;
+        let read = steps.len();
+        let page = page_of(steps);
+        let is_cut = page.len() < read;
+        Ok((page, has_more || is_cut))
     }
 
     /// The model of a run, unless it takes none.
