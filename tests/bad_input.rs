@@ -4,6 +4,7 @@
 mod archives;
 mod costly;
 mod dependencies;
+mod foreign_locks;
 mod manifest;
 mod project;
 mod source;

@@ -4,6 +4,7 @@ mod bodies;
 mod bounds;
 mod nodes;
 mod quota;
+mod refusals;
 
 use serde_json::json;
 

@@ -19,7 +19,7 @@ use crate::project_texts;
 use crate::steps::apis::{self, ApiSchemas, Report};
 use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::{Manifest, check_arguments, check_mcp};
-use crate::steps::{inspect, mocks, schema};
+use crate::steps::{inspect, mocks, schema, stand_ins};
 use crate::toolchain::Toolchains;
 use crate::toolchain::project::{Caches, Project, ToolchainOutput};
 use crate::warnings;
@@ -118,6 +118,7 @@ struct ReadProject {
 impl ReadProject {
     /// Reads the declarations on a thread for blocking work.
     async fn read(files: BTreeMap<String, Vec<u8>>, parser: Parser<'_>) -> Result<Self, Error> {
+        stand_ins::refuse(&files)?;
         let files = blocking(move || project_texts::normalise(files)).await??;
         let documents = Documents::read(&files, parser).await?;
         let read = move || {

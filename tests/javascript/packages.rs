@@ -33,6 +33,7 @@ fn locked() -> Vec<(&'static str, Value)> {
         ("node_modules/greetings", npm_entry("1.2.0", &greetings())),
         ("node_modules/greetings/node_modules/@old/words", npm_entry("0.1.0", &words())),
         ("node_modules/only-for-development", json!({"version": "1.0.0", "dev": true})),
+        ("node_modules/only-for-macs", json!({"version": "1.0.0", "optional": true, "os": ["darwin"]})),
     ]
 }
 
@@ -62,6 +63,8 @@ fn packages_of_the_lock_file_are_part_of_the_tool() {
     let log = detail["build_log"].as_str().expect("a log");
     assert!(log.contains("package greetings@1.2.0") && log.contains("package @old/words@0.1.0"), "{log}");
     assert!(!log.contains("only-for-development"), "{log}");
+    assert!(log.contains("package-lock.json: packages for development are left out: 1"), "{log}");
+    assert!(log.contains("which are for certain machines, are left out: only-for-macs"), "{log}");
     tool.publish(Bump::Patch).expect(201);
     let again = team.get(&format!("/tool/{}/version/1.0.1", tool.id()));
     assert_eq!(again["component_digest"], detail["component_digest"], "the same commit gives the same bytes");

@@ -100,6 +100,35 @@ fn refusals_name_file_and_line() {
 }
 
 #[test]
+fn lock_files_and_workspaces_of_other_tools_are_named_with_a_way_on() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let script = "export async function runTool() { return 1; }\n";
+    let needy = |name: &str, source: &str| {
+        let package = json!({"dependencies": {"zod": source}});
+        empty(&team, name, &package).with_file("index.ts", script)
+    };
+    for (number, (file, command)) in [
+        ("npm-shrinkwrap.json", "git mv npm-shrinkwrap.json package-lock.json"),
+        ("yarn.lock", "npm install --package-lock-only"),
+        ("pnpm-lock.yaml", "npm install --package-lock-only"),
+        ("bun.lock", "npm install --package-lock-only"),
+        ("bun.lockb", "npm install --package-lock-only"),
+        ("deno.lock", "npm install --package-lock-only"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let tool = needy(&format!("other{number}"), "^4").with_file(file, "x");
+        refused(tool, &["dependencies failed (lock-file): package-lock.json: ", file, command, "--workspaces=false"]);
+    }
+    for (number, source) in ["workspace:*", "catalog:", "link:../shared", "file:../shared"].into_iter().enumerate() {
+        let tool = needy(&format!("member{number}"), source).with_file("pnpm-lock.yaml", "x");
+        refused(tool, &["package.json:", &format!("zod is \"{source}\""), "is defined outside of this project"]);
+    }
+}
+
+#[test]
 fn a_malformed_or_second_project_file_is_refused() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);

@@ -138,6 +138,32 @@ rows! {
         let by_cron = created(agent, json!({"due_at": "2999-12-24T09:00:00Z", "cron": "0 9 * * *"}));
         assert_eq!(by_cron["due_at"], "2999-12-24T09:00:00.000Z", "the first occurrence that is not before");
     };
+    times_at_a_change_of_the_clock_are_due_at_the_change_and_once: |agent| {
+        // The first occurrence that is not before a time. The clocks of Berlin change on March 31 and October 27 of that year.
+        let first = |recurrence: Value, from: &str| {
+            let mut fields = json!({"timezone": "Europe/Berlin", "due_at": from});
+            fields.as_object_mut().expect("an object").extend(recurrence.as_object().cloned().expect("an object"));
+            created(agent, fields)["due_at"].clone()
+        };
+        for (expression, from, expected) in [
+            ("30 1,2 * * *", "2999-03-31T00:31:00Z", "2999-03-31T01:00:00.000Z"),
+            ("0 2,3 * * *", "2999-03-31T01:00:01Z", "2999-04-01T00:00:00.000Z"),
+            ("*/20 2 * * *", "2999-03-31T00:00:00Z", "2999-03-31T01:00:00.000Z"),
+            ("*/20 2 * * *", "2999-03-31T01:00:01Z", "2999-04-01T00:00:00.000Z"),
+            ("30 1,2 * * *", "2999-10-27T00:31:00Z", "2999-10-28T00:30:00.000Z"),
+            ("*/20 2 * * *", "2999-10-27T00:41:00Z", "2999-10-28T01:00:00.000Z"),
+            ("0 2-3 * * *", "2999-10-27T00:01:00Z", "2999-10-27T02:00:00.000Z"),
+            ("30 * * * *", "2999-10-27T00:31:00Z", "2999-10-27T01:30:00.000Z"),
+        ] {
+            assert_eq!(first(json!({"cron": expression}), from), expected, "{expression} from {from}");
+        }
+        for recurrence in ["daily", "weekly", "monthly"] {
+            let due_at = first(json!({"recurrence": recurrence}), "2999-03-31T02:30");
+            assert_eq!(due_at, "2999-03-31T01:00:00.000Z", "{recurrence}");
+        }
+        let once = created(agent, json!({"timezone": "Europe/Berlin", "due_at": "2999-03-31T02:30"}));
+        assert_eq!(once["due_at"], "2999-03-31T01:00:00.000Z");
+    };
     s0_071_task_list_status_filters: |agent| {
         let [open, done] = [(); 2].map(|()| created(agent, json!({}))["task_id"].clone());
         changed(agent, "task_complete", &done);

@@ -48,6 +48,27 @@ fn sources_outside_of_the_registry_and_the_project_are_refused_before_the_build(
 }
 
 #[test]
+fn a_member_of_a_workspace_is_refused_with_what_it_inherits() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let member = Project::new(&team).changed("Cargo.toml", "version = \"0.1.0\"", "version.workspace = true");
+    let member = member.changed("Cargo.toml", "schemars = ", "itoa.workspace = true\nschemars = ");
+    let member = member.changed("Cargo.toml", "[workspace]", "");
+    refused(
+        &member,
+        &[
+            "manifest failed (workspace): Cargo.toml:",
+            "package.version, dependencies.itoa are inherited",
+            "[workspace]",
+        ],
+    );
+    refused(
+        &Project::new(&team).without("Cargo.lock"),
+        &["Inside of a workspace, cargo writes Cargo.lock at its root"],
+    );
+}
+
+#[test]
 fn a_lock_file_that_lacks_a_package_is_told_with_the_command() {
     let Some(server) = machine::server() else { return };
     let team = Team::on(&server);

@@ -19,6 +19,7 @@ use crate::mcp::with_challenge;
 use crate::openapi::{self, OperationDoc};
 use crate::public_url::PublicBase;
 use crate::request_log::log_request;
+use crate::routes::git;
 use crate::tool_routes::with_envelope;
 
 /// Why the route table cannot be served.
@@ -56,6 +57,11 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let handler = match route.bearers {
             Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
             Bearers::OfUsers => handler,
+        };
+        let handler = if route.path.contains(git::REPOSITORIES) {
+            handler.route_layer(from_fn(git::with_words))
+        } else {
+            handler
         };
         let handler = if has_envelopes { handler.route_layer(from_fn(with_envelope)) } else { handler };
         if !route.path.contains("{*") && route.path != "/" {

@@ -2,6 +2,8 @@
 //!
 //! Bodies stream in both directions. [`GitServer`] bounds them and runs the git processes.
 
+mod words;
+
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
@@ -19,8 +21,14 @@ use crate::extract::{Decoder as _, OneOf, Problem};
 use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
 use crate::tasks::Tasks;
 
+pub(crate) use words::with_words;
+
+/// The beginning of the paths of repositories, after the organisation.
+pub(crate) const REPOSITORIES: &str = "/tool/git/";
 /// The part of the path before git's own part.
 const REPOSITORY: &str = "/tool/git/tools.git/";
+/// The beginning of the paths of Git LFS.
+const LFS: &str = "info/lfs/";
 
 /// The bytes of one read of git's response.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -56,7 +64,7 @@ pub(crate) fn write_operation() -> OperationDoc {
             "The response of git, in git's own format.",
             &["application/x-git-upload-pack-result", "application/x-git-receive-pack-result"],
         )
-        .errors(400, &["git_body_cut_off", "git_body_not_gzip"])
+        .errors(400, &["git_body_cut_off", "git_body_not_gzip", "git_lfs_not_served"])
         .errors(413, &["git_body_too_large"])
         .errors(415, &["git_body_encoding"])
 }
@@ -79,6 +87,9 @@ pub(crate) async fn handle(
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
+    if parts.method == Method::POST && path.starts_with(LFS) {
+        return Err(lfs_not_served());
+    }
     check_content_type(path, &parts.headers)?;
     let organization = principal.organization.clone();
     if repositories.find_current(&organization).await?.is_none() {
@@ -103,6 +114,13 @@ fn check_content_type(path: &str, headers: &HeaderMap) -> Result<(), Error> {
     }
     let location = vec!["header".into(), "content-type".into()];
     Err(Error::Invalid { problems: vec![Problem::new(location, "value_error", format!("should be {expected}"))] })
+}
+
+fn lfs_not_served() -> Error {
+    let detail = "Large files of Git LFS are not stored here, and a tool is never built from their pointers. Commit the files themselves, of at most \
+        20 MiB each: `git lfs migrate export --everything --include='*'`, then push again. A file that the repository does not need \
+        can stay in .gitignore.";
+    Error::Refused { code: "git_lfs_not_served", detail: detail.to_owned() }
 }
 
 /// Creates the organisation's repository at its first use.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use git2::{ObjectType, Oid, Tree};
 use registry::ProjectPath;
 
+use super::commit_links::read_links;
 use super::quarantine::{DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, Inspector, PATH_BYTES_MAX, TreeLimits};
 use super::repository::require;
 use super::{CommitId, Repository, SourceError, TreeRefusal};
@@ -68,8 +69,9 @@ pub fn project_directories(repository: &Repository, commit: &CommitId) -> Result
 
 fn root_of(git: &git2::Repository, commit: CommitId) -> Result<Tree<'_>, SourceError> {
     require(git, &commit)?;
-    let found = git.find_commit(commit.oid()).map_err(SourceError::git("read a commit"))?;
-    found.tree().map_err(SourceError::git("read the commit's tree"))
+    let links = git.odb().and_then(|objects| read_links(&objects, commit.oid()));
+    let tree = links.map_err(SourceError::git("read a commit"))?.tree;
+    git.find_tree(tree).map_err(SourceError::git("read the commit's tree"))
 }
 
 fn find_directory<'git>(

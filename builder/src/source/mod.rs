@@ -8,6 +8,7 @@
 mod checkout;
 mod collection;
 mod commit_id;
+mod commit_links;
 mod error;
 mod git_command;
 mod git_program;
@@ -15,6 +16,7 @@ mod git_version;
 mod leftovers;
 mod limits;
 pub mod pre_receive;
+mod push_refusal;
 pub mod quarantine;
 mod repositories;
 mod repository;

@@ -4,16 +4,20 @@
 //! quarantine directory beside the repository's own objects. A refusal concerns the whole push; git then deletes the
 //! quarantine.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::BufRead;
 use std::path::PathBuf;
 
-use git2::Oid;
-use registry::{BranchName, visible};
+use git2::{ObjectType, Oid};
+use registry::visible;
 
-use super::quarantine::{Inspector, ObjectRefusal, Pushed, TreeLimits, inspect_objects, utf8};
-use super::tree_rules::TreeRefusal;
-use super::usage::{bytes_below, usage, with_unit};
+use super::commit_links::{CommitLinks, read_links};
+pub use super::push_refusal::Refusal;
+use super::push_refusal::{BRANCHES_MAX, UPDATES_MAX, find_name_problem};
+use super::quarantine::{Inspector, Pushed, TreeLimits, inspect_objects, utf8};
+use super::tree_rules::fold;
+use super::usage::{bytes_below, usage};
 
 /// The variable with the organisation, for the hook's messages.
 pub const ORGANIZATION_VARIABLE: &str = "LATHE_ORGANIZATION";
@@ -25,10 +29,6 @@ const BRANCHES: &str = "refs/heads/";
 /// The directory of the branches that versions are published from. A branch of this name would prevent them all.
 const RELEASES: &str = "releases";
 
-/// Branches that one push may change: more than any team has.
-const UPDATES_MAX: usize = 1_000;
-/// Branches of a repository. Each is a file and a line of every fetch, and does not count towards the quota.
-const BRANCHES_MAX: usize = 10_000;
 /// Bytes of a push's lines: [`UPDATES_MAX`] of the longest.
 const INPUT_BYTES_MAX: u64 = UPDATES_MAX as u64 * 512;
 
@@ -43,45 +43,8 @@ pub struct HookEnvironment {
     pub organization: String,
     /// The repository's quota; absent when the service did not start git.
     pub repository_bytes_max: Option<u64>,
-}
-
-/// The reason why a push is refused. git shows its text to the client.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    #[error(
-        "main belongs to the service; push to releases/{organization} instead: git push origin HEAD:releases/{organization}"
-    )]
-    Main { organization: String },
-    #[error(
-        "a branch named releases would prevent all branches under releases/; push to one of those: \
-        git push origin HEAD:releases/{organization}"
-    )]
-    Releases { organization: String },
-    #[error("{reference} is not a branch; push to a branch, for example: git push origin HEAD:releases/{organization}")]
-    NotABranch { reference: String, organization: String },
-    #[error("commit {commit}: {refusal}")]
-    Tree { commit: Oid, refusal: TreeRefusal },
-    #[error(transparent)]
-    Objects(#[from] ObjectRefusal),
-    #[error(
-        "this push is refused: the repository uses {} of its quota of {}, and the push adds {}. Branches and published \
-        versions keep their commits. Delete a branch that is no longer needed, or delete this branch and push it again \
-        without its large files: git push origin --delete releases/{organization}. If that is not enough, ask the \
-        operator of this service for a larger quota (--repository-megabytes)",
-        with_unit(*.kept_bytes), with_unit(*.bytes_max), with_unit(*.pushed_bytes)
-    )]
-    OverQuota { kept_bytes: u64, pushed_bytes: u64, bytes_max: u64, organization: String },
-    #[error(
-        "this repository has {branches} branches of at most {BRANCHES_MAX}; delete those that are no longer needed: \
-        git push origin --delete releases/{organization}"
-    )]
-    TooManyBranches { branches: usize, organization: String },
-    #[error("one push may change at most {UPDATES_MAX} branches; push fewer at a time")]
-    TooManyUpdates,
-    #[error(
-        "the push is refused, since it could not be inspected: {detail}; try again, or ask the operator of this service"
-    )]
-    NotInspected { detail: String },
+    /// Whether the client sent push options, such as those of another service's CI.
+    pub has_push_options: bool,
 }
 
 struct Update {
@@ -89,6 +52,12 @@ struct Update {
     /// `None` for a deletion.
     new: Option<Oid>,
     reference: String,
+}
+
+impl Update {
+    fn branch(&self) -> &str {
+        self.reference.strip_prefix(BRANCHES).unwrap_or(&self.reference)
+    }
 }
 
 impl HookEnvironment {
@@ -100,7 +69,17 @@ impl HookEnvironment {
             quarantine: variable("GIT_QUARANTINE_PATH").map(PathBuf::from),
             organization: text(ORGANIZATION_VARIABLE).unwrap_or_else(|| "<team>".to_owned()),
             repository_bytes_max: text(REPOSITORY_BYTES_VARIABLE).and_then(|bytes| bytes.parse().ok()),
+            has_push_options: text("GIT_PUSH_OPTION_COUNT").is_some_and(|count| count != "0"),
         }
+    }
+
+    /// What git shows to the client of an accepted push.
+    #[must_use]
+    pub const fn note(&self) -> Option<&'static str> {
+        if !self.has_push_options {
+            return None;
+        }
+        Some("push options have no effect here; versions are published with `lathe tool publish`")
     }
 }
 
@@ -120,6 +99,7 @@ pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<(), Ref
     check_quota(environment)?;
     let pushed = environment.quarantine.as_deref().map(inspect_objects).transpose()?;
     let Pushed { commits, large_file } = pushed.unwrap_or_default();
+    check_tips(&updates, environment)?;
     let tips = updates.iter().filter_map(|update| update.new);
     inspect_commits(environment, tips.chain(commits))?;
     large_file.map_or(Ok(()), |refusal| Err(refusal.into()))
@@ -141,7 +121,10 @@ fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, Refusal> {
 
 fn parse(line: &[u8]) -> Result<Update, Refusal> {
     let malformed = || Refusal::NotInspected { detail: "git gave the hook a malformed line".to_owned() };
-    let line = String::from_utf8_lossy(line);
+    let Ok(line) = std::str::from_utf8(line) else {
+        let detail = format!("the name of a branch is not UTF-8: {}", visible(&String::from_utf8_lossy(line)));
+        return Err(Refusal::NotInspected { detail });
+    };
     let mut words = line.trim_end_matches('\n').splitn(3, ' ');
     let (Some(old), Some(new), Some(reference)) = (words.next(), words.next(), words.next()) else {
         return Err(malformed());
@@ -159,25 +142,77 @@ fn check_reference(reference: &str, organization: &str) -> Result<(), Refusal> {
     match reference.strip_prefix(BRANCHES) {
         Some(RELEASES) => Err(Refusal::Releases { organization }),
         // A branch whose name other requests refuse could never be tested.
-        Some(branch) if BranchName::parse(branch).is_ok() => Ok(()),
-        _ => {
-            let reference = visible(reference);
-            Err(Refusal::NotABranch { reference, organization })
-        }
+        Some(branch) => match find_name_problem(branch) {
+            Some(problem) => Err(Refusal::BranchName { branch: branch.to_owned(), problem, organization }),
+            None => Ok(()),
+        },
+        None => Err(Refusal::NotABranch { reference: reference.to_owned(), organization }),
     }
 }
 
 fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(), Refusal> {
-    let new = updates.iter().filter(|update| update.is_new_branch).count();
-    if new == 0 {
+    let new: Vec<&str> = updates.iter().filter(|update| update.is_new_branch).map(Update::branch).collect();
+    if new.is_empty() {
         return Ok(());
     }
-    let counted = open(environment).and_then(|git| Ok(git.references_glob("refs/heads/*")?.names().count()));
-    let branches = counted.map_err(|error| not_inspected(&error))?;
-    if branches + new <= BRANCHES_MAX {
-        return Ok(());
+    let mut branches = read_branches(environment).map_err(|error| not_inspected(&error))?;
+    let organization = || environment.organization.clone();
+    if branches.len() + new.len() > BRANCHES_MAX {
+        return Err(Refusal::TooManyBranches { branches: branches.len(), organization: organization() });
     }
-    Err(Refusal::TooManyBranches { branches, organization: environment.organization.clone() })
+    for deleted in updates.iter().filter(|update| update.new.is_none()) {
+        branches.remove(&fold(deleted.branch()));
+    }
+    for branch in new {
+        if let Some((other, why)) = find_collision(&branches, branch) {
+            let (branch, other) = (branch.to_owned(), other.to_owned());
+            return Err(Refusal::BranchCollision { branch, other, why, organization: organization() });
+        }
+        branches.insert(fold(branch), branch.to_owned());
+    }
+    Ok(())
+}
+
+/// The names of all branches, by their folded form.
+fn read_branches(environment: &HookEnvironment) -> Result<HashMap<String, String>, git2::Error> {
+    let git = open(environment)?;
+    let mut branches = HashMap::new();
+    for reference in git.references_glob("refs/heads/*")? {
+        if let Ok(name) = reference?.name() {
+            let branch = name.strip_prefix(BRANCHES).unwrap_or(name);
+            branches.insert(fold(branch), branch.to_owned());
+        }
+    }
+    Ok(branches)
+}
+
+/// Finds a branch that a new one cannot exist beside: git keeps branches as files, on the file systems of all clones.
+fn find_collision<'a>(branches: &'a HashMap<String, String>, new: &str) -> Option<(&'a str, &'static str)> {
+    let folded = fold(new);
+    if let Some(other) = branches.get(&folded).filter(|other| *other != new) {
+        return Some((other.as_str(), "since some file systems do not tell the names apart"));
+    }
+    let why = "since git keeps branches as files, and a name cannot be that of a file and of a directory";
+    let above = folded.match_indices('/').find_map(|(at, _)| branches.get(&folded[..at]));
+    if let Some(other) = above {
+        return Some((other.as_str(), why));
+    }
+    let directory = format!("{folded}/");
+    branches.iter().find(|(name, _)| name.starts_with(&directory)).map(|(_, other)| (other.as_str(), why))
+}
+
+/// Refuses a branch that would name something else than a commit, such as an annotated tag.
+fn check_tips(updates: &[Update], environment: &HookEnvironment) -> Result<(), Refusal> {
+    let git = open(environment).map_err(|error| not_inspected(&error))?;
+    let objects = git.odb().map_err(|error| not_inspected(&error))?;
+    for update in updates {
+        let Some(id) = update.new else { continue };
+        let (_, kind) = objects.read_header(id).map_err(|error| not_inspected(&error))?;
+        if kind != ObjectType::Commit {
+            return Err(Refusal::NotACommit { reference: update.reference.clone(), kind, id });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses new objects beyond the quota. A push without new objects, such as a deletion, is always within the quota.
@@ -200,9 +235,15 @@ fn check_quota(environment: &HookEnvironment) -> Result<(), Refusal> {
 fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = Oid>) -> Result<(), Refusal> {
     let repository = open(environment).map_err(|error| not_inspected(&error))?;
     let mut inspector = Inspector::new(&repository, TreeLimits::PUSHED).map_err(|error| not_inspected(&error))?;
+    let objects = repository.odb().map_err(|error| not_inspected(&error))?;
     for commit in commits {
-        let tree = repository.find_commit(commit).map_err(|error| not_inspected(&error))?.tree_id();
-        inspector.inspect(tree).map_err(|refusal| Refusal::Tree { commit, refusal })?;
+        let links = read_links(&objects, commit).map_err(|error| not_inspected(&error))?;
+        let CommitLinks { tree, undated, .. } = links;
+        let organization = environment.organization.clone();
+        if let Some(line) = undated {
+            return Err(Refusal::CommitDate { commit, line, organization });
+        }
+        inspector.inspect(tree).map_err(|refusal| Refusal::Tree { commit, refusal, organization })?;
     }
     Ok(())
 }
@@ -279,6 +320,51 @@ mod tests {
         let endless_line = "x".repeat(1024 * 1024);
         assert!(run_in_empty_repository(&endless_line).is_err());
     }
+
+    #[test]
+    fn names_of_branches_are_refused_with_what_is_wrong() {
+        let refused = |branch: &str, word: &str| {
+            let line = format!("{OLD} {OLD} refs/heads/{branch}\n");
+            let refusal = run_in_empty_repository(&line).expect_err(branch).to_string();
+            assert!(refusal.contains(word) && refusal.contains("HEAD:releases/acme"), "{refusal}");
+        };
+        refused(&"b".repeat(201), "has 201 bytes, and 200 are the most");
+        refused(&format!("releases/{}", "é".repeat(100)), "has 209 bytes");
+        for branch in ["-x", "HEAD", "a.lock", "x/.hidden"] {
+            refused(branch, "could not be given to a test or a publication");
+        }
+        let invalid = [format!("{OLD} {GONE} refs/heads/caf").as_bytes(), b"\xe9\n"].concat();
+        let refusal = parse(&invalid).err().map(|refusal| refusal.to_string()).unwrap_or_default();
+        assert!(refusal.contains("the name of a branch is not UTF-8"), "{refusal}");
+    }
+
+    #[test]
+    fn branches_that_cannot_exist_beside_each_other_are_found() {
+        let branches =
+            HashMap::from(["releases/acme", "Ada/Draft", "caf\u{e9}"].map(|name| (fold(name), name.to_owned())));
+        let found = |new: &str| find_collision(&branches, new).map(|(other, _)| other);
+        for (new, other) in [
+            ("releases/acme/x", "releases/acme"),
+            ("ada/draft", "Ada/Draft"),
+            ("ADA", "Ada/Draft"),
+            ("ada/draft/2", "Ada/Draft"),
+            ("cafe\u{301}", "caf\u{e9}"),
+        ] {
+            assert_eq!(found(new), Some(other), "{new}");
+        }
+        for new in ["releases/acme", "releases/acme2", "releases/acm", "ada/other", "cafe"] {
+            assert_eq!(found(new), None, "{new}");
+        }
+    }
+
+    #[test]
+    fn push_options_are_accepted_with_a_note() {
+        let environment =
+            |count: &'static str| HookEnvironment::read(|name| (name == "GIT_PUSH_OPTION_COUNT").then(|| count.into()));
+        assert!(environment("2").note().is_some_and(|note| note.contains("no effect")));
+        assert_eq!(environment("0").note().or(HookEnvironment::read(|_| None).note()), None);
+    }
+
     #[test]
     fn a_repository_has_no_more_branches_than_it_may() {
         let directory = tempfile::tempdir().expect("a directory");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use git2::ErrorCode;
 use registry::{BranchName, OrganizationId};
 
+use super::commit_links::{is_descendant, read_links, read_subject};
 use super::repository_files::OWN_REFS;
 use super::repository_state::{CommitHold, TrackedRepository};
 use super::{CommitId, SourceError};
@@ -62,7 +63,8 @@ impl Repository {
     fn find_readable_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, SourceError> {
         let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
         // The branch names the commit, so that it was there.
-        self.open()?.find_commit(tip.oid()).map_err(SourceError::git("read the tip of a branch"))?;
+        let read = self.open()?.odb().and_then(|objects| read_links(&objects, tip.oid()));
+        read.map_err(SourceError::git("read the tip of a branch"))?;
         Ok(Some(tip))
     }
 
@@ -96,8 +98,7 @@ impl Repository {
     /// The first line of a commit's message, if there is one. Characters that are not UTF-8 are replaced.
     pub fn subject(&self, commit: &CommitId) -> Option<String> {
         let git = self.open().ok()?;
-        let commit = git.find_commit(commit.oid()).ok()?;
-        commit.summary_bytes().map(|subject| String::from_utf8_lossy(subject).into_owned())
+        read_subject(&git.odb().ok()?, commit.oid())
     }
 
     /// Keeps a commit of a repository of one server durably under `refs/lathe/<name>`, whatever happens to its branch. Pinning the same commit again has no
@@ -152,7 +153,7 @@ impl Repository {
         for commit in [newer, older] {
             require(&git, commit)?;
         }
-        git.graph_descendant_of(newer.oid(), older.oid()).map_err(SourceError::git("compare two commits"))
+        is_descendant(&git, newer.oid(), older.oid()).map_err(SourceError::git("compare two commits"))
     }
 
     /// Whether `candidate` is a proper ancestor of `published`. Publications of such commits are refused.
@@ -194,7 +195,7 @@ impl Repository {
 
 /// Checks that a repository has a commit. One that is pinned was there, so that its repository is damaged.
 pub(super) fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), SourceError> {
-    let Err(error) = git.find_commit(commit.oid()) else { return Ok(()) };
+    let Err(error) = git.odb().and_then(|objects| read_links(&objects, commit.oid())) else { return Ok(()) };
     // A commit that is pinned was there.
     let is_unknown = matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec);
     if is_unknown && git.find_reference(&format!("{OWN_REFS}{commit}")).is_err() {

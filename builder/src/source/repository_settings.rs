@@ -15,16 +15,51 @@ pub(super) const HOOKS_DIRECTORY: &str = "hooks";
 
 /// The settings of every repository. Forced pushes are allowed (`denyNonFastForwards` is off): teams rewrite their
 /// branches, and pins keep published commits. The hook refuses the deletion of `main`.
-pub(super) const SETTINGS: [(&str, &str); 22] = [
+pub(super) const SETTINGS: [(&str, &str); 52] = [
     ("receive.fsckObjects", "true"),
     ("transfer.fsckObjects", "true"),
+    // Faults of tools that made commits and trees before git checked them. Old histories have them, and no build reads these parts. The hook
+    // refuses a commit without a date.
+    ("receive.fsck.badTimezone", "ignore"),
+    ("receive.fsck.missingEmail", "ignore"),
+    ("receive.fsck.missingSpaceBeforeEmail", "ignore"),
+    ("receive.fsck.missingNameBeforeEmail", "ignore"),
+    ("receive.fsck.missingSpaceBeforeDate", "ignore"),
+    ("receive.fsck.badEmail", "ignore"),
+    ("receive.fsck.badName", "ignore"),
+    ("receive.fsck.badDateOverflow", "ignore"),
+    ("receive.fsck.zeroPaddedDate", "ignore"),
+    ("receive.fsck.zeroPaddedFilemode", "ignore"),
+    // Faults that the hook refuses by itself, with the path.
+    ("receive.fsck.duplicateEntries", "ignore"),
+    ("receive.fsck.fullPathname", "ignore"),
+    ("receive.fsck.hasDot", "ignore"),
+    ("receive.fsck.hasDotdot", "ignore"),
+    ("receive.fsck.hasDotgit", "ignore"),
+    ("receive.fsck.gitmodulesName", "ignore"),
+    ("receive.fsck.gitmodulesPath", "ignore"),
+    ("receive.fsck.gitmodulesUrl", "ignore"),
+    ("receive.fsck.gitmodulesUpdate", "ignore"),
+    ("receive.fsck.gitmodulesSymlink", "ignore"),
+    // The same faults in a check of a whole repository.
+    ("fsck.badTimezone", "ignore"),
+    ("fsck.missingEmail", "ignore"),
+    ("fsck.missingSpaceBeforeEmail", "ignore"),
+    ("fsck.missingNameBeforeEmail", "ignore"),
+    ("fsck.missingSpaceBeforeDate", "ignore"),
+    ("fsck.badEmail", "ignore"),
+    ("fsck.badName", "ignore"),
+    ("fsck.badDateOverflow", "ignore"),
+    ("fsck.zeroPaddedDate", "ignore"),
+    ("fsck.zeroPaddedFilemode", "ignore"),
     ("receive.denyNonFastForwards", "false"),
     // Bytes of one push's pack. The hook bounds the inflated size.
     ("receive.maxInputSize", "100m"),
     // Packs are not unpacked: thousands of small files are slow, and use up the disk's inodes.
     ("receive.unpackLimit", "1"),
     ("receive.autogc", "false"),
-    ("receive.advertisePushOptions", "false"),
+    // Options have no effect, and the hook says so. A client with options in its settings could not push otherwise.
+    ("receive.advertisePushOptions", "true"),
     ("transfer.hideRefs", "refs/lathe"),
     ("uploadpack.allowFilter", "false"),
     ("uploadpack.allowAnySHA1InWant", "false"),
@@ -87,8 +122,11 @@ fn render() -> String {
         ("core.hooksPath", &hooks),
     ];
     let setting = |(name, value): (&str, &str)| {
-        let (section, key) = name.split_once('.').unwrap_or((name, ""));
-        format!("[{section}]\n\t{key} = {value}\n")
+        let (sections, key) = name.rsplit_once('.').unwrap_or((name, ""));
+        match sections.split_once('.') {
+            Some((section, part)) => format!("[{section} \"{part}\"]\n\t{key} = {value}\n"),
+            None => format!("[{sections}]\n\t{key} = {value}\n"),
+        }
     };
     fixed.into_iter().chain(SETTINGS).map(setting).collect()
 }

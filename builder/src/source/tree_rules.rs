@@ -1,12 +1,12 @@
 //! The rules for the mode and the name of a tree's entry, and the reasons of refusals.
 //!
-//! Names are compared without case, because authors clone on file systems that ignore case. Unicode normal forms are not
-//! folded.
+//! Names are compared without case and in one Unicode normal form, because authors clone on file systems that tell neither apart.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use registry::visible;
+use unicode_normalization::UnicodeNormalization;
 
 /// Bytes of a name: the limit of the file systems that authors use.
 pub(super) const NAME_BYTES_MAX: usize = 255;
@@ -39,8 +39,20 @@ pub enum Reason {
     NameTooLong,
     #[error("some file systems treat the name as `.git` or `.gitmodules`")]
     GitName,
-    #[error("the name differs only in case from `{other}` in the same directory")]
+    #[error(
+        "`.gitmodules` declares submodules, which are not accepted; remove it with `git rm .gitmodules`, and commit the files of the \
+        submodules themselves"
+    )]
+    GitModules,
+    #[error("the name differs only in case from `{other}` in the same directory; rename one of them with `git mv`")]
     CaseCollision { other: String },
+    #[error(
+        "the name differs from `{other}` in the same directory only in its composed or decomposed characters, which macOS does not \
+        tell apart; rename one of them with `git mv`"
+    )]
+    FormCollision { other: String },
+    #[error("the directory has this name twice, so that nobody can tell which one is meant; commit one of them")]
+    Twice,
     #[error("a path below it is longer than {bytes_max} bytes")]
     PathTooLong { bytes_max: u64 },
     #[error("directories are nested more than {depth_max} deep")]
@@ -111,10 +123,13 @@ impl SiblingNames {
     /// Adds a name to the directory, or returns the reason why it is refused.
     pub(super) fn accept<'name>(&mut self, name: &'name [u8]) -> Result<&'name str, Reason> {
         let name = check_name(name)?;
-        match self.0.insert(fold(name), name.as_bytes().to_vec()) {
-            None => Ok(name),
-            Some(other) => Err(Reason::CaseCollision { other: display_name(&other) }),
+        let Some(other) = self.0.insert(fold(name), name.as_bytes().to_vec()) else { return Ok(name) };
+        if other == name.as_bytes() {
+            return Err(Reason::Twice);
         }
+        let is_same_form = fold_case(&String::from_utf8_lossy(&other)) == fold_case(name);
+        let other = display_name(&other);
+        Err(if is_same_form { Reason::CaseCollision { other } } else { Reason::FormCollision { other } })
     }
 }
 
@@ -127,7 +142,11 @@ fn check_name(name: &[u8]) -> Result<&str, Reason> {
     if matches!(name, "" | "." | "..") || name.contains(forbidden) {
         return Err(Reason::Name);
     }
-    if is_git_name(name) { Err(Reason::GitName) } else { Ok(name) }
+    match name {
+        ".gitmodules" => Err(Reason::GitModules),
+        name if is_git_name(name) => Err(Reason::GitName),
+        name => Ok(name),
+    }
 }
 
 /// Whether HFS+ or NTFS could open this name as `.git` or `.gitmodules`: they skip some characters, ignore case, trailing
@@ -143,8 +162,13 @@ fn is_git_name(name: &str) -> bool {
     matches!(trimmed, ".git" | ".gitmodules") || is_short_name("git~") || is_short_name("gitmod~")
 }
 
+/// The name as file systems that ignore case and normal forms compare it.
+pub(super) fn fold(name: &str) -> String {
+    fold_case(name).nfd().flat_map(char::to_lowercase).nfc().collect()
+}
+
 /// The name in lower case, without the characters that HFS+ skips.
-fn fold(name: &str) -> String {
+fn fold_case(name: &str) -> String {
     name.chars().filter(|character| !is_skipped_by_hfs(*character)).flat_map(char::to_lowercase).collect()
 }
 
@@ -180,10 +204,11 @@ mod tests {
             "GIT~12",
             ".g\u{200c}it",
             ".git::$INDEX_ALLOCATION",
-            ".gitmodules",
+            ".GITMODULES",
         ] {
             check(evil.as_bytes(), Err(Reason::GitName));
         }
+        check(b".gitmodules", Err(Reason::GitModules));
         for evil in ["", ".", "..", "a/b", "a\\b", "a\nb", "a\u{1b}[31m"] {
             check(evil.as_bytes(), Err(Reason::Name));
         }
@@ -198,6 +223,25 @@ mod tests {
         assert_eq!(names.accept("Straße.py".as_bytes()), Ok("Straße.py"));
         let collision = names.accept("STRAße.PY".as_bytes());
         assert_eq!(collision, Err(Reason::CaseCollision { other: "Straße.py".to_owned() }));
+        assert_eq!(names.accept("Straße.py".as_bytes()), Err(Reason::CaseCollision { other: "STRAße.PY".to_owned() }));
+        assert_eq!(names.accept("Straße.py".as_bytes()), Err(Reason::Twice));
+    }
+
+    #[test]
+    fn names_that_differ_only_in_their_normal_form_collide() {
+        for (first, second) in
+            [("caf\u{e9}", "cafe\u{301}"), ("CAFE\u{301}", "caf\u{e9}"), ("\u{ac00}", "\u{1100}\u{1161}")]
+        {
+            let mut names = SiblingNames::default();
+            assert_eq!(names.accept(first.as_bytes()), Ok(first));
+            let collision = names.accept(second.as_bytes());
+            assert_eq!(collision, Err(Reason::FormCollision { other: first.to_owned() }), "{second}");
+        }
+        for other in ["cafe", "caf\u{e8}", "ca\u{fb01}e", "ca\u{66}ie"] {
+            let mut names = SiblingNames::default();
+            names.accept("caf\u{e9}".as_bytes()).expect("a name");
+            assert_eq!(names.accept(other.as_bytes()), Ok(other), "compatible characters are different ones");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use runner::SourceFile;
 use super::archive::{Format, Unpacked};
 use super::documents::Parser;
 use super::download::{self, Cached};
+use super::foreign_locks;
 use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
@@ -93,8 +94,15 @@ impl Packages {
         let asked = manifest.dependencies.iter().map(|dependency| &dependency.name);
         let asked: Vec<_> = asked.filter(|name| *name != lock::OWN_PACKAGE).collect();
         let Some(lock) = files.get(lock::FILE) else {
-            let has_uv_lock = files.contains_key("uv.lock");
-            return if asked.is_empty() { Ok(Default::default()) } else { Err(lock::missing(has_uv_lock)) };
+            let foreign = foreign_locks::explain_python(files);
+            if !asked.is_empty() {
+                return Err(lock::missing(files.contains_key("uv.lock"), foreign));
+            }
+            // It may be of the project's tests, and need no packages.
+            if let Some(foreign) = foreign {
+                progress.warn(foreign);
+            }
+            return Ok(Fetched::default());
         };
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
         if let Some(line) = lock::own_line(lock) {
@@ -105,6 +113,7 @@ impl Packages {
                 lock::OWN_PACKAGE
             ));
         }
+        lock::find_left_out(lock).into_iter().for_each(|line| progress.line(line));
         let lock = lock.clone();
         let dependencies = manifest.dependencies.clone();
         let pins = blocking(move || {

@@ -4,6 +4,7 @@
 //! expands no variables, follows no options and accepts no URLs: a line of the platform's own package, which may have one,
 //! is skipped. Its cost is linear in the length of the file.
 
+mod directory;
 mod marker;
 pub mod name;
 mod requirement;
@@ -17,6 +18,7 @@ use registry::Digest;
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
 use crate::text::quoted;
+use marker::PLATFORM;
 pub use requirement::check_pins;
 
 pub const FILE: &str = "requirements.lock";
@@ -26,6 +28,8 @@ const STAGE: &str = "dependencies";
 pub const OWN_PACKAGE: &str = "amigo-tool-scaffold";
 const HOW: &str = "make it with `uv export --no-dev --no-emit-project --format requirements-txt -o requirements.lock` \
 or `uv pip compile --generate-hashes pyproject.toml -o requirements.lock`";
+/// Packages that the log names as left out. A lock file for all platforms has a few.
+const LEFT_OUT_SHOWN_MAX: usize = 20;
 /// Packages of a tool. A project with more is an application.
 const PACKAGES_MAX: usize = 100;
 /// Hashes of a package; releases with the most files have a few hundred.
@@ -71,10 +75,36 @@ pub fn own_line(bytes: &[u8]) -> Option<u32> {
         .map(|(line, _)| line)
 }
 
-/// The error for a missing lock file, which explains how to create it.
-pub fn missing(has_uv_lock: bool) -> Error {
-    let why = if has_uv_lock { "uv.lock has to be exported" } else { "dependencies need a lock file with hashes" };
-    Error::failed(STAGE, "lock-file", format!("{why}: {HOW}")).at(Location::file(FILE))
+/// The error for a missing lock file, which explains how to create it. With the lock file of another tool, `foreign` has its command.
+pub fn missing(has_uv_lock: bool, foreign: Option<String>) -> Error {
+    const NEEDED: &str = "dependencies need a lock file with hashes";
+    let message = match foreign {
+        _ if has_uv_lock => format!("uv.lock has to be exported: {HOW}"),
+        Some(foreign) => format!("{NEEDED}: {foreign}"),
+        None => format!("{NEEDED}: {HOW}"),
+    };
+    Error::failed(STAGE, "lock-file", message).at(Location::file(FILE))
+}
+
+/// Lines of the log about packages that are not for the platform of tools.
+#[must_use]
+pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
+    let skipped = |(line, entry): (u32, String)| {
+        let requirement = entry.split_once(" --hash").map_or(&*entry, |(requirement, _)| requirement);
+        let (name, rest) = name::leading(requirement).filter(|(name, _)| name != OWN_PACKAGE)?;
+        let marker = rest.split_once(';')?.1.trim();
+        let is_left_out = matches!(marker::applies(marker), Ok(false));
+        let marker = quoted(marker);
+        is_left_out.then(|| {
+            format!("{FILE}:{line}: {name} is left out, since its marker is false for tools ({PLATFORM}): {marker}")
+        })
+    };
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let mut lines: Vec<String> = logical_lines(text).into_iter().filter_map(skipped).collect();
+    let more = lines.len().saturating_sub(LEFT_OUT_SHOWN_MAX);
+    lines.truncate(LEFT_OUT_SHOWN_MAX);
+    lines.extend((more > 0).then(|| format!("{FILE}: {more} more packages are left out by their markers")));
+    lines
 }
 
 /// Joins lines that end in a backslash; drops comments and blank lines.
@@ -107,9 +137,14 @@ fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
     let (requirement, hashes) = entry
         .split_once(" --hash")
         .map_or((entry, String::new()), |(requirement, rest)| (requirement, format!("--hash{rest}")));
-    let (name, rest) = name::leading(requirement).ok_or_else(no_package)?;
+    let explained = directory::explain(requirement)
+        .map(|why| refuse("pinned", &format!("{} is not a pinned package: {why}; {HOW}", quoted(entry)), line));
+    let Some((name, rest)) = name::leading(requirement) else { return Err(explained.unwrap_or_else(no_package)) };
     if name == OWN_PACKAGE {
         return Ok(None);
+    }
+    if let Some(explained) = explained {
+        return Err(explained);
     }
     let (pin, marker) = rest.split_once(';').map_or((rest, None), |(pin, marker)| (pin, Some(marker)));
     let applies = marker.map_or(Ok(true), |marker| marker::applies(marker.trim()));
@@ -195,6 +230,41 @@ mod tests {
         }
         for name in ["amigo", "amigo-tool-scaffold-x", "xamigo-tool-scaffold"] {
             refused(&format!("{name} @ https://example.com/a.whl --hash={HASH}\n"), "must be pinned");
+        }
+    }
+
+    #[test]
+    fn packages_for_other_platforms_are_named_in_the_log() {
+        let text = format!(
+            "a==1 --hash={HASH}\nColorama==0.4.6 ; sys_platform == 'win32' \\\n    --hash={HASH}\n\
+             amigo-tool-scaffold==1 ; sys_platform == 'win32'\nb==1; python_version < '3.9' --hash={HASH}\n"
+        );
+        let lines = find_left_out(text.as_bytes());
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(
+            lines[0].starts_with("requirements.lock:2: colorama is left out") && lines[0].contains("win32"),
+            "{lines:?}"
+        );
+        assert!(lines[1].starts_with("requirements.lock:5: b is left out"), "{lines:?}");
+        let many: String = (0..30).map(|number| format!("p{number}==1 ; sys_platform == 'win32'\n")).collect();
+        let lines = find_left_out(many.as_bytes());
+        assert_eq!(lines.len(), LEFT_OUT_SHOWN_MAX + 1);
+        assert!(lines[LEFT_OUT_SHOWN_MAX].contains("10 more packages"), "{lines:?}");
+    }
+
+    #[test]
+    fn directories_and_options_of_other_tools_are_explained() {
+        for (line, word) in [
+            ("-e ../shared", "is a directory"),
+            ("-e file:///work/shared", "is a directory"),
+            ("../shared", "is a directory"),
+            ("shared @ file:///work/shared", "is a directory"),
+            ("-i https://index.example/simple", "is an option of pip"),
+            ("--extra-index-url https://index.example/simple", "is an option of pip"),
+            ("-r other.txt", "is an option of pip"),
+        ] {
+            refused(&format!("{line}\n"), word);
+            refused(&format!("{line}\n"), "--no-emit-project");
         }
     }
 

@@ -17,6 +17,7 @@ use self::lock::Locked;
 use self::registry::{NpmRegistry, PinnedArchive};
 use super::archive::Format;
 use super::documents::{PROJECT_FILE_BYTES_MAX, Parser};
+use super::foreign_locks;
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
@@ -63,13 +64,19 @@ impl NpmPackages {
         files: &BTreeMap<String, Vec<u8>>,
         progress: &Progress,
     ) -> Result<(Vec<Package>, Vec<SourceFile>), Error> {
-        let Some(lock) = files.get(lock::FILE) else {
-            return if manifest.dependencies.is_empty() { Ok(Default::default()) } else { Err(lock::missing()) };
-        };
         let project_file = files.get(PROJECT_FILE).map(Vec::as_slice).unwrap_or_default();
+        let Some(lock) = files.get(lock::FILE) else {
+            if manifest.dependencies.is_empty() {
+                return Ok(Default::default());
+            }
+            return Err(lock::missing(project_file, foreign_locks::explain_javascript(files).as_deref()));
+        };
         let (mut packages, mut sources, mut bytes) = (Vec::new(), Vec::new(), 0);
         let (lock, project_file) = (lock.clone(), project_file.to_vec());
-        for locked in blocking(move || lock::parse(&lock, &project_file)).await?? {
+        let read = move || Ok::<_, Error>((lock::parse(&lock, &project_file)?, lock::find_left_out(&lock)));
+        let (needed, left_out): (_, Vec<String>) = blocking(read).await??;
+        left_out.into_iter().for_each(|line| progress.line(line));
+        for locked in needed {
             progress.line(format!("package {}@{}", locked.name, locked.version));
             let files = self.package(&locked).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();

@@ -84,7 +84,12 @@ fn self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
 fn decide_on_push() -> Outcome {
     let environment = HookEnvironment::read(|name| std::env::var_os(name));
     match pre_receive::run(std::io::stdin().lock(), &environment) {
-        Ok(()) => Outcome::Done,
+        Ok(()) => {
+            if let Some(note) = environment.note() {
+                Screen::new(false).note(note);
+            }
+            Outcome::Done
+        }
         Err(refusal) => {
             Screen::new(false).note(refusal);
             Outcome::Failed

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use git2::{Oid, Repository};
+use git2::Repository;
 
+use crate::source::commit_links::is_descendant;
 use crate::source::repository_files::HELD_REFS;
 
 /// The hexadecimal ids of commits, by the full names of refs.
@@ -49,7 +50,7 @@ pub(super) fn has_rewritten(repository: &Path, old: &Refs, new: &Refs) -> Result
     for (name, old) in old {
         let is_kept = match new.get(name) {
             Some(new) if new == old => true,
-            Some(new) => git.graph_descendant_of(new.parse::<Oid>()?, old.parse::<Oid>()?)?,
+            Some(new) => is_descendant(&git, new.parse()?, old.parse()?)?,
             None => false,
         };
         if !is_kept {
@@ -61,6 +62,8 @@ pub(super) fn has_rewritten(repository: &Path, old: &Refs, new: &Refs) -> Result
 
 #[cfg(test)]
 mod tests {
+    use git2::Oid;
+
     use super::*;
 
     #[test]

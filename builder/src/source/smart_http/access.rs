@@ -12,6 +12,7 @@ use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use crate::source::commit_links::is_descendant;
 use crate::source::error::SourceError;
 use crate::source::leftovers::remove_quarantines;
 use crate::source::repository_state::TrackedRepository;
@@ -91,7 +92,7 @@ impl Push {
         let now = branches(&git)?;
         for (name, old) in &self.branches {
             let is_kept = match now.get(name) {
-                Some(new) => new == old || git.graph_descendant_of(*new, *old)?,
+                Some(new) => new == old || is_descendant(&git, *new, *old)?,
                 None => false,
             };
             if !is_kept {

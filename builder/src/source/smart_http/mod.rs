@@ -11,6 +11,7 @@ mod access;
 mod feed;
 pub(crate) mod inflate;
 mod process;
+mod push_advice;
 mod request;
 mod response;
 mod shared_push;
@@ -101,7 +102,10 @@ impl GitServer {
         };
         let call = Call { request: &request, service, form, repository_bytes_max: bytes_max };
         let command = call.command(&self.commands, repository.path());
-        Backend::start(command, repository, HeldResources { permit, push, ended: None })?.answer(body, form).await
+        let held = HeldResources { permit, push, ended: None };
+        let answer = Backend::start(command, repository, held)?.answer(body, form).await?;
+        let is_push = matches!(service, Service::Push);
+        Ok(if is_push { answer.with_advice(request.organization.as_str()) } else { answer })
     }
 
     /// Collects garbage in every repository that is worth it and has no push under way.

@@ -4,12 +4,13 @@ use std::io::{self, Cursor};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
 use tokio::process::ChildStdout;
 use tokio::sync::oneshot;
 
+use super::push_advice::PushAdvice;
 use crate::source::error::SourceError;
 
 /// Bytes of all header lines; git sends five short ones.
@@ -32,6 +33,10 @@ pub struct GitBody {
     /// Dropped with the body; the supervising task then stops git.
     client: Option<oneshot::Sender<()>>,
     stopped: Arc<AtomicBool>,
+    /// Present in the answer to a push.
+    advice: Option<PushAdvice>,
+    /// Bytes that have passed the advice, and were not read yet.
+    passed: Vec<u8>,
 }
 
 /// The source of a body.
@@ -48,9 +53,18 @@ pub(super) struct Head {
     pub headers: Vec<(String, String)>,
 }
 
+impl GitResponse {
+    /// The answer to a push, with a text for what git itself refuses.
+    pub(super) fn with_advice(mut self, organization: &str) -> Self {
+        self.body.advice = Some(PushAdvice::new(organization));
+        self
+    }
+}
+
 impl GitBody {
     pub(super) fn new(output: BufReader<ChildStdout>, client: oneshot::Sender<()>, stopped: Arc<AtomicBool>) -> Self {
-        Self { output: Output::Git(output), client: Some(client), stopped }
+        let output = Output::Git(output);
+        Self { output, client: Some(client), stopped, advice: None, passed: Vec::new() }
     }
 
     /// Reads the answer to its end, and keeps at most `bytes_max` bytes.
@@ -65,6 +79,27 @@ impl GitBody {
         }
         self.output = Output::Complete(Cursor::new(bytes));
         Ok(self)
+    }
+
+    /// Reads bytes that have passed the advice.
+    fn poll_advised(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        while self.passed.is_empty() && buffer.remaining() > 0 {
+            let (Output::Git(output), Some(advice)) = (&mut self.output, &mut self.advice) else { break };
+            let read = ready!(Pin::new(&mut *output).poll_fill_buf(context))?;
+            let bytes = read.len();
+            if bytes == 0 {
+                advice.finish(&mut self.passed);
+                if self.passed.is_empty() {
+                    return Poll::Ready(self.finish());
+                }
+            }
+            advice.pass(read, &mut self.passed);
+            Pin::new(output).consume(bytes);
+        }
+        let taken = self.passed.len().min(buffer.remaining());
+        buffer.put_slice(&self.passed[..taken]);
+        self.passed.drain(..taken);
+        Poll::Ready(Ok(()))
     }
 
     /// Ends the body. If git was stopped, that is an error, so that the client does not take a part for the whole.
@@ -86,6 +121,9 @@ impl AsyncRead for GitBody {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.advice.is_some() && matches!(self.output, Output::Git(_)) {
+            return self.poll_advised(context, buffer);
+        }
         let before = buffer.filled().len();
         let polled = match &mut self.output {
             Output::Git(output) => Pin::new(output).poll_read(context, buffer),

@@ -79,6 +79,7 @@ impl SharedPush<'_> {
         let (ended, has_ended) = oneshot::channel();
         let held = HeldResources { permit: Arc::clone(&self.permit), push: None, ended: Some(ended) };
         let answer = Backend::start(command, self.repository.clone(), held)?.answer(file, form).await?;
+        let answer = answer.with_advice(request.organization.as_str());
         let body = answer.body.complete(ANSWER_BYTES_MAX).await?;
         Ok((GitResponse { body, ..answer }, has_ended.await.unwrap_or(false)))
     }

@@ -15,6 +15,8 @@ const MARKER_BYTES_MAX: usize = 1 << 10;
 const DEPTH_MAX: usize = 16;
 const OPERATORS: [&str; 9] = ["===", "==", "!=", "<=", ">=", "~=", "<", ">", "in"];
 
+/// The platform of tools, for people.
+pub const PLATFORM: &str = "Python 3.14, WASI";
 /// The platform of tools: CPython 3.14 on WASI. Versions are compared as versions, other values as text.
 const PYTHON: &str = "3.14.0";
 const TEXTS: [(&str, &str); 6] = [

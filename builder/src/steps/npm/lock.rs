@@ -22,6 +22,10 @@ const SHA512_BYTES: usize = 64;
 /// Bytes of a version. The longest in use have a commit in them.
 const VERSION_BYTES_MAX: usize = 200;
 const DIRECTORY: &str = "node_modules/";
+/// Optional packages that the log names as left out.
+const LEFT_OUT_SHOWN_MAX: usize = 10;
+/// The beginnings of dependencies that are not from a registry, but from a workspace or a directory.
+const ELSEWHERE: [&str; 6] = ["workspace:", "catalog:", "file:", "link:", "portal:", "patch:"];
 
 /// One package of the lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,10 +106,53 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
     needed.into_iter().map(|(path, entry)| locked(path, entry, line(path))).collect()
 }
 
-/// The error for a missing lock file, which explains how to create it.
-pub fn missing() -> Error {
-    let message = format!("dependencies need a lock file with hashes: {HOW}");
+/// The error for a missing lock file, which explains how to create it. With the lock file of another tool, `foreign` has its command.
+pub fn missing(project_file: &[u8], foreign: Option<&str>) -> Error {
+    if let Some(error) = refuse_workspace_dependency(project_file) {
+        return error;
+    }
+    let how = foreign.unwrap_or(HOW);
+    let message = format!(
+        "dependencies need a lock file with hashes: {how}. Inside of a workspace, npm writes it at the root: add `--workspaces=false`"
+    );
     Error::failed(STAGE, "lock-file", message).at(Location::file(FILE))
+}
+
+/// Refuses a dependency that only a workspace, or another directory, has: npm makes no lock file for it.
+fn refuse_workspace_dependency(project_file: &[u8]) -> Option<Error> {
+    let project: ProjectFile = serde_json::from_slice(project_file).ok()?;
+    let is_elsewhere = |source: &str| ELSEWHERE.iter().any(|protocol| source.starts_with(protocol));
+    let (name, source) = project.dependencies.iter().find(|(_, source)| is_elsewhere(source))?;
+    let line = lines(std::str::from_utf8(project_file).unwrap_or_default()).get(name.as_str()).copied();
+    let message = format!(
+        "{} is {}, which is defined outside of this project, and a build has only the project's files. Give the version of a registry, or \
+         copy the modules into the project and import them by their path",
+        shown(name),
+        quoted(source)
+    );
+    Some(Error::failed(STAGE, "registry", message).at(Location { line, ..Location::file(PROJECT_FILE) }))
+}
+
+/// Lines of the log about packages that tools never load: the number of those for development, of which a project has hundreds, and the
+/// names of the others.
+#[must_use]
+pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
+    let Ok(lock) = serde_json::from_slice::<Lock>(bytes) else { return Vec::new() };
+    let packages = || lock.packages.iter().filter(|(path, _)| !path.is_empty());
+    let development = packages().filter(|(_, entry)| entry.dev).count();
+    let optional = packages().filter(|(_, entry)| !entry.dev && entry.optional);
+    let names = optional.map(|(path, _)| path.rsplit(DIRECTORY).next().unwrap_or(path));
+    let names: Vec<&str> = names.filter(|name| is_name(name)).collect();
+    let shown = names.iter().take(LEFT_OUT_SHOWN_MAX).copied().collect::<Vec<_>>().join(", ");
+    let more = match names.len().saturating_sub(LEFT_OUT_SHOWN_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let development =
+        (development > 0).then(|| format!("{FILE}: packages for development are left out: {development}"));
+    let optional = (!names.is_empty())
+        .then(|| format!("{FILE}: optional packages, which are for certain machines, are left out: {shown}{more}"));
+    development.into_iter().chain(optional).collect()
 }
 
 fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
@@ -113,7 +160,12 @@ fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
     let Some(inside) = inside.filter(|_| !entry.link) else {
         return Err(refuse(
             "registry",
-            &format!("{} is a directory; a package comes from a registry", quoted(path)),
+            &format!(
+                "{} is a directory; a package comes from a registry. Import a package of a workspace by its path within the project, \
+                 such as `./{}/index.js`, and remove it from the dependencies",
+                quoted(path),
+                shown(path.rsplit('/').next().unwrap_or(path))
+            ),
             line,
         ));
     };
@@ -204,6 +256,37 @@ mod tests {
             "{{\"lockfileVersion\": 3, \"packages\": {{\n\"\": {{\"dependencies\": {{\"a\": \"^1\"}}}},\n{packages}\n}}}}"
         );
         parse(text.as_bytes(), b"{\"dependencies\": {\"a\": \"^1\"}}")
+    }
+
+    #[test]
+    fn packages_that_are_left_out_are_named_in_the_log() {
+        let packages = r#""node_modules/a": {"version": "1.0.0"}, "node_modules/eslint": {"dev": true},
+            "node_modules/a/node_modules/@s/dev": {"dev": true, "optional": true}, "node_modules/fsevents": {"optional": true}"#;
+        let lines =
+            find_left_out(format!("{{\"lockfileVersion\": 3, \"packages\": {{\"\": {{}}, {packages}}}}}").as_bytes());
+        let expected = [
+            "package-lock.json: packages for development are left out: 2",
+            "package-lock.json: optional packages, which are for certain machines, are left out: fsevents",
+        ];
+        assert_eq!(lines, expected);
+        assert!(find_left_out(b"{}").is_empty() && find_left_out(b"x").is_empty());
+    }
+
+    #[test]
+    fn dependencies_of_a_workspace_are_refused_with_their_line() {
+        for source in
+            ["workspace:*", "workspace:^1.0.0", "catalog:", "catalog:react18", "file:../shared", "link:../shared"]
+        {
+            let project_file = format!("{{\n\"dependencies\": {{\n\"a\": \"^1\",\n\"shared\": \"{source}\"\n}}}}");
+            let refusal = missing(project_file.as_bytes(), Some("x")).to_string();
+            assert!(refusal.contains(&format!("package.json:4: shared is \"{source}\"")), "{refusal}");
+        }
+        let refusal = missing(b"{\"dependencies\": {\"a\": \"^1\"}}", Some("do this")).to_string();
+        assert!(
+            refusal.contains("package-lock.json: dependencies need a lock file with hashes: do this."),
+            "{refusal}"
+        );
+        assert!(missing(b"{}", None).to_string().contains("npm install --package-lock-only"));
     }
 
     #[test]

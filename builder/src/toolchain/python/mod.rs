@@ -20,7 +20,14 @@ use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::{PYTHON_MODULES, Packages};
 use crate::steps::bundle::{self, Source};
 use crate::steps::dependencies::{Fetched, Packages as PythonPackages};
-use crate::steps::manifest::Manifest;
+use crate::steps::documents::Documents;
+use crate::steps::foreign_locks::explain_python;
+use crate::steps::lock;
+use crate::steps::manifest::{Manifest, Value};
+use crate::text::shown;
+
+/// Extras and groups that the log names.
+const OPTIONAL_NAMED_MAX: usize = 10;
 
 /// The toolchain of Python.
 #[derive(Clone)]
@@ -43,7 +50,10 @@ impl Python {
     /// # Errors
     /// When a package cannot be fetched, or the code does not compile or import.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
-        let Project { manifest, files, derive_schema, .. } = project;
+        let Project { manifest, documents, files, derive_schema, .. } = project;
+        if let Some(line) = find_optional(documents) {
+            progress.line(line);
+        }
         let ReadyImage { image, code } =
             progress.step("image", self.images.ready_with_progress(Language::Python, progress)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
@@ -56,12 +66,13 @@ impl Python {
             }
             None => None,
         };
+        let foreign = if files.contains_key(lock::FILE) { None } else { explain_python(&files) };
         let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
         let dependencies = if snapshot.is_some() { Vec::new() } else { fetched.files };
         let project = Sources { entry_point: manifest.entry_point.clone(), files, dependencies };
         let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
         let made = self.bundled(code, manifest, Source { project, derive_schema });
-        let made = async { made.await.map_err(|error| explained(error, &fetched.without_native)) };
+        let made = async { made.await.map_err(|error| explained(error, &fetched.without_native, foreign.as_deref())) };
         let made = progress.step("compile", made).await?;
         let artifact = match &snapshot {
             Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
@@ -87,9 +98,30 @@ impl Python {
     }
 }
 
-/// Names the packages whose native files are left out in the refusal of an import, which may need them.
-fn explained(error: Error, without_native: &[String]) -> Error {
+/// A line of the log about extras and groups. The command that makes the lock file decides about them.
+fn find_optional(documents: &Documents) -> Option<String> {
+    const TABLES: [(&str, &[&str]); 2] =
+        [("extras", &["project", "optional-dependencies"]), ("groups", &["dependency-groups"])];
+    let file = convention::PYTHON.file;
+    let document = documents.get(file, "dependencies").ok()??;
+    let listed = |(kind, path): (&str, &[&str])| {
+        let Value::Table(table) = &document.at(path)?.value else { return None };
+        let names: Vec<_> = table.keys().take(OPTIONAL_NAMED_MAX).map(|name| shown(name)).collect();
+        (!names.is_empty()).then(|| format!("{kind} ({})", names.join(", ")))
+    };
+    let listed: Vec<_> = TABLES.into_iter().filter_map(listed).collect();
+    (!listed.is_empty())
+        .then(|| format!("{file}: {} are used only as far as {} has their packages", listed.join(" and "), lock::FILE))
+}
+
+/// Names the packages whose native files are left out in the refusal of an import, which may need them, and a lock file of another tool,
+/// whose packages are not there.
+fn explained(error: Error, without_native: &[String], foreign: Option<&str>) -> Error {
     match error {
+        Error::Failed { stage, check, message, location } if check == "import" && foreign.is_some() => {
+            let message = format!("{message}; {}", foreign.unwrap_or_default());
+            Error::Failed { stage, check, message, location }
+        }
         Error::Failed { stage, check, message, location } if check == "import" && !without_native.is_empty() => {
             let message = format!(
                 "{message}; a tool loads no native code, which these packages have: {}",
@@ -122,6 +154,20 @@ fn shadows(files: &BTreeMap<String, Vec<u8>>, packages: &[SourceFile]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn extras_and_groups_are_named_in_the_log() {
+        let line = |more: &str| {
+            let text = format!("[project]\nname = \"x\"\n{more}");
+            let files = BTreeMap::from([("pyproject.toml".to_owned(), text.into_bytes())]);
+            find_optional(&Documents::parsed_here(&files).unwrap())
+        };
+        let both =
+            "[project.optional-dependencies]\npdf = [\"a\"]\nall = [\"b\"]\n[dependency-groups]\ndev = [\"c\"]\n";
+        let expected = "pyproject.toml: extras (all, pdf) and groups (dev) are used only as far as requirements.lock has their packages";
+        assert_eq!(line(both).as_deref(), Some(expected));
+        assert_eq!(line(""), None);
+    }
 
     #[test]
     fn a_module_of_the_project_shadows_a_package_of_the_same_name() {

@@ -10,6 +10,9 @@ use crate::text::quoted;
 pub const FILE: &str = "Cargo.lock";
 const STAGE: &str = "dependencies";
 const HOW: &str = "run `cargo generate-lockfile` and commit Cargo.lock";
+/// What to do inside of a workspace, whose root has the lock file and is not part of the project.
+pub const OWN_WORKSPACE: &str = "Inside of a workspace, cargo writes Cargo.lock at its root: add an empty [workspace] table to the project's \
+    Cargo.toml first, and the project to `exclude` of the root";
 
 /// The source of the public registry's crates, for its git index and its sparse index.
 const REGISTRIES: [&str; 2] =
@@ -57,7 +60,10 @@ impl Pinned {
 /// # Errors
 /// The first crate, with its line, that comes from git or another registry or has no checksum.
 pub fn read(documents: &Documents) -> Result<Lock, Error> {
-    let missing = || Error::failed(STAGE, "lock-file", format!("the file is missing; {HOW}")).at(Location::file(FILE));
+    let missing = || {
+        let message = format!("the file is missing; {HOW}. {OWN_WORKSPACE}");
+        Error::failed(STAGE, "lock-file", message).at(Location::file(FILE))
+    };
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
     let packages = match document.at(&["package"]).map(|node| &node.value) {
         Some(Value::List(list)) => &list[..],

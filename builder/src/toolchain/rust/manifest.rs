@@ -1,5 +1,6 @@
 //! Checks `Cargo.toml` beside Lathe's own table: the library's kind, and the sources of dependencies.
 
+use super::lock::OWN_WORKSPACE;
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::manifest::{Node, Value};
@@ -9,6 +10,8 @@ const FILE: &str = "Cargo.toml";
 const STAGE: &str = "manifest";
 /// The names of tables of dependencies.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+/// Keys that a refusal or the log names.
+const NAMED_MAX: usize = 10;
 /// Keys of dependencies with other sources than the public registry, which are refused.
 const ELSEWHERE: [&str; 3] = ["git", "registry", "registry-index"];
 
@@ -20,6 +23,7 @@ const ELSEWHERE: [&str; 3] = ["git", "registry", "registry-index"];
 pub fn library(documents: &Documents) -> Result<String, Error> {
     let missing = || Error::failed(STAGE, "manifest", "the file is missing").at(Location::file(FILE));
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
+    check_inherited(document)?;
     check_sources(document)?;
     check_kind(document)?;
     let name = document.at(&["lib", "name"]).or_else(|| document.at(&["package", "name"]));
@@ -29,6 +33,22 @@ pub fn library(documents: &Documents) -> Result<String, Error> {
             Err(refuse("name", "[package] needs a name of letters, digits, - and _", name.map_or(1, |node| node.line)))
         }
     }
+}
+
+/// Lines of the log about dependencies that `Cargo.lock` has, and that are not compiled, or not for each target.
+///
+/// # Errors
+/// When the file is malformed.
+pub fn find_left_out(documents: &Documents) -> Result<Vec<String>, Error> {
+    let Some(document) = documents.get(FILE, STAGE)? else { return Ok(Vec::new()) };
+    let listed = |table: &str| {
+        let names = members(document.at(&[table])).map(|(name, _)| shown(name)).take(NAMED_MAX);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let line = |names: String, why: &str| (!names.is_empty()).then(|| format!("{FILE}: {why}: {names}"));
+    let development = line(listed("dev-dependencies"), "dev-dependencies are fetched and not compiled");
+    let targets = line(listed("target"), "dependencies of a target are compiled only if it is true of wasm32-wasip2");
+    Ok(development.into_iter().chain(targets).collect())
 }
 
 /// Only a `cdylib` compiles to a component.
@@ -41,6 +61,39 @@ fn check_kind(document: &Node) -> Result<(), Error> {
     });
     let line = kinds.or_else(|| document.at(&["lib"])).map_or(1, |node| node.line);
     if makes_component { Ok(()) } else { Err(refuse("crate-type", "[lib] needs crate-type = [\"cdylib\"]", line)) }
+}
+
+/// Refuses what a project inherits from the root of a workspace, unless it is that root itself.
+fn check_inherited(document: &Node) -> Result<(), Error> {
+    if document.at(&["workspace"]).is_some() {
+        return Ok(());
+    }
+    let mut inherited: Vec<(String, u32)> = Vec::new();
+    let mut add = |names: &[&str], node: &Node| {
+        if let Some(Node { value: Value::Flag(true), line }) = node.at(&["workspace"]) {
+            inherited.push((names.iter().map(|name| shown(name)).collect::<Vec<_>>().join("."), *line));
+        }
+    };
+    for (key, node) in members(document.at(&["package"])) {
+        add(&["package", key], node);
+    }
+    document.at(&["lints"]).into_iter().for_each(|lints| add(&["lints"], lints));
+    let platforms = members(document.at(&["target"])).map(|(_, platform)| platform);
+    for table in std::iter::once(document).chain(platforms) {
+        for kind in DEPENDENCIES {
+            members(table.at(&[kind])).for_each(|(name, dependency)| add(&[kind, name], dependency));
+        }
+    }
+    inherited.sort_by_key(|(_, line)| *line);
+    let Some((_, line)) = inherited.first() else { return Ok(()) };
+    let names: Vec<&str> = inherited.iter().take(NAMED_MAX).map(|(name, _)| name.as_str()).collect();
+    let more = if inherited.len() > NAMED_MAX { " and others" } else { "" };
+    let message = format!(
+        "{}{more} are inherited from the root of a workspace, which is not part of the project: write their values here instead of \
+         `workspace = true`. {OWN_WORKSPACE}",
+        names.join(", ")
+    );
+    Err(refuse("workspace", &message, *line))
 }
 
 fn check_sources(document: &Node) -> Result<(), Error> {
@@ -146,6 +199,42 @@ mod tests {
         refused("[workspace.dependencies]\na = { git = \"g\" }\n", "a comes from git");
         refused("[patch.crates-io]\na = { git = \"g\" }\n", "a comes from git");
         refused("[replace]\n\"a:1.0.0\" = { git = \"g\" }\n", "[replace] is not supported");
+    }
+
+    #[test]
+    fn dependencies_that_are_not_compiled_are_named_in_the_log() {
+        let lines = |more: &str| {
+            let files = [(FILE.to_owned(), format!("{HEAD}{more}").into_bytes())].into();
+            find_left_out(&Documents::parsed_here(&files).unwrap()).unwrap()
+        };
+        let more = "[dev-dependencies]\nb = \"1\"\na = \"1\"\n[target.'cfg(windows)'.dependencies]\nc = \"1\"\n";
+        let expected = [
+            "Cargo.toml: dev-dependencies are fetched and not compiled: a, b",
+            "Cargo.toml: dependencies of a target are compiled only if it is true of wasm32-wasip2: cfg(windows)",
+        ];
+        assert_eq!(lines(more), expected);
+        assert!(lines("[dependencies]\na = \"1\"\n").is_empty());
+    }
+
+    #[test]
+    fn what_is_inherited_from_a_workspace_is_refused_with_its_line() {
+        let package = HEAD.replace("\n[lib]", "\nversion.workspace = true\nedition = { workspace = true }\n[lib]");
+        let error = read(&package).expect_err("inherited").to_string();
+        assert!(
+            error.contains("Cargo.toml:3: package.version, package.edition are inherited from the root"),
+            "{error}"
+        );
+        assert!(error.contains("empty [workspace] table"), "{error}");
+        refused("[dependencies]\na.workspace = true\n", "Cargo.toml:6: dependencies.a are inherited");
+        refused(
+            "[dependencies]\na = { workspace = true, features = [\"x\"] }\n",
+            "Cargo.toml:6: dependencies.a are inherited",
+        );
+        refused("[target.'cfg(unix)'.build-dependencies]\na.workspace = true\n", "build-dependencies.a are inherited");
+        refused("[lints]\nworkspace = true\n", "Cargo.toml:6: lints are inherited");
+        read(&format!("{HEAD}[workspace]\n[workspace.dependencies]\na = \"1\"\n[dependencies]\na.workspace = true\n"))
+            .unwrap();
+        read(&format!("{HEAD}[dependencies]\na = {{ version = \"1\", features = [\"workspace\"] }}\n")).unwrap();
     }
 
     #[test]

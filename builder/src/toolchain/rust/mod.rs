@@ -128,6 +128,7 @@ impl Rust {
         for file in NOT_READ.iter().filter(|file| project.files.contains_key(**file)) {
             progress.line(format!("{file} is ignored: builds take no cargo or rustup settings from the project"));
         }
+        manifest::find_left_out(project.documents)?.into_iter().for_each(|line| progress.line(line));
         let scratch = self.scratches.make().map_err(Error::internal)?;
         let (source, files) = (cargo::source(&scratch), project.files.clone());
         let write = move || disk::write_all(&source, &files);

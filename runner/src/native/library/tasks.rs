@@ -2,8 +2,10 @@
 
 mod change;
 mod create;
+mod cron;
 mod cron_problem;
 mod heartbeat;
+mod local_times;
 mod moment;
 mod occurrence;
 mod schedule;

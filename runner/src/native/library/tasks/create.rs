@@ -1,6 +1,7 @@
 //! Creating tasks.
 
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,8 +11,10 @@ use super::super::super::tool::NativeCall;
 use super::super::answer::{Failure, invalid, outcome};
 use super::super::item::shown;
 use super::super::record::Record;
+use super::cron::check_cron;
+use super::local_times::{is_left_out, zone};
 use super::moment::Moment;
-use super::schedule::{Recurrence, check_cron, zone};
+use super::schedule::Recurrence;
 use super::task::{Priority, Task, TaskStatus};
 use crate::outcome::Outcome;
 
@@ -57,6 +60,10 @@ impl NewTask {
         let zone = zone(timezone).ok_or_else(|| invalid(format!("/timezone: there is no zone {timezone:?}")))?;
         let timezone = zone.iana_name().unwrap_or(timezone).to_owned();
         let given = self.due_at.as_deref().map(|text| due_at(text, &zone)).transpose()?;
+        let left_out = self.due_at.filter(|text| {
+            let has_offset = text.parse::<Timestamp>().is_ok();
+            !has_offset && text.parse().is_ok_and(|local| is_left_out(&zone, local))
+        });
         let mut task = Task {
             description: self.description,
             priority: self.priority,
@@ -66,6 +73,7 @@ impl NewTask {
             cron: self.cron,
             timezone,
             starts_at: None,
+            local_start: None,
             skip_next: false,
             fire_count: 0,
             fire_history: Vec::new(),
@@ -77,6 +85,9 @@ impl NewTask {
             last_run_status: None,
             last_run_error_code: None,
         };
+        if matches!(recurrence, Some(Recurrence::Daily | Recurrence::Weekly | Recurrence::Monthly)) {
+            task.local_start = left_out;
+        }
         task.schedule_first(now)?;
         Ok(task)
     }

@@ -45,7 +45,7 @@ pub(super) fn describe(parser: &CronParser, expression: &str, reason: &str) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::super::schedule::check_cron;
+    use super::super::cron::check_cron;
 
     #[test]
     fn the_wrong_field_is_named_with_its_values() {

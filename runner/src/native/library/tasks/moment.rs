@@ -3,23 +3,21 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use registry::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::local_times::find_instant;
 
 /// A time, as text in the form of RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment(pub Timestamp);
 
 impl Moment {
-    /// Reads a time with an offset, or a local time of the zone.
+    /// Reads a time with an offset, or a local time of the zone: at a change of the clock, the time at which it is due.
     pub fn parse(text: &str, zone: &TimeZone) -> Option<Self> {
-        let instant = text.parse().ok().or_else(|| {
-            let local: DateTime = text.parse().ok()?;
-            zone.to_timestamp(local).ok()
-        });
+        let instant = text.parse().ok().or_else(|| find_instant(zone, text.parse().ok()?));
         instant.map(Self::of)
     }
 

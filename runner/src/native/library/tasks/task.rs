@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::super::answer::{Failure, conflict};
 use super::super::record::Record;
+use super::local_times::zone;
 use super::moment::Moment;
 use super::occurrence::{Occurrence, OccurrenceStatus, RunEnd};
-use super::schedule::{Recurrence, Schedule, zone};
+use super::schedule::{Recurrence, Schedule, Start};
 
 /// Occurrences that a task remembers: the latest ones.
 const HISTORY_MAX: usize = 50;
@@ -30,6 +31,9 @@ pub(super) struct Task {
     pub timezone: String,
     /// The time from which days, weeks and months are counted.
     pub starts_at: Option<Moment>,
+    /// The local time that days, weeks and months have. Only of a task whose first time a change of the clock leaves out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_start: Option<String>,
     /// Whether the next occurrence is left out.
     pub skip_next: bool,
     /// Occurrences that have fired, without those that were skipped.
@@ -119,8 +123,10 @@ impl Task {
         match self.recurrence? {
             Recurrence::Cron => Some(Schedule::Cron { expression: self.cron.clone()?, zone }),
             recurrence => {
-                let start = self.starts_at?.instant()?.to_zoned(zone);
-                Some(Schedule::Every { recurrence, start })
+                let instant = self.starts_at?.instant()?;
+                let left_out = self.local_start.as_deref().and_then(|local| local.parse().ok());
+                let start = Start { instant, local: left_out.unwrap_or_else(|| zone.to_datetime(instant)) };
+                Some(Schedule::Every { recurrence, start, zone })
             }
         }
     }
