@@ -60,7 +60,7 @@ impl Exposed<'_> {
             let listed = if self.exposure() == ToolExposure::Full {
                 self.0.suggest(name)
             } else {
-                did_you_mean(name, [SEARCH, RUN])
+                did_you_mean(name, [SEARCH_TOOLS, RUN_TOOL])
             };
             ErrorData::invalid_params(format!("Unknown tool: {name}{listed}"), None)
         };
