@@ -146,7 +146,8 @@ fn headers_that_a_tool_may_not_set_are_the_same_in_each_language() {
         ["Proxy-Authorization", "Basic YTpi"],
     ];
     let sent = [["Connection", "close"], ["TE", "trailers"], ["X-Mine", "yes"]];
-    let input = json!({"url": site.url(""), "headers": [&refused[..], &sent].concat()});
+    let headers = [&refused[..], &sent].concat();
+    let input = json!({"url": site.url(""), "headers": headers});
     let said = [script.published(), python.published()].map(|tool| tool.invoke(input.clone()).json());
     for (index, [name, _]) in refused.iter().enumerate() {
         let told = format!("the host sets the header {}", name.to_ascii_lowercase());
