@@ -45,8 +45,15 @@ type Listener = Arc<dyn Fn(Report) + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct Progress {
     listener: Option<Listener>,
-    log: Arc<Mutex<String>>,
+    log: Arc<Mutex<BuildLog>>,
     warnings: Arc<Mutex<Vec<String>>>,
+}
+
+#[derive(Default)]
+struct BuildLog {
+    text: String,
+    /// Whether lines were left out at the end. Authors print the line that says so, too.
+    is_full: bool,
 }
 
 impl Progress {
@@ -126,20 +133,21 @@ impl Progress {
     /// The log so far.
     #[must_use]
     pub fn log(&self) -> String {
-        self.log.lock().clone()
+        self.log.lock().text.clone()
     }
 
     fn append(&self, line: &str) {
         let mut log = self.log.lock();
-        if log.ends_with(TRUNCATED) {
+        if log.is_full {
             return;
         }
-        if log.len() + line.len() + TRUNCATED.len() >= LOG_BYTES_MAX {
-            log.push_str(TRUNCATED);
+        if log.text.len() + line.len() + TRUNCATED.len() >= LOG_BYTES_MAX {
+            log.is_full = true;
+            log.text.push_str(TRUNCATED);
             return;
         }
-        log.push_str(line);
-        log.push('\n');
+        log.text.push_str(line);
+        log.text.push('\n');
     }
 }
 
@@ -178,6 +186,13 @@ mod tests {
         assert_eq!(progress.warnings(), ["nothing has changed"]);
         (0..100).for_each(|_| progress.warn("again"));
         assert_eq!(progress.warnings().len(), WARNINGS_MAX);
+    }
+
+    #[test]
+    fn a_line_that_looks_like_the_end_of_a_log_does_not_end_it() {
+        let progress = Progress::none();
+        ["[truncated]", "last"].into_iter().for_each(|line| progress.line(line));
+        assert_eq!(progress.log(), "[truncated]\nlast\n");
     }
 
     #[test]

@@ -6,7 +6,7 @@ const SHOWN_CHARACTERS_MAX: usize = 80;
 pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
 /// Stands at the end of a message that was cut.
-const CUT: &str = "[truncated]";
+pub const CUT: &str = "[truncated]";
 
 /// The beginning of an author's text in quotation marks.
 pub fn quoted(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Writes a job's output to the log of its build.
 
 use crate::progress::Progress;
+use crate::text::CUT;
 
 /// Output that is logged as it arrives. With [`END_BYTES_MAX`], it leaves half of a build's log to other steps.
 const BEGINNING_BYTES_MAX: usize = 36 << 10;
@@ -8,8 +9,6 @@ const BEGINNING_BYTES_MAX: usize = 36 << 10;
 const END_BYTES_MAX: usize = 12 << 10;
 /// Length of a line in the log. Longer lines are truncated, since no screen shows them whole.
 const LINE_BYTES_MAX: usize = 2_000;
-/// Stands at the end of a line that was truncated.
-const CUT: &str = "[truncated]";
 
 /// Splits output into lines and keeps its beginning and its end.
 pub struct BatchedLogWriter {
