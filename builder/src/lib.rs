@@ -28,6 +28,7 @@ mod registries;
 pub mod sandbox;
 mod snapshots;
 pub mod source;
+mod stand_in;
 mod steps;
 mod supplied_variables;
 mod text;

@@ -236,7 +236,10 @@ fn pointers_are_never_built() {
     let tool = team.tool("pointing").pushed();
     let oid = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393";
     let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n");
-    let tool = tool.with_file("data/model.bin", &pointer).pushed();
+    let tool = tool.with_file("data/model.bin", &pointer);
+    team.repository.commit();
+    let said = push(&team, &team.repository, &team.branch()).ok();
+    assert!(said.stderr.contains("is a pointer of Git LFS") && said.stderr.contains("git lfs ls-files"), "{said:?}");
     for answer in [tool.publish(Bump::Major), tool.test(&json!({}))] {
         answer.expect(400);
         for word in

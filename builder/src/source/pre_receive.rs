@@ -14,7 +14,7 @@ use registry::visible;
 
 use super::commit_links::{CommitLinks, read_links};
 pub use super::push_refusal::Refusal;
-use super::push_refusal::{BRANCHES_MAX, UPDATES_MAX, find_name_problem};
+use super::push_refusal::{BRANCHES_MAX, PUSH_OPTIONS, UPDATES_MAX, describe_stand_in, find_name_problem};
 use super::quarantine::{Inspector, Pushed, TreeLimits, inspect_objects, utf8};
 use super::tree_rules::fold;
 use super::usage::{bytes_below, usage};
@@ -72,25 +72,16 @@ impl HookEnvironment {
             has_push_options: text("GIT_PUSH_OPTION_COUNT").is_some_and(|count| count != "0"),
         }
     }
-
-    /// What git shows to the client of an accepted push.
-    #[must_use]
-    pub const fn note(&self) -> Option<&'static str> {
-        if !self.has_push_options {
-            return None;
-        }
-        Some("push options have no effect here; versions are published with `lathe tool publish`")
-    }
 }
 
-/// Checks one push.
+/// Checks one push. Returns notes, which git shows to the client.
 ///
 /// Branches may be created, moved, forced and deleted, except `main`; other refs may not. Every pushed object and tree must be
 /// within [`TreeLimits::PUSHED`] and the rules for names.
 ///
 /// # Errors
 /// The first violated rule.
-pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<(), Refusal> {
+pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<Vec<String>, Refusal> {
     let updates = read_updates(stdin)?;
     for update in &updates {
         check_reference(&update.reference, &environment.organization)?;
@@ -98,11 +89,15 @@ pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<(), Ref
     check_branches(&updates, environment)?;
     check_quota(environment)?;
     let pushed = environment.quarantine.as_deref().map(inspect_objects).transpose()?;
-    let Pushed { commits, large_file } = pushed.unwrap_or_default();
+    let Pushed { commits, large_file, stand_in } = pushed.unwrap_or_default();
     check_tips(&updates, environment)?;
     let tips = updates.iter().filter_map(|update| update.new);
     inspect_commits(environment, tips.chain(commits))?;
-    large_file.map_or(Ok(()), |refusal| Err(refusal.into()))
+    if let Some(refusal) = large_file {
+        return Err(refusal.into());
+    }
+    let push_options = environment.has_push_options.then(|| PUSH_OPTIONS.to_owned());
+    Ok(push_options.into_iter().chain(stand_in.map(describe_stand_in)).collect())
 }
 
 fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, Refusal> {
@@ -276,7 +271,7 @@ mod tests {
             ORGANIZATION_VARIABLE => Some("acme".into()),
             _ => None,
         };
-        run(input.as_bytes(), &HookEnvironment::read(variable))
+        run(input.as_bytes(), &HookEnvironment::read(variable)).map(drop)
     }
 
     #[test]
@@ -355,14 +350,6 @@ mod tests {
         for new in ["releases/acme", "releases/acme2", "releases/acm", "ada/other", "cafe"] {
             assert_eq!(found(new), None, "{new}");
         }
-    }
-
-    #[test]
-    fn push_options_are_accepted_with_a_note() {
-        let environment =
-            |count: &'static str| HookEnvironment::read(|name| (name == "GIT_PUSH_OPTION_COUNT").then(|| count.into()));
-        assert!(environment("2").note().is_some_and(|note| note.contains("no effect")));
-        assert_eq!(environment("0").note().or(HookEnvironment::read(|_| None).note()), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The reasons why the hook refuses a push, with what its author does next.
+//! The reasons why the hook refuses a push, and its notes about an accepted one, with what its author does next.
 
 use git2::{ObjectType, Oid};
 use registry::{BranchName, visible};
@@ -6,6 +6,7 @@ use registry::{BranchName, visible};
 use super::quarantine::ObjectRefusal;
 use super::tree_rules::{Reason, TreeRefusal};
 use super::usage::with_unit;
+use crate::stand_in::StandIn;
 
 /// Branches that one push may change: more than any team has.
 pub(super) const UPDATES_MAX: usize = 1_000;
@@ -76,6 +77,25 @@ pub enum Refusal {
         "the push is refused, since it could not be inspected: {detail}; try again, or ask the operator of this service"
     )]
     NotInspected { detail: String },
+}
+
+/// The note about push options, such as those of another service's CI.
+pub(super) const PUSH_OPTIONS: &str =
+    "push options have no effect here; versions are published with `lathe tool publish`";
+
+/// The note about a pushed file that only stands for its content.
+pub(super) fn describe_stand_in((id, found): (Oid, StandIn)) -> String {
+    let (tool, how) = match found {
+        StandIn::Lfs { .. } => (
+            "a pointer of Git LFS",
+            "`git lfs ls-files` lists them, and `git lfs migrate export --everything --include='*'` commits the files",
+        ),
+        StandIn::Annex => {
+            ("a pointer of git-annex", "`git annex find` lists them, and `git annex unannex` gives the files back")
+        }
+        StandIn::Crypt => ("encrypted by git-crypt", "`git-crypt status -e` lists them"),
+    };
+    format!("the pushed file {id} is {tool}: its content is not here, and no tool is built with such a file; {how}")
 }
 
 /// What is wrong with the name of a branch.

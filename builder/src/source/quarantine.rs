@@ -10,6 +10,7 @@ use std::path::Path;
 use git2::{ObjectType, Odb, Oid};
 
 use super::tree_rules::{EntryKind, Reason, SiblingNames, TreeRefusal, check_mode};
+use crate::stand_in::{POINTER_BYTES_MAX, StandIn, find_stand_in};
 
 /// Bytes of one file. Larger files are data sets or binaries, which do not belong in a source repository.
 pub const FILE_BYTES_MAX: u64 = 20 * MEBIBYTE;
@@ -28,6 +29,8 @@ pub const OBJECTS_MAX: usize = 100_000;
 const TREE_OBJECT_BYTES_MAX: u64 = 6 * MEBIBYTE;
 /// Bytes of a commit or tag with a long message.
 const MESSAGE_OBJECT_BYTES_MAX: u64 = MEBIBYTE;
+/// Small files of a push whose contents are read for the note about pointers: those of a large repository, within a second.
+const STAND_INS_LOOKED_AT_MAX: usize = 20_000;
 const MEBIBYTE: u64 = 1024 * 1024;
 
 /// The bounds of a tree.
@@ -195,6 +198,8 @@ pub struct Pushed {
     /// The refusal of a large file. The inspection of trees, which also reads headers, reports it with its path if a tree
     /// contains it.
     pub large_file: Option<ObjectRefusal>,
+    /// The first file that only stands for its content.
+    pub stand_in: Option<(Oid, StandIn)>,
 }
 
 /// Checks the headers of all objects in a quarantine directory, including unreachable ones.
@@ -203,13 +208,20 @@ pub fn inspect_objects(quarantine: &Path) -> Result<Pushed, ObjectRefusal> {
     let objects = open_objects(quarantine).map_err(unreadable)?;
     let ids = list(&objects)?;
     let mut pushed = Pushed::default();
-    let mut sum_bytes = 0_u64;
+    let (mut sum_bytes, mut small_files) = (0_u64, 0);
     for id in ids {
         let (bytes, kind) = objects.read_header(id).map_err(unreadable)?;
         let bytes = bytes as u64;
         match check_object(id, kind, bytes) {
             Err(refusal) if kind == ObjectType::Blob => pushed.large_file = Some(refusal),
             checked => checked?,
+        }
+        if kind == ObjectType::Blob && bytes <= POINTER_BYTES_MAX as u64 && small_files < STAND_INS_LOOKED_AT_MAX {
+            small_files += 1;
+            if pushed.stand_in.is_none() {
+                let content = objects.read(id).map_err(unreadable)?;
+                pushed.stand_in = find_stand_in(content.data()).map(|found| (id, found));
+            }
         }
         sum_bytes += bytes;
         if sum_bytes > CONTENT_BYTES_MAX {

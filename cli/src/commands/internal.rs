@@ -84,10 +84,8 @@ fn self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
 fn decide_on_push() -> Outcome {
     let environment = HookEnvironment::read(|name| std::env::var_os(name));
     match pre_receive::run(std::io::stdin().lock(), &environment) {
-        Ok(()) => {
-            if let Some(note) = environment.note() {
-                Screen::new(false).note(note);
-            }
+        Ok(notes) => {
+            notes.iter().for_each(|note| Screen::new(false).note(note));
             Outcome::Done
         }
         Err(refusal) => {
