@@ -35,7 +35,7 @@ fn directories_of_a_workspace_and_options_are_explained() {
     let team = Team::new();
     for (line, word) in [
         ("-e ../shared", "it is a directory, and a build has only the files of this project"),
-        ("shared @ file:///work/shared", "--no-emit-workspace"),
+        ("shared @ file:///srv/shared", "--no-emit-workspace"),
         (
             "-i https://index.example/simple",
             "it is an option of pip, and a build goes by the server's package index alone",

@@ -256,9 +256,9 @@ mod tests {
     fn directories_and_options_of_other_tools_are_explained() {
         for (line, word) in [
             ("-e ../shared", "is a directory"),
-            ("-e file:///work/shared", "is a directory"),
+            ("-e file:///srv/shared", "is a directory"),
             ("../shared", "is a directory"),
-            ("shared @ file:///work/shared", "is a directory"),
+            ("shared @ file:///srv/shared", "is a directory"),
             ("-i https://index.example/simple", "is an option of pip"),
             ("--extra-index-url https://index.example/simple", "is an option of pip"),
             ("-r other.txt", "is an option of pip"),
