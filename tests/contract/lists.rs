@@ -154,7 +154,7 @@ fn a_token_belongs_to_one_list_with_one_filter_and_order() {
         team.post("/history_hold", &json!({"reason": "An audit."})).expect(201);
         team.post("/user/me/api_key", &json!({"name": "second"})).expect(201);
     }
-    let _bea = team.joined_by("bea", "viewer");
+    let _bea = team.joined_by("bea", "admin");
     let (agent, tool) = (&agents[0], tool.id());
     let lists = [
         "/tool/?sort_by=%2Bname".to_owned(),
