@@ -16,7 +16,7 @@ fn six_recursive_apis_cost_as_one() {
     let tree = (0..11).fold(json!({"name": "leaf"}), |inner, _| json!({"name": "branch", "children": [inner]}));
     for arguments in [json!({"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}), tree] {
         let run = tool.invoke(json!({"api": "plant3", "arguments": arguments}));
-        assert_eq!(run.json(), arguments["name"]);
+        assert_eq!(arguments["name"], run.output());
     }
     let wrong =
         json!({"api": "plant3", "arguments": {"name": "a", "children": [{"name": "b", "children": [{"name": 1}]}]}});

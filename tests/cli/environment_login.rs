@@ -19,7 +19,7 @@ fn a_key_in_the_environment_is_a_login() {
     assert!(me["profile"].is_null(), "{me}");
     for command in [
         &["tool", "list"][..],
-        &["tool", "create", "made_by_ci"],
+        &["tool", "create", "made_by_ci", "--description", "A tool of CI"],
         &["agent", "list"],
         &["history", "list"],
         &["key", "list"],
