@@ -48,7 +48,7 @@ fn a_detached_run_is_cancelled() {
     assert!(followed.contains("Which Ann?") && followed.contains("lathe inbox show"), "{followed}");
     assert!(lathe.ok(&["run", "list", "--status", "paused"]).contains(id(&started)));
     assert!(lathe.ok(&["run", "cancel", id(&started)]).contains("cancelled"));
-    lathe.run(&["run", "cancel", id(&started)]).refused(1, &["ended"]);
+    lathe.run(&["run", "cancel", id(&started)]).refused(1, &["not in progress"]);
     assert_eq!(lathe.run(&["run", "follow", id(&started)]).code, Some(1), "a cancelled run has no answer");
 }
 

@@ -84,7 +84,7 @@ fn records_leave_a_conversation() {
     lathe.run(&["history", "rollback"]).refused(2, &["--conversation", "--simulation"]);
     lathe
         .run(&["history", "rollback", "--simulation", &unknown, "--interaction", &unknown])
-        .refused(2, &["--conversation"]);
+        .refused(2, &["--simulation", "--interaction"]);
 }
 
 #[test]

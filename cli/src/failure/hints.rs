@@ -89,7 +89,6 @@ fn for_code(code: &str) -> Option<&'static str> {
             Some("tell the operator: `lathe serve --model-url URL --model MODEL` names the model of runs")
         }
         "run_tool_unknown" => Some("`lathe agent tools AGENT` lists the tools of an agent"),
-        "run_ended" => Some("`lathe run list --status running` lists the runs that go on"),
         "human_request_closed" => Some("`lathe inbox` lists the open requests"),
         "human_response" => Some("`lathe inbox show REQUEST` shows what the request takes"),
         "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),

@@ -14,7 +14,7 @@ pub struct RollbackArguments {
     #[arg(long, value_name = "ID", group = "from")]
     conversation: Option<String>,
     /// One interaction of the conversation [default: all of them]
-    #[arg(long, value_name = "ID", requires = "conversation")]
+    #[arg(long, value_name = "ID", requires = "conversation", conflicts_with = "simulation")]
     interaction: Option<String>,
     /// The simulation
     #[arg(long, value_name = "ID", group = "from")]
