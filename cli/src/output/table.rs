@@ -120,11 +120,11 @@ impl Cells {
     }
 }
 
-/// Puts cells on as few lines as possible. A cell that is longer than a line is shortened.
+/// Puts cells on as few lines as possible. A text that is longer than a line is shortened, and a word never is.
 fn wrapped(cells: Vec<String>, line_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for cell in cells {
-        let cell = clipped(&cell, line_max);
+        let cell = if is_word(&cell) { cell } else { clipped(&cell, line_max) };
         match lines.last_mut() {
             Some(line) if line.chars().count() + SEPARATOR.len() + cell.chars().count() <= line_max => {
                 line.push_str(SEPARATOR);
