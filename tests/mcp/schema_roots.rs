@@ -144,10 +144,15 @@ fn a_deployment_warns_of_roots_that_are_no_objects() {
     let team = Team::new();
     with_schema(team.tool("shape"), &json!({"anyOf": [{"type": "object"}]})).body("return 1").published();
     of_text(team.tool("shout")).body("return 1").published();
-    let gateway = Gateway::new(&team, "shop", &["shape", "shout"]);
+    let spelt =
+        json!({"type": "object", "properties": {"first name": {"type": "string"}, "größe": {}, "plain-1.x": {}}});
+    with_schema(team.tool("spelt"), &spelt).body("return 1").published();
+    let gateway = Gateway::new(&team, "shop", &["shape", "shout", "spelt"]);
     let deployed = team.post(&format!("/agent/{}/deploy", gateway.id), &json!({})).expect(200);
     let warnings = deployed["warnings"].as_array().expect("warnings");
-    assert_eq!(warnings.len(), 1, "{deployed}");
+    assert_eq!(warnings.len(), 2, "{deployed}");
+    let keys = warnings[1].as_str().expect("a text");
+    assert!(keys.contains(r#"the input schema of spelt"#) && keys.contains(r#": "first name", "größe"; "#), "{keys}");
     let warning = warnings[0].as_str().expect("a text");
     assert!(
         warning.starts_with("the input schema of shape has no \"type\": \"object\" at its root (anyOf): "),

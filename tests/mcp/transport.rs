@@ -239,6 +239,18 @@ fn wrong_parameters_are_refused_with_their_places() {
     assert!(unknown["message"].is_string());
 }
 
+#[test]
+fn a_ping_needs_no_session() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let ping = json!({"jsonrpc": "2.0", "id": "p", "method": "ping"});
+    let pong = json!({"jsonrpc": "2.0", "id": "p", "result": {}});
+    let alone = gateway.request("POST").json(&ping).send_message();
+    assert_eq!((alone.status, alone.json()), (200, pong), "{alone}");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    refused(&gateway.request("POST").json(&list).send_message(), 400, -32600);
+}
+
 fn message_id(answer: &Answer) -> Value {
     message(answer)["id"].clone()
 }

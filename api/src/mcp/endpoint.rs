@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
 use registry::{AgentReference, Principal, Store, do_heavy_work};
@@ -43,6 +43,9 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 const CALLS_END_WITHIN: Duration = Duration::from_secs(5);
 /// The header with the method of a request.
 const METHOD: &str = "mcp-method";
+/// The header with the version of the protocol, and the first version that has no sessions and no `ping`.
+const VERSION: &str = "mcp-protocol-version";
+const PRESENT: &[u8] = b"2026-07-28";
 /// The method of a subscription, whose request lasts as long as it.
 const LISTEN: &str = "subscriptions/listen";
 
@@ -168,8 +171,11 @@ impl McpEndpoint {
         if is_json && let Err(refused) = check(&body, check_parameters).await? {
             return Ok(refused.into_response());
         }
-        parts.extensions.insert(scope);
         let (id, is_batch) = (id_of(&body), body.trim_ascii_start().starts_with(b"["));
+        if may_begin && id.is_some() && is_early_ping(&parts.headers, &body) {
+            return Ok(transport_refusal::empty_result(id.as_deref()));
+        }
+        parts.extensions.insert(scope);
         let (request, place) = (Request::from_parts(parts, Full::new(body)), gateway.place.clone());
         let response = GATEWAY.scope(gateway, Box::pin(self.service.handle(request))).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
@@ -222,6 +228,12 @@ impl McpEndpoint {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// Whether a message is a ping without a session, which earlier versions of the protocol allow before `initialize`, and probes send.
+fn is_early_ping(headers: &HeaderMap, body: &[u8]) -> bool {
+    let version = headers.get(VERSION).map_or(&b""[..], HeaderValue::as_bytes);
+    version < PRESENT && method_of(body).is_some_and(|method| method == "ping")
 }
 
 /// Counts a request as a listening stream of its user.

@@ -57,6 +57,13 @@ fn refused(status: StatusCode, message: &str, id: Option<&RawValue>) -> Response
     response
 }
 
+/// Answers a request whose result has no members.
+pub(super) fn empty_result(id: Option<&RawValue>) -> Response {
+    let mut response = Response::new(Body::from(json!({"jsonrpc": "2.0", "id": id, "result": {}}).to_string()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response
+}
+
 /// Gives an error of the API with the status 404 the form of JSON-RPC, which clients expect at the URL of an agent.
 pub(super) fn not_found_in_json_rpc(mut response: Response) -> Response {
     let Some(refusal) = response.extensions().get::<Refusal>() else { return response };

@@ -6,9 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use registry::{
     AgentDraft, AgentId, AgentState, Assignment, Callable, HumanIntervention, Principal, SchemaText, Store,
+    visible_json,
 };
 use runner::{Invoker, describes_objects, names_object_type};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::revision;
 use crate::auth::Caller;
@@ -16,6 +17,11 @@ use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::AgentRevision;
+
+/// Names and keywords that one warning repeats.
+const SHOWN_MAX: usize = 5;
+/// Characters of the name of an argument that all model APIs accept.
+const KEY_CHARACTERS_MAX: usize = 64;
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("deploy-agent", Tag::Agents, "Deploy the draft of an agent")
@@ -94,6 +100,13 @@ fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<Stri
                 root_keywords(&input)
             ));
         }
+        let keys = refused_keys(&input);
+        if !keys.is_empty() {
+            told.push(format!(
+                "the input schema of {name} has properties that some model APIs refuse, together with all other tools: {keys}; name them with 1 \
+                 to {KEY_CHARACTERS_MAX} characters of a-z A-Z 0-9 _ . -"
+            ));
+        }
         let output = output.map(SchemaText::value).filter(|output| output.get("type").is_none());
         if let Some(output) = output.filter(|output| !describes_objects(output)) {
             told.push(format!(
@@ -106,9 +119,20 @@ fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<Stri
     told
 }
 
+/// The names of arguments that the APIs of some models do not accept.
+fn refused_keys(schema: &Value) -> String {
+    let is_accepted = |key: &str| {
+        let is_of_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+        (1..=KEY_CHARACTERS_MAX).contains(&key.len()) && key.bytes().all(is_of_key)
+    };
+    let keys = schema["properties"].as_object().into_iter().flat_map(Map::keys);
+    let refused = keys.filter(|key| !is_accepted(key)).take(SHOWN_MAX);
+    let refused = refused.map(|key| key.chars().take(KEY_CHARACTERS_MAX).collect::<String>());
+    refused.map(|key| visible_json(&json!(key).to_string())).collect::<Vec<_>>().join(", ")
+}
+
 /// The keywords at the root, which tell the author what is there instead of a type.
 fn root_keywords(schema: &Value) -> String {
-    const SHOWN_MAX: usize = 5;
     match schema {
         Value::Object(members) if !members.is_empty() => {
             members.keys().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ")
