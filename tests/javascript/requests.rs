@@ -159,3 +159,41 @@ fn headers_that_a_tool_may_not_set_are_the_same_in_each_language() {
         assert_eq!((&said[0][index], &said[1][index]), (&json!(200), &json!(200)), "{said:?}");
     }
 }
+
+const STANDARD: &str = "
+  const { url } = toolInput;
+  const controller = new AbortController();
+  const any = AbortSignal.any([controller.signal, AbortSignal.timeout(60_000)]);
+  controller.abort('why');
+  const clone = new Response('abc', { status: 201 });
+  const parts: number[] = [];
+  for await (const part of new Response('abc').body as any) parts.push(...part);
+  const manual = await fetch(new Request(`${url}/redirect`, { redirect: 'manual' }));
+  const empty = await fetch(`${url}/status/200`, { method: 'HEAD' });
+  return {
+    any: [any.aborted, any.reason], clone: [await clone.clone().text(), await clone.text(), clone.clone === undefined], parts,
+    latin: await new Response(new Uint8Array([103, 252])).text(), manual: manual.status, head: empty.body, type: empty.type,
+    blob: (await new Response('a', { headers: { 'content-type': 'x/y' } }).blob()).type, error: [Response.error().type, Response.error().status],
+    url: [URL.canParse('x'), (URL as any).parse('http://h.example/').host], request: new Request(new Request('http://h.example/', { cache: 'no-store' })).cache,
+    is: [new Response() instanceof Response, manual instanceof Response], globals: [typeof setImmediate, typeof TextDecoderStream, typeof globalThis.global],
+  };
+";
+
+#[test]
+fn requests_and_responses_are_those_of_the_standard() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let site = Site::serve();
+    let package = json!({"lathe": {"allowed_hosts": [site.address.to_string()]}});
+    let before = "declare const setImmediate: any; declare namespace globalThis { const global: any; }";
+    let tool = typescript(&team, "standard_fetch", &package, before, STANDARD).published();
+    let said = tool.invoke(json!({"url": format!("http://{}", site.address)})).json();
+    let expected = json!({
+        "any": [true, "why"], "clone": ["abc", "abc", false], "parts": [97, 98, 99], "latin": "g\u{fffd}", "manual": 302,
+        "head": null, "type": "basic", "blob": "x/y", "error": ["error", 0], "url": [false, "h.example"], "request": "no-store",
+        "is": [true, true], "globals": ["function", "function", "object"],
+    });
+    for (name, value) in expected.as_object().expect("an object") {
+        assert_eq!(&said[name], value, "{name}: {said}");
+    }
+}

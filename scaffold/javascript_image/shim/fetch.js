@@ -49,7 +49,7 @@ globalThis.fetch = async function fetch(input, init) {
   for (let redirects = 0; ; redirects++) {
     const answer = await exchange(message, signal);
     const next = mode === 'manual' ? null : redirected(message, answer);
-    if (!next) return response(await decoded(answer, chooses), message.url, redirects > 0);
+    if (!next) return response(await decoded(answer, chooses), message, redirects > 0);
     if (mode === 'error') throw new TypeError(`${message.url} redirects, but \`redirect\` is \`error\``);
     if (redirects === REDIRECTS_MAX) throw new TypeError(`${message.url} redirects more than ${REDIRECTS_MAX} times`);
     message = next;
@@ -113,13 +113,17 @@ function redirected({ method, url, headers, body }, { status, headers: fields })
   };
 }
 
-/** Adds `clone`, which the engine's responses lack. The whole body is in memory. */
-function response({ status, headers, body }, url, wasRedirected) {
-  const options = { status, statusText: reasonOf(status), headers: new Headers(headers) };
-  const made = new Response(BODILESS.includes(status) ? null : body, options);
+/** Adds what the engine's constructor does not set. The whole body is in memory. */
+function response(answer, { method, url }, wasRedirected) {
+  const { status, headers, body } = answer;
+  const isBodiless = method === 'HEAD' || BODILESS.includes(status);
+  const made = new Response(isBodiless ? null : body, { status, statusText: reasonOf(status), headers: new Headers(headers) });
+  // The engine adds the length of the body, which may have been decoded.
+  if (!headers.some(([name]) => name.toLowerCase() === 'content-length')) made.headers.delete('content-length');
   const clone = () => {
     if (made.bodyUsed) throw new TypeError('the body has already been read');
-    return response({ status, headers, body }, url, wasRedirected);
+    return response(answer, { method, url }, wasRedirected);
   };
-  return Object.defineProperties(made, { url: { value: url }, redirected: { value: wasRedirected }, clone: { value: clone } });
+  const fixed = { type: 'basic', url, redirected: wasRedirected, clone };
+  return Object.defineProperties(made, Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, { value }])));
 }

@@ -15,6 +15,7 @@ import { run } from './run.js';
 import { warm } from './warm.js';
 import './process.js';
 import './web.js';
+import './bodies.js';
 import './regexp.js';
 import './normalize.js';
 import './intl.js';
