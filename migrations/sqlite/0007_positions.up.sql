@@ -3,8 +3,6 @@
 
 ALTER TABLE organizations ADD COLUMN users_made INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE organizations ADD COLUMN keys_made INTEGER NOT NULL DEFAULT 0;
--- The number of changes of tools and agents: what a server has of them in memory is right as long as it is the same.
-ALTER TABLE organizations ADD COLUMN tool_changes INTEGER NOT NULL DEFAULT 0;
 
 UPDATE organizations SET
     users_made = (SELECT coalesce(max(sequence), 0) FROM members m WHERE m.organization = organizations.organization),

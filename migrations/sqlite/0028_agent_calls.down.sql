@@ -1,3 +1,4 @@
+ALTER TABLE organizations DROP COLUMN tool_changes;
 DROP TRIGGER inv_effects_never_deleted;
 DELETE FROM inv_effects WHERE kind IN ('turn', 'refused_at', 'native_tool', 'agent', 'client');
 CREATE TRIGGER inv_effects_never_deleted BEFORE DELETE ON inv_effects

@@ -28,3 +28,6 @@ CREATE INDEX inv_started_by_group ON inv_started (
         OR (source_kind <> 'regular-conversation' AND mode = 'conversation-simulation') THEN ' simulation' ELSE '' END),
     started_at, invocation
 );
+
+-- The number of changes of tools and agents: what a server has of them in memory is right as long as it is the same.
+ALTER TABLE organizations ADD COLUMN tool_changes INTEGER NOT NULL DEFAULT 0;
