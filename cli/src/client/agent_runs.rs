@@ -131,14 +131,25 @@ impl Client {
         self.get(Call::to_server(Method::GET, &["agents", id, "status"])).await
     }
 
+    /// Returns all steps of a run. A response has the first ones, and the next one begins at the time of its last step.
     pub async fn agent_run_steps(&self, id: &str, filter: &StepFilter) -> anyhow::Result<Vec<Value>> {
         let path = ["agents", id, "trace"];
-        let call = Call::to_server(Method::GET, &path)
-            .query_all("milestone", &filter.milestone)
-            .query_all("since", &filter.since)
-            .query_all("until", &filter.until);
-        let trace: Value = self.get(call).await?.body;
-        read(&trace["trace"])
+        let (mut steps, mut since) = (Vec::<Value>::new(), filter.since.clone());
+        loop {
+            let call = Call::to_server(Method::GET, &path)
+                .query_all("milestone", &filter.milestone)
+                .query_all("since", &since)
+                .query_all("until", &filter.until);
+            let page: Value = self.get(call).await?.body;
+            let last = steps.last().and_then(|step| step["number"].as_u64()).unwrap_or_default();
+            let known = steps.len();
+            let found: Vec<Value> = read(&page["trace"])?;
+            steps.extend(found.into_iter().filter(|step| step["number"].as_u64() > Some(last)));
+            if page["has_more"] != true || steps.len() == known {
+                return Ok(steps);
+            }
+            since = steps.last().and_then(|step| step["timestamp"].as_str()).map(str::to_owned);
+        }
     }
 
     pub async fn cancel_agent_run(&self, id: &str) -> anyhow::Result<()> {
