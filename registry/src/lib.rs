@@ -174,7 +174,7 @@ pub use memory_search::MatchedBy;
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, NativeToolName, ToolName};
-pub use near_words::{CORRECTED_WORDS_MAX, Correction, find_near_words};
+pub use near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, find_near_words};
 pub use node::{Node, NodeDescription};
 pub use oauth::{
     ACCESS_LIFETIME, AuthorizationTerms, IssuedAccess, PkceChallenge, Refresh, RegisteredClient, is_access_token,

@@ -49,10 +49,19 @@ pub struct Correction {
     pub taken_for: Vec<String>,
 }
 
+/// How words may be near to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NearBy {
+    /// For searches that find the same meaning in another way.
+    Spelling,
+    SpellingOrMeaning,
+}
+
 /// Returns for which words of the texts a word is taken, the nearest first. The words are in small letters.
-pub fn find_near_words<'a>(word: &str, vocabulary: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn find_near_words<'a>(word: &str, vocabulary: impl Iterator<Item = &'a str>, by: NearBy) -> Vec<&'a str> {
     let wanted = Word::of(word);
-    let meanings = GROUPS.get(singular(word)).or_else(|| GROUPS.get(word)).map_or(&[][..], Vec::as_slice);
+    let meanings = GROUPS.get(singular(word)).or_else(|| GROUPS.get(word)).filter(|_| by == NearBy::SpellingOrMeaning);
+    let meanings = meanings.map_or(&[][..], Vec::as_slice);
     let means_the_same =
         |candidate: &str| meanings.iter().any(|other| *other == candidate || *other == singular(candidate));
     let (mut near, mut left) = (Vec::new(), COMPARED_BYTES_MAX);
@@ -160,7 +169,7 @@ mod tests {
     ];
 
     fn near(word: &str) -> Vec<&'static str> {
-        find_near_words(word, WORDS.into_iter())
+        find_near_words(word, WORDS.into_iter(), NearBy::SpellingOrMeaning)
     }
 
     #[test]
@@ -184,6 +193,7 @@ mod tests {
         assert_eq!(near("bill"), ["invoice", "invoices"]);
         assert_eq!(near("automobile"), ["car"]);
         assert_eq!(near("erase"), ["delete"]);
+        assert!(find_near_words("erase", WORDS.into_iter(), NearBy::Spelling).is_empty());
         assert_eq!(near("bills"), ["invoice", "invoices"]);
     }
 
@@ -198,7 +208,7 @@ mod tests {
     fn no_more_words_are_compared_than_fit_the_bound() {
         let long = "x".repeat(COMPARED_BYTES_MAX);
         let words = [long.as_str(), "invoice"];
-        assert!(find_near_words("invoce", words.into_iter()).is_empty());
+        assert!(find_near_words("invoce", words.into_iter(), NearBy::Spelling).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::near_words::{CORRECTED_WORDS_MAX, Correction, TAKEN_WEIGHT, find_near_words};
+use crate::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, TAKEN_WEIGHT, find_near_words};
 
 /// The parameters of BM25, with their usual values: the weight of repeated words, and of a text's length.
 const K1: f32 = 1.2;
@@ -77,7 +77,8 @@ impl TextIndex {
     fn correct(&self, words: &[String], lengths: &Lengths<'_>) -> Vec<Correction> {
         let unknown = words.iter().filter(|word| self.live(word, lengths).is_empty());
         let corrected = unknown.take(CORRECTED_WORDS_MAX).filter_map(|word| {
-            let near = find_near_words(word, self.postings.keys().map(|word| &**word)).into_iter();
+            let near = find_near_words(word, self.postings.keys().map(|word| &**word), NearBy::Spelling);
+            let near = near.into_iter();
             let near = near.filter(|near| !self.live(near, lengths).is_empty());
             let taken_for: Vec<_> = near.map(str::to_owned).collect();
             (!taken_for.is_empty()).then(|| Correction { word: word.clone(), taken_for })

@@ -274,34 +274,31 @@ async fn a_model_of_a_directory_finds_a_paraphrase() {
     assert_eq!(search(&library, "automobile").await.semantic, Some("static"));
 }
 
-/// Memories of one user, each with a misspelt query and one in other words.
-const FORGIVEN: [(&str, &str, &str); 10] = [
-    ("The invoice of March is not paid yet", "invocie march", "unpaid bill"),
-    ("Ann is vegetarian and does not eat fish", "vegitarian", "vegan"),
-    ("The car is parked in the garage", "prked car", "automobile"),
-    ("Meetings are on Tuesday afternoon", "tusday afternon", "appointment"),
-    ("The password of the wifi is in the drawer", "pasword wfi", "passphrase"),
-    ("Ben prefers trains to flights", "prefrs trians", "plane"),
-    ("The contract with Acme ends in June", "contrct acme", "agreement"),
-    ("The delivery comes to the back entrance", "delviery", "shipments"),
-    ("The dentist is in the main street", "dentst", "physician"),
-    ("Her birthday is on the third of May", "birthdya", "birthdate"),
+/// Memories of one user, each with a misspelt query.
+const FORGIVEN: [(&str, &str); 10] = [
+    ("The invoice of March is not paid yet", "invocie march"),
+    ("Ann is vegetarian and does not eat fish", "vegitarian"),
+    ("The car is parked in the garage", "prked car"),
+    ("Meetings are on Tuesday afternoon", "tusday afternon"),
+    ("The password of the wifi is in the drawer", "pasword wfi"),
+    ("Ben prefers trains to flights", "prefrs trians"),
+    ("The contract with Acme ends in June", "contrct acme"),
+    ("The delivery comes to the back entrance", "delviery"),
+    ("The dentist is in the main street", "dentst"),
+    ("Her birthday is on the third of May", "birthdya"),
 ];
 
 #[tokio::test]
-async fn misspelt_words_and_words_with_the_same_meaning_find_what_was_meant() {
+async fn misspelt_words_find_what_was_meant() {
     let world = World::new().await;
     let library = library(&world, &world.organization("acme").await);
-    for (text, _, _) in FORGIVEN {
+    for (text, _) in FORGIVEN {
         remember(&library, text).await;
     }
-    let (mut misspelt, mut synonyms) = (0, 0);
-    for (text, typo, synonym) in FORGIVEN {
-        let first = |found: Vec<(String, MatchedBy)>| found.first().is_some_and(|(found, by)| found == text && by.text);
-        misspelt += usize::from(first(found(&library, typo).await));
-        synonyms += usize::from(first(found(&library, synonym).await));
+    for (text, query) in FORGIVEN {
+        let found = found(&library, query).await;
+        assert!(found.first().is_some_and(|(found, by)| found == text && by.text), "{query}: {found:?}");
     }
-    assert!(misspelt == 10 && synonyms >= 9, "{misspelt} misspelt queries and {synonyms} synonyms of 10");
     let corrections = search(&library, "invocie march").await.corrections;
     assert_eq!(corrections.len(), 1, "a word that a memory has is itself");
     assert_eq!((corrections[0].word.as_str(), &corrections[0].taken_for), ("invocie", &vec!["invoice".to_owned()]));

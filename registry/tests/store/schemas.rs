@@ -91,7 +91,7 @@ const ONLY_POSTGRES: [&str; 9] = [
     "inv_finished: index inv_finished_by_sequence (sequence)",
     "inv_finished: primary key (invocation)",
     "inv_started: column rowid BIGINT NOT NULL DEFAULT nextval('inv_started_rowid'::regclass)",
-    "inv_started: index inv_started_by_group TODO",
+    "inv_started: index inv_started_by_group (organization, ((((((((COALESCE(tool, ''::text) || ' '::text) || (COALESCE(major, (0)::bigint))::text) || '.'::text) || (COALESCE(minor, (0)::bigint))::text) || '.'::text) || (COALESCE(patch, (0)::bigint))::text) ||\nCASE\n    WHEN ((source_kind = 'simulation-conversation'::text) OR ((source_kind <> 'regular-conversation'::text) AND (mode = 'conversation-simulation'::text))) THEN ' simulation'::text\n    ELSE ''::text\nEND)), started_at, invocation)",
     "inv_started: index inv_started_by_origin (organization, (\nCASE\n    WHEN (protocol = 'mcp'::text) THEN 'mcp'::text\n    WHEN (protocol = 'rest'::text) THEN 'agent'::text\n    WHEN (source_kind = ANY (ARRAY['direct'::text, 'branch-test'::text])) THEN source_kind\n    ELSE 'conversation'::text\nEND), started_at, invocation)",
     "inv_started: index inv_started_by_rowid (rowid)",
     "inv_started: index inv_started_by_user (organization, substr(((source)::json ->> 'user_id'::text), 1, 256), started_at, invocation)",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use registry::{CORRECTED_WORDS_MAX, Correction, find_near_words};
+use registry::{CORRECTED_WORDS_MAX, Correction, NearBy, find_near_words};
 
 /// Different words of a query. Further ones are ignored. Each is searched in all texts.
 const WORDS_MAX: usize = 32;
@@ -76,7 +76,7 @@ impl SearchIndex {
     pub fn correct(&self, words: &[String]) -> Vec<Correction> {
         let unknown = words.iter().filter(|word| self.texts.iter().all(|text| text.weight(word) == 0));
         let corrected = unknown.take(CORRECTED_WORDS_MAX).filter_map(|word| {
-            let near = find_near_words(word, self.vocabulary.iter().map(String::as_str));
+            let near = find_near_words(word, self.vocabulary.iter().map(String::as_str), NearBy::SpellingOrMeaning);
             let taken_for: Vec<_> = near.into_iter().map(str::to_owned).collect();
             (!taken_for.is_empty()).then(|| Correction { word: word.clone(), taken_for })
         });
