@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from amigo_tool_scaffold.result import json_argument
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -130,14 +132,7 @@ def _key(key: object) -> str:
 
 def _body(question: Question) -> str:
     method, params = _request(question)
-    try:
-        body = json.dumps({"method": method, "params": params}, ensure_ascii=False, allow_nan=False)
-        body.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"a question must be valid Unicode: {error.reason}") from None
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"a question must be a JSON value: {error}") from None
-    return body
+    return json_argument("", "question", {"method": method, "params": params})
 
 
 def _request(question: Question) -> tuple[str, dict[str, Any]]:

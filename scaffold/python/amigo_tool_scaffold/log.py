@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from amigo_tool_scaffold.result import json_argument
+
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """The levels of syslog, lowest first."""
 
@@ -43,12 +45,8 @@ def send(level: Level, data: object, *, logger: str | None = None) -> None:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
     if logger is not None and not isinstance(logger, str):
         raise TypeError(f"logger must be str, not {type(logger).__name__}")
-    try:
-        _encode([logger, data]).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"data and logger must be valid Unicode: {error.reason}") from None
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"data must be a JSON value: {error}") from None
+    json_argument("", "logger", logger)
+    json_argument("", "data", data)
     _receiver(LogMessage(level, data, logger))
 
 

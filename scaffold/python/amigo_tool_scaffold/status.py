@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Awaitable, Generator
 from dataclasses import dataclass
 from typing import Protocol
+
+from amigo_tool_scaffold.result import json_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,6 @@ class Sent:
 SENT = Sent()
 
 
-# Created once: `json.dumps` with options creates an encoder in each call.
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
 def checked_event(message: str, progress: float | None, total: float | None, data: object) -> StatusEvent:
     """Returns the event with these fields. Raises `TypeError` or `ValueError` with the name of an invalid argument."""
     if not isinstance(message, str):
@@ -54,11 +51,10 @@ def checked_event(message: str, progress: float | None, total: float | None, dat
     _check_number("progress", progress)
     _check_number("total", total)
     try:
-        _encode([message, data]).encode()
+        message.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"send_status_event: message and data must be valid Unicode: {error.reason}") from None
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"send_status_event: data must be a JSON value: {error}") from None
+        raise ValueError(f"send_status_event: message must be valid Unicode: {error.reason}") from None
+    json_argument("send_status_event: ", "data", data)
     return StatusEvent(message, progress, total, data)
 
 

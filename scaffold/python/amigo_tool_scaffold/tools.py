@@ -16,6 +16,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from amigo_tool_scaffold.result import json_argument
+
 Carrier = Callable[[str, str, "float | None"], Awaitable[str]]
 
 
@@ -47,7 +49,8 @@ async def call_tool(
     `TimeoutError` is raised."""
     if not isinstance(name, str):
         raise TypeError(f"name must be str, not {type(name).__name__}")
-    return ToolOutput(await _carrier(name, json.dumps(dict(arguments or {}), allow_nan=False), timeout))
+    text = json_argument("call_tool: ", "arguments", dict(arguments or {}))
+    return ToolOutput(await _carrier(name, text, timeout))
 
 
 async def _refuse(name: str, arguments: str, timeout: float | None) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -30,6 +33,11 @@ def test_nothing() -> None:
         serialise(None)
 
 
+@dataclass
+class Point:
+    x: int
+
+
 def circle() -> list[Any]:
     around: list[Any] = []
     around.append({"inside": around})
@@ -54,7 +62,14 @@ def deep() -> list[Any]:
         (circle(), "result[0].inside (list) cannot be returned: it contains itself"),
         (deep(), "result (list) cannot be returned: it is nested too deeply"),
         ("\ud800", "result (str) cannot be returned: it is not valid Unicode"),
-        ({"a": "\ud800"}, "result (dict) cannot be returned: it is not valid Unicode"),
+        ({"a": "\ud800"}, "result.a (str) cannot be returned: it is not valid Unicode"),
+        ([{"\ud800": 1}], "result[0] key '\\ud800' (str) cannot be returned: it is not valid Unicode"),
+        ([{"a": {1: "x", "1": "y"}}], "result[0].a key '1' (str) cannot be returned: two keys have the JSON name '1'"),
+        ({True: 1, "true": 2}, "two keys have the JSON name 'true'"),
+        ({"a": [10**5000]}, "result.a[0] (int) cannot be returned: "),
+        ({"a": Decimal("1.5")}, "result.a (Decimal) cannot be returned: JSON holds"),
+        ({"a": datetime(2026, 1, 1)}, "result.a (datetime) cannot be returned: JSON holds"),
+        ({"a": [Point(1)]}, "result.a[0] (Point) cannot be returned: JSON holds"),
     ],
 )
 def test_refused(value: object, expected: str) -> None:
