@@ -70,7 +70,7 @@ async fn basic_credentials_have_organization_and_user() {
 }
 
 #[tokio::test]
-async fn a_key_is_a_password_of_basic_and_no_bearer() {
+async fn a_key_is_a_password_of_basic_and_a_bearer() {
     let app = TestApp::start().await;
     let key = app.key.api_key.expose();
     let basic = |name: &str| format!("Basic {}", STANDARD.encode(format!("{name}:{key}")));
@@ -79,7 +79,7 @@ async fn a_key_is_a_password_of_basic_and_no_bearer() {
         (basic("ada"), StatusCode::OK),
         (basic("eve"), StatusCode::UNAUTHORIZED),
         (basic(""), StatusCode::UNAUTHORIZED),
-        (format!("Bearer {key}"), StatusCode::UNAUTHORIZED),
+        (format!("Bearer {key}"), StatusCode::OK),
     ] {
         let status =
             async |path: &str| app.request("GET", path).header("authorization", &authorization).send().await.status;

@@ -33,7 +33,7 @@ pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]
         if form.is_of_user() {
             assert_eq!(answer.status, 403, "{}", place(cell));
         } else {
-            assert_eq!(answer, &world.not_found, "{}", place(cell));
+            assert_eq!(answer, world.not_found(form.template), "{}", place(cell));
         }
     }
     colleagues_do_not_see_what_is_anothers(form, method, seen, &place);
@@ -106,7 +106,7 @@ fn administrators_see_their_own(
             let first: &mut &Seen = absent.get_or_insert(answer);
             assert_eq!(answer, *first, "{}", place(cell));
         } else if form.is_absent(cell) && !form.is_of_user() {
-            assert_eq!(answer, &world.not_found, "{}", place(cell));
+            assert_eq!(answer, world.not_found(form.template), "{}", place(cell));
         }
         // Nothing is deleted before the reads, so that existing objects are found.
         if method == "GET" && cell.is_theirs() && form.is_there() {

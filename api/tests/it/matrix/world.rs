@@ -21,8 +21,9 @@ use crate::harness::TestApp;
 
 pub struct World {
     pub router: Router,
-    /// The response for objects that do not exist.
-    pub not_found: Seen,
+    /// The response for objects that do not exist, and that of MCP's endpoints, whose clients read messages of JSON-RPC.
+    not_found: Seen,
+    not_found_for_mcp: Seen,
     acme: Objects,
     other: Objects,
     tokens: Tokens,
@@ -76,8 +77,16 @@ impl World {
         let (acme, other) = (Objects::of(&app, "baker", "bea").await, Objects::of(&beside, "smith", "sam").await);
         let nothing = Request::get("/nothing/here").body(String::new()).unwrap();
         let not_found = send(&app.router, &nothing).await;
-        assert_eq!(not_found.status, 404);
-        Self { router: app.router.clone(), not_found, acme, other, tokens, _app: app }
+        let no_endpoint =
+            Request::get("/v1/nowhere/mcp/nothing").header("authorization", format!("Bearer {}", tokens.ada));
+        let not_found_for_mcp = send(&app.router, &no_endpoint.body(String::new()).unwrap()).await;
+        assert_eq!([not_found.status, not_found_for_mcp.status], [404, 404]);
+        Self { router: app.router.clone(), not_found, not_found_for_mcp, acme, other, tokens, _app: app }
+    }
+
+    /// The response of a route for objects that do not exist.
+    pub fn not_found(&self, template: &str) -> &Seen {
+        if template.contains("/mcp/") { &self.not_found_for_mcp } else { &self.not_found }
     }
 
     pub fn headers(&self, credential: Credential) -> Vec<(&'static str, String)> {
