@@ -152,11 +152,11 @@ fn the_doctor_and_a_worker_tell_of_a_schema_that_is_newer_or_foreign() {
     for (data, text) in [("whole", "newer release"), ("foreign", "belongs to another program")] {
         let found = check(data).expect("a check");
         assert!(found["state"] == "missing" && found["detail"].as_str().expect("a text").contains(text), "{found}");
-        for command in [&["worker", "--data", data][..], &["serve", "--data", data, "--listen", "127.0.0.1:0"]] {
-            let said = lathe.run(command);
-            assert!(said.code == Some(1) && said.stderr.contains(text), "{command:?}: {said:?}");
-        }
+        let said = lathe.run(&["worker", "--data", data]);
+        assert!(said.code == Some(1) && said.stderr.contains(text), "{said:?}");
     }
+    let said = lathe.run(&["serve", "--data", "whole", "--listen", "127.0.0.1:0"]);
+    assert!(said.code == Some(1) && said.stderr.contains("newer release"), "{said:?}");
 }
 
 #[test]
