@@ -127,7 +127,7 @@ fn with_warnings() -> Value {
         "type": "array", "items": {"type": "string"},
         "description": "What is most likely wrong with the artifact. Absent without any.",
     });
-    schemas::item_with::<Artifact>(("WithWarnings", WARNINGS), warnings)
+    schemas::item_with::<Artifact>(("", WARNINGS), warnings)
 }
 
 fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
