@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::shell::Shell;
+use super::shell::{Shell, blocks};
 use crate::harness::{Options, Server, Team};
 
 /// The guides with commands.
@@ -105,7 +105,13 @@ fn variables_and_keys_in_ci() {
     let shell = shell.replacing("ci:", "ada:").replacing("username=ci", "username=ada");
     let shell =
         shell.replacing("clone", "clone --quiet --bare").replacing("tools.git\"", "tools.git\" \"clone$RANDOM\"");
-    shell.with_variable("LATHE_API_KEY", &team.api_key).with_variable("TOOL_ID", tool.id()).follow("use-keys-in-ci.md");
+    let mut shell = shell.with_variable("LATHE_API_KEY", &team.api_key).with_variable("TOOL_ID", tool.id());
+    for block in blocks("docs/how-to/use-keys-in-ci.md") {
+        // Each publication has something to publish.
+        team.push();
+        let said = shell.run(&block);
+        assert_eq!(said.code, Some(0), "{block}\n{said:?}");
+    }
 }
 
 #[test]

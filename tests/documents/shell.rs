@@ -105,15 +105,19 @@ pub fn blocks(document: &str) -> Vec<String> {
 impl Shell {
     /// A shell for a reader whose server has its data in `lathe-data` of the directory.
     pub fn on(server: &Arc<Server>, directory: &Path) -> Self {
+        let data = directory.join("lathe-data");
+        if !data.exists() {
+            std::os::unix::fs::symlink(server.data(), data).expect("a link");
+        }
+        Self::in_directory(server, directory)
+    }
+
+    fn in_directory(server: &Arc<Server>, directory: &Path) -> Self {
         let state = TempDir::new().expect("a directory");
         std::fs::create_dir(state.path().join("bin")).expect("a directory");
         let link =
             |target: &Path, name: &str| std::os::unix::fs::symlink(target, state.path().join(name)).expect("a link");
         link(Path::new(env!("CARGO_BIN_EXE_lathe")), "bin/lathe");
-        let data = directory.join("lathe-data");
-        if !data.exists() {
-            std::os::unix::fs::symlink(server.data(), data).expect("a link");
-        }
         std::fs::write(state.path().join("directory"), directory.to_str().expect("UTF-8")).expect("written");
         std::fs::write(state.path().join("printed"), "").expect("written");
         let address = server.address().to_string();
@@ -123,7 +127,7 @@ impl Shell {
 
     /// A shell for a team with a login, in the team's repository.
     pub fn of(team: &Team) -> Self {
-        let shell = Self::on(&team.server, &team.repository.directory);
+        let shell = Self::in_directory(&team.server, &team.repository.directory);
         let config = shell.state.path().join("config");
         let login =
             ["login", "--url", &team.server.url, "--org", &team.organization, "--user", &team.user, "--api-key-id"];
