@@ -157,7 +157,8 @@ fn trees_are_refused_with_the_path_and_a_way_on() {
     );
     check(&[entry("100644", "cafe\u{301}"), entry("100644", "caf\u{e9}")], &["composed or decomposed", "git mv"]);
     check(&[entry("100644", "a/b")], &["the name is empty, `.` or `..`, or contains"]);
-    check(&[entry("40000", "..")], &["remote: commit "]);
+    let tree = write_object(&team, "tree", &entry("100644", "f"));
+    check(&[raw_entry("40000", b"..", &tree)], &["remote: commit ", "the name is empty, `.` or `..`"]);
 }
 
 #[test]
@@ -224,7 +225,7 @@ fn atomic_pushes_and_push_options_are_accepted() {
     let said = team.repository.git(&["push", "-o", "ci.skip", &team.git_url(), "HEAD:refs/heads/three"]).ok();
     assert!(said.stderr.contains("push options have no effect here"), "{said:?}");
     let said =
-        team.repository.git(&["push", "--atomic", &team.git_url(), "HEAD:refs/heads/four", "HEAD:refs/heads/main"]);
+        team.repository.git(&["push", "--atomic", &team.git_url(), "HEAD:refs/heads/four", "+HEAD:refs/heads/main"]);
     said.refused(1, &["main belongs to the service"]);
     let refs = team.repository.ok(&["ls-remote", &team.git_url()]);
     assert!(refs.contains("refs/heads/three") && !refs.contains("refs/heads/four"), "{refs}");

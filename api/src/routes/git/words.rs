@@ -28,7 +28,7 @@ pub(crate) async fn with_words(request: Request, next: Next) -> Response {
     let words = read_words(refusal);
     let (form, body) = match client {
         Client::Git => ("text/plain; charset=utf-8", format!("{words}\n")),
-        Client::Lfs => (LFS_TYPE, json!({"message": words, "code": refusal.code}).to_string()),
+        Client::Lfs => (LFS_TYPE, json!({"message": words, "detail": words, "code": refusal.code}).to_string()),
     };
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(form));
     response.headers_mut().remove(CONTENT_LENGTH);
@@ -83,7 +83,7 @@ mod tests {
         let text = ("text/plain; charset=utf-8".to_owned(), "Do it otherwise.\n".to_owned());
         assert_eq!(answered("git/2.47.3", error).await, text);
         assert_eq!(answered("git/2.0 (libgit2 1.9.7)", error).await, text);
-        let lfs = r#"{"message":"Do it otherwise.","code":"x"}"#;
+        let lfs = r#"{"message":"Do it otherwise.","detail":"Do it otherwise.","code":"x"}"#;
         let (form, body) = answered("git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)", error).await;
         assert_eq!((form.as_str(), body.parse::<Value>().unwrap()), (LFS_TYPE, lfs.parse().unwrap()));
         let (form, body) = answered("curl/8", error).await;

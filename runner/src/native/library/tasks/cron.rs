@@ -132,19 +132,26 @@ mod tests {
     use super::super::local_times::zone;
     use super::*;
 
-    /// The next occurrences after a time, with their offsets.
-    fn times(expression: &str, name: &str, after: &str, count: usize) -> Vec<String> {
-        let zone = zone(name).unwrap();
-        let mut time: Timestamp = after.parse().unwrap();
-        let next = || {
-            time = find_cron_instant(expression, &zone, time)?;
-            Some(time.to_zoned(zone.clone()).strftime("%m-%d %H:%M %z").to_string())
-        };
-        std::iter::from_fn(next).take(count).collect()
+    struct Cron<'a> {
+        expression: &'a str,
+        zone: &'a str,
+    }
+
+    impl Cron<'_> {
+        /// The next occurrences after a time, with their offsets.
+        fn times(&self, after: &str, count: usize) -> Vec<String> {
+            let zone = zone(self.zone).unwrap();
+            let mut time: Timestamp = after.parse().unwrap();
+            let next = || {
+                time = find_cron_instant(self.expression, &zone, time)?;
+                Some(time.to_zoned(zone.clone()).strftime("%m-%d %H:%M %z").to_string())
+            };
+            std::iter::from_fn(next).take(count).collect()
+        }
     }
 
     fn berlin(expression: &str, after: &str, count: usize) -> Vec<String> {
-        times(expression, "Europe/Berlin", after, count)
+        Cron { expression, zone: "Europe/Berlin" }.times(after, count)
     }
 
     const WINTER: &str = "2026-11-26T12:00:00Z";
@@ -188,7 +195,8 @@ mod tests {
     #[test]
     fn clocks_change_by_half_an_hour_at_midnight_and_over_a_day() {
         let check = |expression: &str, name: &str, after: &str, expected: &[&str]| {
-            assert_eq!(times(expression, name, after, expected.len()), expected, "{expression} in {name}");
+            let found = Cron { expression, zone: name }.times(after, expected.len());
+            assert_eq!(found, expected, "{expression} in {name}");
         };
         let lord_howe = ["10-04 01:45 +1030", "10-04 02:30 +1100", "10-04 02:45 +1100"];
         check("15,45 1,2 * * *", "Australia/Lord_Howe", "2026-10-03T15:00:00Z", &lord_howe);
