@@ -34,7 +34,7 @@ fn usage_lines_have_the_arguments_in_their_order() {
     usage(&["tool", "create"], "Usage: lathe tool create <NAME> --description <DESCRIPTION> [OPTIONS]");
     usage(&["tool", "log"], "Usage: lathe tool log <TOOL> <BUILD_ID|--version <VERSION>> [OPTIONS]");
     assert!(
-        lathe.ok(&["envvar", "set", "--help"]).contains("Usage: lathe envvar set <TOOL> <NAME[=VALUE]>... [OPTIONS]")
+        lathe.ok(&["envvar", "set", "--help"]).contains("Usage: lathe envvar set <TOOL> [NAME[=VALUE]]... [OPTIONS]")
     );
 }
 
