@@ -62,7 +62,8 @@ fn s1_012_calls_after_completion_are_not_made() {
     let complete = ("__complete__".to_owned(), json!({"answer": "done"}));
     let replies = vec![Reply::Calls(vec![complete, (TOOL.to_owned(), json!({"what": "s1_012"}))])];
     let run = runs.execute("s1_012", &["__complete__", TOOL], replies);
-    assert_eq!((&run["status"], runs.trace(&run).len()), (&json!("completed"), 1));
+    let trace = runs.trace(&run);
+    assert_eq!((&run["status"], &trace[1]["success"], trace.len()), (&json!("completed"), &json!(false), 2));
     assert!(!runs.team.history().iter().any(|record| record.to_string().contains("s1_012")));
     assert_eq!(runs.resume(&run, &json!({"approved": true})).status, 409);
 }
