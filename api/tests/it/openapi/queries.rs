@@ -116,7 +116,9 @@ async fn document_and_reader_agree_on_every_query() {
             }
             let request = app.request("GET", &format!("{path}?{query}"));
             let answer = request.header("authorization", &format!("Bearer {}", app.token)).send().await;
-            let right = is_admitted(&given);
+            // No text may have the character NUL, which a schema says in no short way.
+            let has_nul = given.iter().any(|(_, texts)| texts.iter().any(|text| text.contains('\0')));
+            let right = is_admitted(&given) && !has_nul;
             // An id of the right form that is no position of the list.
             let is_elsewhere = right && String::from_utf8_lossy(&answer.body).contains("that this list has");
             let is_refused = is_invalid(&answer) && !is_elsewhere;
