@@ -5,8 +5,19 @@ use super::violation::ProtocolViolation;
 use crate::text::quoted;
 
 /// The names of steps, which are also the stages of refusals.
-pub const STEPS: &[&str] =
-    &["bundle", "compile", "dependencies", "image", "inspect", "manifest", "mocks", "schema", "snapshot", "toolchain"];
+pub const STEPS: &[&str] = &[
+    "bundle",
+    "checkout",
+    "compile",
+    "dependencies",
+    "image",
+    "inspect",
+    "manifest",
+    "mocks",
+    "schema",
+    "snapshot",
+    "toolchain",
+];
 pub const PACKAGE_KINDS: &[&str] = &["cargo", "generic", "npm", "pypi"];
 pub const HASH_ALGORITHMS: &[&str] = &["sha256", "sha512"];
 
