@@ -12,7 +12,6 @@ mod data_keys;
 mod database;
 mod deadline;
 mod handle;
-mod inspection;
 mod kept_rows;
 mod lost_commits;
 mod old_journal;
@@ -29,11 +28,13 @@ mod token_cache;
 mod transfer;
 mod writer;
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Notify;
 
-use crate::data_dir::DataDirLock;
+use crate::config::Config;
+use crate::data_dir::{DataDir, DataDirLock};
 use crate::error::Result;
 use crate::ids::BootId;
 use crate::memory_search::IndexCache;
@@ -44,7 +45,6 @@ use database::Database;
 pub use database::{DatabaseState, SchemaState};
 use handle::Inner;
 pub use handle::Store;
-pub use inspection::inspect_database;
 use kept_rows::KeptRows;
 use lost_commits::LostCommits;
 pub use options::{DatabaseLocation, StoreOptions};
@@ -78,6 +78,24 @@ impl Store {
         let store = Self(Arc::new(open(options, Expected::Complete).await?));
         store.take_over_journal(folder).await?;
         Ok(store)
+    }
+}
+
+/// Returns the state of the database of a data directory, or of the one with a URL. `None` for a directory without a database.
+/// Looking at it changes nothing.
+///
+/// # Errors
+/// [`Error::DatabaseNewer`](crate::Error::DatabaseNewer), [`Error::DatabaseForeign`](crate::Error::DatabaseForeign) or another reason
+/// why a server of this release cannot use it.
+pub async fn inspect_database(location: &DatabaseLocation, directory: &Path) -> Result<Option<DatabaseState>> {
+    match location {
+        DatabaseLocation::DataDirectory if !DataDir::is_at(directory) => Ok(None),
+        DatabaseLocation::DataDirectory => {
+            Sqlite::new(DataDir::database_file(directory), None).inspect().await.map(Some)
+        }
+        DatabaseLocation::Url(url) => {
+            Postgres::new(url.expose(), Config::default().list_time_max)?.inspect().await.map(Some)
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod memory;
 mod preferences;
 mod prompts;
 mod record;
+mod rule;
 mod rule_warnings;
 mod rules;
 mod schemas;

@@ -64,11 +64,11 @@ impl Schemas {
     fn respond(&mut self, document: Document, bytes: &[u8]) -> Result<MatchResponse, postcard::Error> {
         let inputs = inputs(bytes)?;
         if let Some((_, schema)) = self.0.iter().find(|(known, _)| *known == document) {
-            return Ok(MatchResponse::of(schema, &inputs));
+            return Ok(schema.violations(&inputs).into());
         }
         Ok(match CompiledSchema::new(&document.value()?) {
             Ok(schema) => {
-                let response = MatchResponse::of(&schema, &inputs);
+                let response = schema.violations(&inputs).into();
                 self.keep(document, schema);
                 response
             }

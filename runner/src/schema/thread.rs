@@ -2,7 +2,8 @@
 
 use tokio::sync::oneshot;
 
-use super::wire::{Call, MatchResponse};
+use super::compiled::CompiledSchema;
+use super::wire::{Call, MatchResponse, inputs};
 use super::workers::WorkResult;
 use crate::admission::WorkPermit;
 use crate::error::Error;
@@ -17,10 +18,20 @@ pub const STACK_BYTES: usize = 64 << 20;
 pub async fn run(call: Call, permit: WorkPermit) -> Result<WorkResult, Error> {
     let (sender, response) = oneshot::channel();
     let work = move || {
-        drop(sender.send(MatchResponse::of_call(&call))); // the caller may have been dropped
+        drop(sender.send(respond(&call))); // the caller may have been dropped
         drop(permit);
     };
     let builder = std::thread::Builder::new().name("schema".into()).stack_size(STACK_BYTES);
     builder.spawn(work).map_err(|error| Error::internal(error.to_string()))?;
     response.await.map(WorkResult::Responded).map_err(|_| Error::internal("a schema could not be matched"))
+}
+
+/// Compiles the schema of a call, and matches its inputs against it.
+fn respond(call: &Call) -> MatchResponse {
+    let read = call.schema.value().and_then(|schema| Ok((schema, inputs(&call.inputs)?)));
+    let compiled = read.map_err(|error| error.to_string());
+    match compiled.and_then(|(schema, inputs)| Ok((CompiledSchema::new(&schema)?, inputs))) {
+        Ok((schema, inputs)) => schema.violations(&inputs).into(),
+        Err(problem) => MatchResponse::Refused(problem),
+    }
 }

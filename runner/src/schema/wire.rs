@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
-use super::compiled::CompiledSchema;
 use crate::error::{Error, SchemaViolation};
 
 /// The largest request: ten inputs of the size of the largest HTTP request body, in binary form.
@@ -88,19 +87,9 @@ pub fn inputs(bytes: &[u8]) -> Result<Vec<Value>, postcard::Error> {
     Ok(postcard::from_bytes::<Vec<Owned>>(bytes)?.into_iter().map(Value::from).collect())
 }
 
-impl MatchResponse {
-    /// Compiles the schema of a request, and matches its inputs against it.
-    pub fn of_call(call: &Call) -> Self {
-        let read = call.schema.value().and_then(|schema| Ok((schema, inputs(&call.inputs)?)));
-        let compiled = read.map_err(|error| error.to_string());
-        match compiled.and_then(|(schema, inputs)| Ok((CompiledSchema::new(&schema)?, inputs))) {
-            Ok((schema, inputs)) => Self::of(&schema, &inputs),
-            Err(problem) => Self::Refused(problem),
-        }
-    }
-
-    pub fn of(schema: &CompiledSchema, inputs: &[Value]) -> Self {
-        Self::Violations(schema.violations(inputs).into_iter().map(WireViolation::from).collect())
+impl From<Vec<SchemaViolation>> for MatchResponse {
+    fn from(violations: Vec<SchemaViolation>) -> Self {
+        Self::Violations(violations.into_iter().map(WireViolation::from).collect())
     }
 }
 

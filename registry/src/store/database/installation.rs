@@ -20,7 +20,7 @@ impl Drop for Watch {
 /// A database that a server of this release can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseState {
-    /// The program with its version, such as `Postgres 16.2`.
+    /// The name of the program, with its version.
     pub product: String,
     pub schema: SchemaState,
     /// Connections that the database accepts from all clients together; `None` for a file.

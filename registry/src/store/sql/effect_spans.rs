@@ -13,7 +13,7 @@ use super::effect_filters::{Wanted, fewest_names, wanted};
 use super::list_start::ListStart;
 use super::listing::Listing;
 use super::row::{get, to_json};
-use super::run_groups::run_group;
+use super::run_group::run_group;
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::effect::EffectKind;

@@ -14,7 +14,7 @@ use super::holds::is_held;
 use super::list::List;
 use super::record_pages::PAGE_BYTES_MAX;
 use super::row::{get, json, signed, to_json, unsigned};
-use super::run_groups::run_group;
+use super::run_group::run_group;
 use crate::clock::Timestamp;
 use crate::effect::{Effect, EffectKind};
 use crate::error::Result;

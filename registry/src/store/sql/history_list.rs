@@ -36,13 +36,14 @@ impl Store {
             let first = first_part(&parts, last)?.ok_or(Error::PageTokenUnknown)?;
             parts.drain(..first);
         }
-        let (mut found, wanted) = (Vec::new(), page.limit as usize + 1);
+        let mut records = Records { organization, found: Vec::new(), wanted: page.limit as usize + 1 };
         for part in &parts {
-            read_part(&mut listing, (organization, part), last.take().as_ref(), (&mut found, wanted)).await?;
-            if found.len() == wanted {
+            records.read_part(&mut listing, part, last.take().as_ref()).await?;
+            if records.are_complete() {
                 break;
             }
         }
+        let found = records.found;
         let page = fitting_page(&found, page);
         let token = |last: &Found| self.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
@@ -74,29 +75,38 @@ fn first_part(parts: &[ListPart], last: &Row) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// Reads the records of a part that come after the last one, until there are as many as wanted.
-async fn read_part(
-    listing: &mut Listing,
-    (organization, part): (&OrganizationId, &ListPart),
-    last: Option<&Row>,
-    (found, wanted): (&mut Vec<Found>, usize),
-) -> Result<()> {
-    let ListPart { filter, start, .. } = part;
-    let order = Order::of(filter, start);
-    let mut spans = spans((filter, start), &order, last)?;
-    while let Some(filter) = spans.next(listing, organization).await? {
-        let mut statement = beginning(organization, &filter, start)?;
-        let rest = start.rest(&filter);
-        Filters::look_up(listing, organization, &rest).await?.add(&mut statement)?;
-        add_order(&mut statement, &order, last)?;
-        statement.bind(" LIMIT ?", signed((wanted - found.len()) as u64));
-        let rows = listing.rows(statement.query()).await?;
-        found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
-        if found.len() == wanted {
-            break;
-        }
+/// The records of a page, while its list is read.
+struct Records<'a> {
+    organization: &'a OrganizationId,
+    found: Vec<Found>,
+    /// The number of records at which reading ends.
+    wanted: usize,
+}
+
+impl Records<'_> {
+    const fn are_complete(&self) -> bool {
+        self.found.len() == self.wanted
     }
-    Ok(())
+
+    /// Reads the records of a part that come after the last one, until there are as many as wanted.
+    async fn read_part(&mut self, listing: &mut Listing, part: &ListPart, last: Option<&Row>) -> Result<()> {
+        let (organization, ListPart { filter, start, .. }) = (self.organization, part);
+        let order = Order::of(filter, start);
+        let mut spans = spans((filter, start), &order, last)?;
+        while let Some(filter) = spans.next(listing, organization).await? {
+            let mut statement = beginning(organization, &filter, start)?;
+            let rest = start.rest(&filter);
+            Filters::look_up(listing, organization, &rest).await?.add(&mut statement)?;
+            add_order(&mut statement, &order, last)?;
+            statement.bind(" LIMIT ?", signed((self.wanted - self.found.len()) as u64));
+            let rows = listing.rows(statement.query()).await?;
+            self.found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+            if self.are_complete() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.

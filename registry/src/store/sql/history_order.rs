@@ -2,7 +2,7 @@
 
 use super::list_start::ListStart;
 use super::row::get;
-use super::run_groups::run_group;
+use super::run_group::run_group;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates};
 use crate::page::Direction;

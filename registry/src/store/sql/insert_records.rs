@@ -12,7 +12,7 @@ use super::list::List;
 use super::record_rows::{EndRow, RecordRows};
 use super::row::{get, to_json};
 use super::run_end::INSERT_ENDS;
-use super::run_groups::run_group;
+use super::run_group::run_group;
 use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
 use super::search_facets::{Facets, start_columns, start_facets};

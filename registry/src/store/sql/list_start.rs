@@ -4,7 +4,7 @@
 use super::effect_filters::{add_effect_table, add_other_effects, fewest_names};
 use super::origin::origin;
 use super::row::{to_json, to_list};
-use super::run_groups::run_group;
+use super::run_group::run_group;
 use crate::clock::Timestamp;
 use crate::effect::EffectKind;
 use crate::error::Result;

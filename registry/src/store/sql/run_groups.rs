@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use super::filters::{Selected, select_tools};
 use super::listing::Listing;
 use super::row::{get, signed};
+use super::run_group::run_group;
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
@@ -13,16 +14,6 @@ use crate::history::{InvocationFilter, InvocationSort};
 use crate::invocation_source::SourceType;
 use crate::page::Direction;
 use crate::store::database::Query;
-
-/// The name of the group of the run `s`. The index `inv_started_by_group` has the same expression.
-macro_rules! run_group {
-    () => {
-        "(coalesce(s.tool, '') || ' ' || CAST(coalesce(s.major, 0) AS TEXT) || '.' || CAST(coalesce(s.minor, 0) AS TEXT) || '.'
-            || CAST(coalesce(s.patch, 0) AS TEXT) || CASE WHEN s.source_kind = 'simulation-conversation'
-            OR (s.source_kind <> 'regular-conversation' AND s.mode = 'conversation-simulation') THEN ' simulation' ELSE '' END)"
-    };
-}
-pub(super) use run_group;
 
 /// Groups of an organisation that a list looks for. Each costs a step in the index; a list with more is read in another way.
 const GROUPS_MAX: u64 = 1024;

@@ -4,7 +4,7 @@
 use registry::{HeapBytes, Library, LibraryItem, LibraryItemId};
 use serde_json::Value;
 
-use super::rules::{Category, EnforcementMode, Rule};
+use super::rule::{Category, EnforcementMode, Rule};
 
 /// Rules that are read, the newest.
 const RULES_MAX: u32 = 200;

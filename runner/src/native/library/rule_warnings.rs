@@ -8,7 +8,7 @@ use super::super::tool::NativeCall;
 use super::answer::{Failure, outcome};
 use super::create::created;
 use super::enforced_rules::PROMPT_BYTES_MAX;
-use super::rules::Rule;
+use super::rule::Rule;
 use super::update::updated;
 use crate::outcome::Outcome;
 
