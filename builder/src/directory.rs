@@ -2,6 +2,7 @@
 //! of them has.
 
 mod commit;
+mod refusal;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 use ignore::{DirEntry, WalkBuilder};
 
 use self::commit::Checkout;
-use crate::error::{Error, Location};
+use self::refusal::{refuse, unreadable};
+use crate::error::Error;
 use crate::source::PROJECT_BYTES_MAX;
 
-const STAGE: &str = "checkout";
 /// Files of a project. A project with more contains files that belong in `.gitignore`.
 const FILES_MAX: usize = 10_000;
 
@@ -101,14 +102,6 @@ fn within(root: &Path, path: &Path) -> Result<String, Error> {
     let path = path.strip_prefix(root).unwrap_or(path);
     let name = path.to_str().ok_or_else(|| refuse("utf-8", "the name is not UTF-8", &path.to_string_lossy()))?;
     Ok(name.to_owned())
-}
-
-fn refuse(check: &str, message: &str, path: &str) -> Error {
-    Error::failed(STAGE, check, message).at(Location::file(path))
-}
-
-fn unreadable(error: &impl std::fmt::Display) -> Error {
-    Error::failed(STAGE, "read", format!("the project cannot be read: {error}"))
 }
 
 #[cfg(test)]

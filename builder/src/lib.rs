@@ -11,6 +11,7 @@ mod built;
 mod cache_bounds;
 mod checks;
 mod component;
+mod composed_path;
 mod config;
 mod decoded_text;
 pub mod directory;

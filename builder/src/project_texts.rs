@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use icu_normalizer::ComposingNormalizerBorrowed;
-
+use crate::composed_path::compose;
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
 use crate::steps::{lock, npm};
@@ -53,11 +52,6 @@ pub fn normalise(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Ve
         }
     }
     Ok(normal)
-}
-
-/// A path with composed characters, as in the files that [`normalise`] returns.
-pub fn compose(path: &str) -> String {
-    ComposingNormalizerBorrowed::new_nfc().normalize(path).into_owned()
 }
 
 /// The stage that reads a file as text.

@@ -11,6 +11,7 @@ mod egress;
 mod embeddings;
 mod file;
 mod heartbeat;
+mod installation;
 mod limits;
 mod model;
 mod node;
@@ -27,11 +28,9 @@ mod telemetry;
 mod vectors;
 mod worker;
 
-pub use assemble::{
-    Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_existing_store, open_store, program,
-    require_data_directory, require_installation,
-};
+pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, program};
 pub use builds::{BuildArguments, bubblewrap};
+pub use installation::{open_existing_store, open_store, require_data_directory, require_installation};
 pub use serve::serve;
 pub use settings::{DataArguments, Location, ServeArguments, Settings, database_url};
 pub use signals::Signals;

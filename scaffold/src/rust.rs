@@ -33,6 +33,8 @@ const PACKAGE: &[(&str, &[u8])] = embedded![
     "src/http.rs",
     "src/interaction.rs",
     "src/json.rs",
+    "src/json/names.rs",
+    "src/json/unserialisable.rs",
     "src/lib.rs",
     "src/log.rs",
     "src/runtime.rs",

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::{STAGE, unreadable};
+use super::refusal::{STAGE, unreadable};
 use crate::error::Error;
 
 /// A checkout of a git repository.

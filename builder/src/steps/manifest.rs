@@ -17,8 +17,8 @@ use registry::{
     RunBounds, SystemRole, TaskSupport, ToolName,
 };
 
+use crate::composed_path::compose;
 use crate::error::{Error, Location};
-use crate::project_texts::compose;
 use crate::steps::documents::Documents;
 use crate::steps::lock::name;
 use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};

@@ -6,9 +6,9 @@ use registry::{ApiName, HeapBytes, OrganizationId, parse_json};
 use runner::{InputSchema, SchemaMatcher, bound_integers};
 use serde_json::Value;
 
+use crate::composed_path::compose;
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
-use crate::project_texts::compose;
 
 const STAGE: &str = "manifest";
 /// The names of the schemas in errors.

@@ -28,29 +28,25 @@ pub struct GitCredentialArguments {
 
 pub async fn run(arguments: &GitCredentialArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let Some(request) = read_request(std::io::stdin().lock())? else { return Ok(Outcome::Done) };
-    if let Some(credentials) = home.environment_login()?
+    let client = if let Some(credentials) = home.environment_login()?
         && request.is_for(&credentials)?
     {
-        let client = Client::with_key(credentials)?;
-        return answer(arguments, &request, &client, screen).await;
-    }
-    let Some(home) = home_for(&request, home)? else { return Ok(Outcome::Done) };
-    if arguments.operation == "erase" {
-        home.token_cache().forget();
-    }
-    answer(arguments, &request, &home.client()?, screen).await
-}
-
-/// Gives git a token of the client, if the request is for its user.
-async fn answer(
-    arguments: &GitCredentialArguments,
-    request: &CredentialRequest,
-    client: &Client,
-    screen: Screen,
-) -> anyhow::Result<Outcome> {
+        Client::with_key(credentials)?
+    } else {
+        let Some(home) = home_for(&request, home)? else { return Ok(Outcome::Done) };
+        if arguments.operation == "erase" {
+            home.token_cache().forget();
+        }
+        home.client()?
+    };
     if arguments.operation != "get" {
         return Ok(Outcome::Done);
     }
+    answer(&request, &client, screen).await
+}
+
+/// Gives git a token of the client, if the request is for its user.
+async fn answer(request: &CredentialRequest, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let credentials = client.identified().await?;
     if let Some(user) = credentials.basic_user().filter(|_| request.is_for(&credentials).unwrap_or(false)) {
         let token = client.token().await?;

@@ -1,5 +1,6 @@
 //! `lathe history`: lists, searches, exports and shows records of runs, cancels runs, and manages legal holds.
 
+mod cells;
 mod export;
 mod filter;
 mod hold;
@@ -14,6 +15,7 @@ use clap::{Args, Subcommand};
 use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
 
+use self::cells::{EMPTY, summary, tool_name};
 use self::export::ExportArguments;
 use self::filter::{FilterArguments, ListFilterArguments};
 use self::hold::HoldCommand;
@@ -27,9 +29,6 @@ use crate::output::{Screen, clipped, printable, table, to_the_second};
 
 /// Maximum length of a result in a table, so that the other columns fit on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
-
-/// A cell without a value. A branch test and a native tool have no version, and a branch test may have no tool.
-const EMPTY: &str = "-";
 
 /// The hint for a record that does not exist.
 const NEWEST_RECORDS: &str = "`lathe history list` lists the newest records";
@@ -180,20 +179,6 @@ fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]
-}
-
-fn tool_name(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> Option<String> {
-    invocation.native_tool.clone().or_else(|| names.get(&invocation.tool_id).cloned())
-}
-
-fn summary(status: Option<&RunOutcome>) -> String {
-    match status {
-        Some(RunOutcome::Succeeded { output, .. }) => output.clone(),
-        Some(RunOutcome::Failed { exception_type, exception_message, .. }) => {
-            format!("✗ {exception_type}: {exception_message}")
-        }
-        None => "running".to_owned(),
-    }
 }
 
 /// The user, the API key and the address of the caller, as far as they are recorded.

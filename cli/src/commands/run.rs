@@ -2,6 +2,7 @@
 
 mod follow;
 mod list;
+mod missing;
 mod result;
 mod show;
 mod start;
@@ -12,12 +13,10 @@ use serde_json::json;
 
 pub use result::{outcome, result_text};
 
-use super::not_found;
+use self::missing::name_missing;
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
-
-const RUNS_HINT: &str = "`lathe run list` lists the runs that you see";
 
 #[derive(Debug, Subcommand)]
 pub enum RunCommand {
@@ -58,9 +57,4 @@ pub async fn run(command: RunCommand, client: &Client, screen: Screen) -> anyhow
 async fn cancel(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
     name_missing(client.cancel_agent_run(id).await, id)?;
     screen.answer(&json!({ "agent_run_id": id }), || format!("cancelled {id}"))
-}
-
-/// Names the run that a 404 is about.
-fn name_missing<T>(answer: anyhow::Result<T>, id: &str) -> anyhow::Result<T> {
-    not_found::named(answer, &format!("run `{id}`"), RUNS_HINT)
 }

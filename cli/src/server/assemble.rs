@@ -1,15 +1,13 @@
 //! Assembles a server, for `serve` and the demo.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
-use registry::{
-    Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, NodeDescription, Store, StoreOptions,
-};
+use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, NodeDescription, Store, StoreOptions};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -22,7 +20,7 @@ use super::heartbeat::fire_tasks;
 use super::sweep::{collect_hourly, repair_packs, sweep_hourly};
 use super::telemetry::{Metrics, StallWatch};
 use super::vectors::make_vectors;
-use super::{Location, Settings, node, storage};
+use super::{Settings, node, storage};
 use crate::failure::Failure;
 
 /// Label from which the key of the compiled code cache is derived.
@@ -192,62 +190,6 @@ async fn metrics(settings: &Settings) -> anyhow::Result<Option<(Server, Metrics)
     Ok(Some((server, Metrics::start()?)))
 }
 
-/// Opens the store of an installation, for commands that need no server.
-pub async fn open_store(location: &Location) -> anyhow::Result<Store> {
-    let opened = opened_store(location).await;
-    opened.with_context(|| match location.database {
-        DatabaseLocation::DataDirectory => format!("opening the data directory {}", location.directory.display()),
-        DatabaseLocation::Url(_) => "opening the database".to_owned(),
-    })
-}
-
-/// Opens the store of an existing installation. Another directory stays as it is.
-pub async fn open_existing_store(location: &Location) -> anyhow::Result<Store> {
-    require_installation(location)?;
-    open_store(location).await
-}
-
-/// Refuses a location without an installation. With a database elsewhere, its data directory has the master key: another directory
-/// would get a new key, with which no server opens the database.
-pub fn require_installation(location: &Location) -> anyhow::Result<()> {
-    if location.database == DatabaseLocation::DataDirectory {
-        return require_data_directory(&location.directory);
-    }
-    if DataDir::has_key(&location.directory) {
-        return Ok(());
-    }
-    let message =
-        format!("there is no data directory {} with the master key of the database", location.directory.display());
-    Err(Failure::coded("not_found", message, "name the server's data directory with --data"))
-}
-
-/// Refuses a directory without the database of an installation.
-pub fn require_data_directory(directory: &Path) -> anyhow::Result<()> {
-    if DataDir::is_at(directory) {
-        return Ok(());
-    }
-    let path = directory.display();
-    let message = if directory.is_dir() {
-        format!("{path} is no data directory: it has no database")
-    } else {
-        format!("there is no data directory {path}")
-    };
-    Err(Failure::coded("not_found", message, "name the server's data directory with --data"))
-}
-
-async fn opened_store(location: &Location) -> anyhow::Result<Store> {
-    let data = DataDir::open(&location.directory)?;
-    let keys = KeyRing::load(&data)?;
-    Ok(Store::open(StoreOptions {
-        data: &data,
-        database: location.database.clone(),
-        keys: &keys,
-        clock: Clock::system(),
-        config: registry::Config::default(),
-    })
-    .await?)
-}
-
 /// Opens everything that a server needs, dependencies first. Requests are served from [`Assembled::serve`] on.
 pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let git = find_git()?;
@@ -257,22 +199,15 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let clock = Clock::system();
     let metrics = metrics(settings).await?;
     let keys = KeyRing::load(&data)?;
-    let store = Store::open_locked(
-        &lock,
-        StoreOptions {
-            data: &data,
-            database: settings.location.database.clone(),
-            keys: &keys,
-            clock: clock.clone(),
-            config: registry_config(settings)?,
-        },
-    )
-    .await?;
-    store.describe_node(NodeDescription {
-        name: machine_name(),
-        address: server.local_address().to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    });
+    let options = StoreOptions {
+        data: &data,
+        database: settings.location.database.clone(),
+        keys: &keys,
+        clock: clock.clone(),
+        config: registry_config(settings)?,
+    };
+    let store = Store::open_locked(&lock, options).await?;
+    store.describe_node(describe(&server));
     begin(&store).await?;
     let artifacts = settings.storage.open(&data, &keys).await?;
     let program = program()?;
@@ -309,7 +244,6 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let app = App::new(parts);
     app.readiness()
         .lacks(IMAGES, "the image of Python is being compiled, once on this machine; the log says when it is ready");
-    let has_workers = is_external(settings);
     Ok(Assembled {
         server,
         app,
@@ -321,9 +255,18 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         artifacts,
         clock,
         metrics,
-        has_workers,
+        has_workers: is_external(settings),
         _lock: lock,
     })
+}
+
+/// What the list of a database's servers says about this one.
+fn describe(server: &Server) -> NodeDescription {
+    NodeDescription {
+        name: machine_name(),
+        address: server.local_address().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
 }
 
 /// The name of this machine or container; empty when the kernel does not tell.

@@ -9,14 +9,12 @@ use tokio::sync::oneshot;
 
 use super::builds::BuildWorkers;
 use super::registries;
+use super::signals::FORCED_EXIT_CODE;
 use super::telemetry::Telemetry;
 use super::{Assembled, ServeArguments, Settings, Signals, assemble};
 use crate::arguments::misspelt_variables;
 use crate::failure::Outcome;
 use crate::output::Screen;
-
-/// The exit code after a second signal: 128 and SIGINT's number, as in shells.
-pub(super) const FORCED_EXIT_CODE: i32 = 130;
 
 pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
     // Secrets of runs pass through this process.

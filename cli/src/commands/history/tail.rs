@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use registry::Clock;
 use serde_json::Value;
 
+use super::cells::{EMPTY, summary, tool_name};
 use super::filter::FilterArguments;
-use super::{summary, tool_name};
 use crate::client::{Client, HistoryFilter, read};
 use crate::failure::Outcome;
 use crate::output::{Screen, clipped, print_verbatim, printable, to_the_second};
@@ -123,7 +123,7 @@ impl Tail<'_> {
             let found = self.client.tool_names([invocation.tool_id.as_str()].into_iter()).await?;
             self.names.extend(found);
         }
-        let tool = tool_name(&invocation, &self.names).unwrap_or_else(|| super::EMPTY.to_owned());
+        let tool = tool_name(&invocation, &self.names).unwrap_or_else(|| EMPTY.to_owned());
         let result = clipped(&summary(invocation.invocation_status.as_ref()), RESULT_CHARACTERS_MAX).replace('\n', " ");
         let (id, when, took) = (&invocation.id, to_the_second(&invocation.created_at), invocation.duration_ms);
         self.screen.line(printable(&format!("{when}  {id}  {tool}  {took} ms  {result}")))

@@ -1,6 +1,6 @@
 //! `lathe run follow`: prints the steps of a run until it ends or asks a person.
 
-use super::name_missing;
+use super::missing::name_missing;
 use super::result::{outcome, result_text};
 use super::trace::step_text;
 use crate::client::{AgentRunStep, Client};

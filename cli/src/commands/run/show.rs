@@ -1,6 +1,6 @@
 //! `lathe run show`: shows a run.
 
-use super::name_missing;
+use super::missing::name_missing;
 use super::result::result_parts;
 use crate::client::{AgentRun, Client};
 use crate::failure::Outcome;

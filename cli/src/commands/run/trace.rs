@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::name_missing;
+use super::missing::name_missing;
 use crate::client::{AgentRunStep, Client, StepFilter, read_all};
 use crate::commands::times::past;
 use crate::failure::Outcome;

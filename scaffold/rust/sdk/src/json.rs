@@ -1,11 +1,15 @@
 //! JSON of values that leave the tool. What JSON would drop or change is refused with its place: `serde_json` writes `null` for NaN and
 //! infinity, and both of two members with the same name.
 
-use std::collections::HashSet;
-use std::fmt::{self, Display};
+mod names;
+mod unserialisable;
 
-use serde::Serialize;
-use serde::ser::{self, Impossible};
+use std::collections::HashSet;
+
+use serde::{Serialize, ser};
+
+use self::names::Name;
+use self::unserialisable::{Unserialisable, finite};
 
 /// The kinds of values that a result tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,49 +19,11 @@ pub enum Kind {
     Other,
 }
 
-/// A value that cannot be written as JSON, with its place, such as `result.rows[2].rate`.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Unserialisable {
-    path: Vec<String>,
-    reason: String,
-}
-
 /// Writes compact JSON. Returns it with the kind of the value.
 pub fn to_json(value: &(impl Serialize + ?Sized)) -> Result<(Kind, String), Unserialisable> {
     let kind = value.serialize(Check)?;
     let text = serde_json::to_string(value).map_err(Unserialisable::new)?;
     Ok((kind, text))
-}
-
-impl Unserialisable {
-    fn new(reason: impl Display) -> Self {
-        Self { path: Vec::new(), reason: reason.to_string() }
-    }
-
-    fn within(mut self, part: impl FnOnce() -> String) -> Self {
-        self.path.push(part());
-        self
-    }
-
-    /// The message, with the name of the whole value.
-    pub fn message(&self, root: &str) -> String {
-        let path: String = self.path.iter().rev().map(String::as_str).collect();
-        format!("{root}{path} cannot be written as JSON: {}", self.reason)
-    }
-}
-
-impl Display for Unserialisable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message("value"))
-    }
-}
-
-impl std::error::Error for Unserialisable {}
-
-impl ser::Error for Unserialisable {
-    fn custom<T: Display>(reason: T) -> Self {
-        Self::new(reason)
-    }
 }
 
 type Checked = Result<Kind, Unserialisable>;
@@ -80,7 +46,7 @@ struct Object {
 }
 
 fn check_float(value: f64) -> Checked {
-    if value.is_finite() { Ok(Kind::Other) } else { Err(Unserialisable::new(format!("{value} is not a JSON number"))) }
+    finite(value).map(|_| Kind::Other)
 }
 
 macro_rules! accept {
@@ -285,129 +251,6 @@ impl ser::SerializeMap for Object {
 
     fn end(self) -> Checked {
         Ok(Kind::Other)
-    }
-}
-
-/// Reads the name of a member, as `serde_json` writes it.
-struct Name;
-
-fn refuse_key<T>() -> Result<T, Unserialisable> {
-    Err(Unserialisable::new("a JSON key is a string"))
-}
-
-macro_rules! names {
-    ($($method:ident: $type:ty,)*) => {$(
-        fn $method(self, name: $type) -> Result<String, Unserialisable> {
-            Ok(name.to_string())
-        }
-    )*};
-}
-
-impl ser::Serializer for Name {
-    type Ok = String;
-    type Error = Unserialisable;
-    type SerializeSeq = Impossible<String, Unserialisable>;
-    type SerializeTuple = Impossible<String, Unserialisable>;
-    type SerializeTupleStruct = Impossible<String, Unserialisable>;
-    type SerializeTupleVariant = Impossible<String, Unserialisable>;
-    type SerializeMap = Impossible<String, Unserialisable>;
-    type SerializeStruct = Impossible<String, Unserialisable>;
-    type SerializeStructVariant = Impossible<String, Unserialisable>;
-
-    names! {
-        serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
-        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128, serialize_char: char,
-        serialize_str: &str,
-    }
-
-    fn serialize_f32(self, value: f32) -> Result<String, Unserialisable> {
-        self.serialize_f64(value.into())
-    }
-
-    fn serialize_f64(self, value: f64) -> Result<String, Unserialisable> {
-        check_float(value).map(|_| value.to_string())
-    }
-
-    fn serialize_bytes(self, _: &[u8]) -> Result<String, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_none(self) -> Result<String, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<String, Unserialisable> {
-        value.serialize(self)
-    }
-
-    fn serialize_unit(self) -> Result<String, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_unit_struct(self, _: &'static str) -> Result<String, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<String, Unserialisable> {
-        Ok(variant.to_owned())
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<String, Unserialisable> {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<String, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Unserialisable> {
-        refuse_key()
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, Unserialisable> {
-        refuse_key()
     }
 }
 
