@@ -245,8 +245,9 @@ fn the_platforms_own_package_is_known_by_name() {
         assert_eq!(tool.invoke(json!({})).output(), "salve Metadata");
         let detail = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
         let log = detail["build_log"].as_str().expect("a log");
-        let says_so =
-            |line: &str| line.contains(": amigo-tool-scaffold is the platform's own: the build uses the release of this");
+        let says_so = |line: &str| {
+            line.contains(": amigo-tool-scaffold is the platform's own: the build uses the release of this")
+        };
         assert!(log.lines().any(says_so) && !log.contains("token"), "{log}");
     }
     let alone = "[project]\nname = \"own\"\ndependencies = [\"amigo-tool-scaffold\"]\n\n[tool.lathe]\n";
