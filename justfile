@@ -113,4 +113,4 @@ fuzz seconds='60':
 
 # All hostile tools for twenty seconds, and the largest request of each operation ten times at once, beside a well-behaved neighbour
 neighbour:
-    LATHE_NEIGHBOUR_SECONDS=20 cargo test --profile dist -p cli --test it neighbours_of -- --nocapture
+    LATHE_NEIGHBOUR_SECONDS=20 cargo test --release -p cli --test it neighbours_of -- --nocapture --test-threads 1

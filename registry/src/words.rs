@@ -4,9 +4,12 @@
 //! letters or the width of characters. Chinese and Japanese have no spaces between words, so each of their characters is a
 //! word, and a search for several of them is a search for a phrase.
 
+mod input_text;
+
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
-use serde_json::Value;
+
+use self::input_text::text_of_input;
 
 /// Bytes of a text from which words are taken, and bytes of these words. Outputs are shorter; exceptions and inputs may be
 /// longer.
@@ -36,10 +39,7 @@ pub(crate) fn words_within(text: &str, bytes: usize) -> String {
 
 /// Returns the words of the names, texts and numbers in the parameters of a recorded input. A damaged record has none.
 pub(crate) fn words_of_input(input: &str) -> String {
-    let parsed: Value = serde_json::from_str(input).unwrap_or_default();
-    let mut text = String::new();
-    collect(&parsed["input_parameters"], &mut text);
-    words(&text)
+    words(&text_of_input(input).unwrap_or_default())
 }
 
 #[derive(Default)]
@@ -101,28 +101,6 @@ const fn without_final_form(lower: char) -> char {
 /// Whether the character is an accent on the one before it.
 const fn is_accent(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}')
-}
-
-/// Appends the words of a value. The depth of a recorded input is that of a parsed request, which is bounded.
-fn collect(value: &Value, text: &mut String) {
-    if text.len() > FIELD_BYTES_MAX {
-        return;
-    }
-    match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
-            line(name, text);
-            collect(value, text);
-        }),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, text)),
-        Value::String(found) => line(found, text),
-        Value::Number(found) => line(&found.to_string(), text),
-        Value::Bool(_) | Value::Null => {}
-    }
-}
-
-fn line(found: &str, text: &mut String) {
-    text.push_str(found);
-    text.push('\n');
 }
 
 /// Whether the character is one of a script without spaces between words: Han, Hiragana or Katakana.

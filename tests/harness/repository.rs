@@ -48,6 +48,13 @@ impl Repository {
         self.git(arguments).ok().stdout.trim().to_owned()
     }
 
+    /// Runs git in the repository, and returns the bytes that it writes.
+    pub fn output(&self, arguments: &[&str]) -> Vec<u8> {
+        let output = self.command(&self.directory, arguments).output().expect("git starts");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    }
+
     pub fn write(&self, path: &str, bytes: &[u8]) {
         let file = self.directory.join(path);
         fs::create_dir_all(file.parent().expect("a parent")).expect("a directory");
@@ -70,12 +77,16 @@ impl Repository {
     }
 
     fn run_in(&self, directory: &Path, arguments: &[&str]) -> Said {
+        Said::from(self.command(directory, arguments).output().expect("git starts"))
+    }
+
+    fn command(&self, directory: &Path, arguments: &[&str]) -> Command {
         require_git();
         let mut command = Command::new("git");
         clean_environment(&mut command);
         command.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "gc.auto=0"]);
         command.args(arguments).current_dir(directory).env("HOME", &self.home).env("XDG_CONFIG_HOME", &self.home);
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-        Said::from(command.output().expect("git starts"))
+        command
     }
 }

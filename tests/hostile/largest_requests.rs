@@ -19,7 +19,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::harness::{Team, input};
-use probe::{Memory, Probed, probe};
+use probe::{Load, Probed, probe};
 use shapes::Shape;
 use wire::{Returned, Sent};
 use world::World;
@@ -33,13 +33,17 @@ const READY_TIME_MAX: Duration = Duration::from_secs(2);
 const CALL_TIME_MAX: Duration = Duration::from_secs(1);
 /// Pause between two looks at the memory.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Connections from which requests are sent at the same time, at most. A process usually has 1,024 descriptors.
-const SENDERS_MAX: usize = 800;
+/// Connections that are held at the same time, at most. A process usually has 1,024 descriptors.
+const HELD_MAX: usize = 800;
+/// Connections from which other requests are sent: fewer than one user may have, so that each request is answered.
+const SENDERS_MAX: usize = 200;
 
 /// Requests that are sent at once.
 struct Attack {
     name: String,
     requests: Vec<Sent>,
+    /// Whether one of the requests succeeds, so that the attack reaches the work that it is about.
+    succeeds: bool,
 }
 
 /// The numbers of a run.
@@ -54,6 +58,7 @@ struct Scale {
     waiting_runs: usize,
     connections: usize,
     registrations: usize,
+    push_bytes: usize,
 }
 
 const PLAIN: Scale = Scale {
@@ -66,6 +71,7 @@ const PLAIN: Scale = Scale {
     waiting_runs: 40,
     connections: 40,
     registrations: 20,
+    push_bytes: 1 << 20,
 };
 
 const WHOLE: Scale = Scale {
@@ -78,6 +84,7 @@ const WHOLE: Scale = Scale {
     waiting_runs: 216,
     connections: 768,
     registrations: 1_000,
+    push_bytes: 103 << 20,
 };
 
 /// What an attack did to the server.
@@ -87,6 +94,10 @@ struct Measured {
     response_bytes: usize,
     statuses: Vec<u16>,
     is_not_admitted: bool,
+    /// The code of the first refusal.
+    refusal: Option<String>,
+    /// Whether no request succeeded that should.
+    has_failed: bool,
     disorderly: Vec<String>,
     ready: Probed,
     call: Probed,
@@ -98,7 +109,9 @@ struct Surroundings<'w> {
     world: &'w World,
     ready: Sent,
     call: Sent,
-    memory: Memory,
+    load: Load,
+    /// Whether an attack ends when the server has done its work, and not with the last response.
+    waits: bool,
     idle_bytes: u64,
 }
 
@@ -111,9 +124,9 @@ fn neighbours_of_the_largest_requests_are_served() {
     let ready = Sent::new("GET", "/health/ready", &[], Vec::new());
     assert_eq!([&ready, &call].map(|probe| probe.send(world.server.address()).status), [200, 200]);
     let mut failures = admitted_beyond_bounds(&world);
-    let memory = Memory::of(world.server.process_id());
-    let idle_bytes = memory.now();
-    let around = Surroundings { world: &world, ready, call, memory, idle_bytes };
+    let load = Load::of(world.server.process_id());
+    let idle_bytes = load.now();
+    let around = Surroundings { world: &world, ready, call, load, waits: scale.measures, idle_bytes };
     let mut run = |attack: &Attack| {
         let measured = around.measure(attack);
         measured.print();
@@ -140,12 +153,13 @@ impl Surroundings<'_> {
     fn measure(&self, attack: &Attack) -> Measured {
         let address = self.world.server.address();
         let is_over = AtomicBool::new(false);
-        self.memory.forget_peak();
+        self.load.forget_peak();
         let (returned, ready, call) = std::thread::scope(|scope| {
             let ready = scope.spawn(|| probe(address, &self.ready, &is_over));
             let call = scope.spawn(|| probe(address, &self.call, &is_over));
             scope.spawn(|| self.kill_in_need(&is_over));
-            let senders = attack.requests.chunks(attack.requests.len().div_ceil(SENDERS_MAX).max(1));
+            let senders_max = if attack.is_held() { HELD_MAX } else { SENDERS_MAX };
+            let senders = attack.requests.chunks(attack.requests.len().div_ceil(senders_max).max(1));
             let senders: Vec<_> = senders
                 .map(|requests| {
                     scope.spawn(move || requests.iter().map(|request| request.send(address)).collect::<Vec<_>>())
@@ -153,6 +167,9 @@ impl Surroundings<'_> {
                 .collect();
             let returned: Vec<Returned> =
                 senders.into_iter().flat_map(|sender| sender.join().expect("responses")).collect();
+            if self.waits {
+                self.load.wait_until_idle();
+            }
             is_over.store(true, Ordering::Relaxed);
             (returned, ready.join().expect("probes"), call.join().expect("probes"))
         });
@@ -163,17 +180,19 @@ impl Surroundings<'_> {
             response_bytes: returned.iter().map(|one| one.bytes).max().unwrap_or_default(),
             statuses: returned.iter().map(|one| one.status).collect(),
             is_not_admitted: returned.iter().any(Returned::is_too_long),
+            refusal: returned.iter().filter(|one| !one.is_success()).find_map(Returned::code),
+            has_failed: attack.succeeds && !returned.iter().any(Returned::is_success),
             disorderly: disorderly.map(|one| format!("{} {:.300}", one.status, one.text())).collect(),
             ready,
             call,
-            memory: self.memory.peak().saturating_sub(self.idle_bytes),
+            memory: self.load.peak().saturating_sub(self.idle_bytes),
         }
     }
 
     /// Kills a server that would take the memory of the machine.
     fn kill_in_need(&self, is_over: &AtomicBool) {
         while !is_over.load(Ordering::Relaxed) {
-            if self.memory.now() > self.idle_bytes + KILLED_AT_BYTES {
+            if self.load.now() > self.idle_bytes + KILLED_AT_BYTES {
                 self.world.server.kill();
                 return;
             }
@@ -196,7 +215,7 @@ impl Measured {
         statuses.dedup();
         let statuses = statuses.iter().map(u16::to_string).collect::<Vec<_>>().join("/");
         println!(
-            "{:<48} {:>9} B in {:>9} B out  {statuses:<12} ready {:>6} ms ({}/{} refused)  call {:>6} ms ({}/{} refused)  {:>5} MiB",
+            "{:<48} {:>9} B in {:>9} B out  {statuses:<12} ready {:>6} ms ({}/{} refused)  call {:>6} ms ({}/{} refused)  {:>5} MiB  {}",
             self.name,
             self.request_bytes,
             self.response_bytes,
@@ -207,6 +226,7 @@ impl Measured {
             self.call.refused,
             self.call.count,
             self.memory >> 20,
+            self.refusal.as_deref().unwrap_or_default(),
         );
     }
 
@@ -215,6 +235,7 @@ impl Measured {
         [
             (!self.disorderly.is_empty(), format!("a disorderly response: {:?}", self.disorderly.first())),
             (self.is_not_admitted, "the largest body is not admitted".to_owned()),
+            (self.has_failed, format!("no request succeeded: {:?} {:?}", self.statuses, self.refusal)),
             (self.memory > MEMORY_BYTES_MAX, format!("{} MiB above the idle server", self.memory >> 20)),
             (self.ready.refused == self.ready.count, "the server was never ready".to_owned()),
             (self.call.refused == self.call.count, "the neighbour was never answered".to_owned()),

@@ -24,8 +24,8 @@ const OBJECT: usize = 2 << 20;
 const PAGE: usize = 8 << 20;
 /// The result of a call: 1 MiB of content, and an output as text and as structured content.
 const RESULT: usize = 32 << 20;
-/// A page of 100 prompts with 64 variables each.
-const PROMPTS: usize = 64 << 20;
+/// A page of prompts: 1 MiB of names, descriptions and variables and one prompt more, in JSON with escapes, and tools that are prompts.
+const PROMPTS: usize = 16 << 20;
 
 /// A method of the protocol.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,15 @@
 //! Prompts and resources as lists of the protocol: first the tools of the agent that are ones, then the items of the Library.
 
-use registry::{Digest, LibraryItem, LibraryItemId};
+use registry::{Digest, HeapBytes, LibraryItem, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{Cursor, PaginatedRequestParams};
 use runner::{ListedSource, ListedTool};
 
 use super::library_items::LibraryItems;
 use super::pages::{self, Position};
+
+/// Bytes of the items of a page, of which each may have a long description and many variables.
+const PAGE_BYTES_MAX: usize = 1 << 20;
 
 /// The whole list.
 pub(super) struct MixedList<'c> {
@@ -59,14 +62,26 @@ impl<'c> MixedList<'c> {
         // One item more than the page has shows whether there are others.
         let count = pages::PAGE_ITEMS - tools.len();
         let mut items = items.page(after.as_ref(), count + 1).await?;
-        let has_more = items.len() > count || start + tools.len() < self.tools.len();
-        items.truncate(count);
+        let fitting = count_fitting(&items[..items.len().min(count)]);
+        let has_more = items.len() > fitting || start + tools.len() < self.tools.len();
+        items.truncate(fitting);
         let next_cursor = has_more.then(|| match items.last() {
             Some(last) => pages::cursor_after(&last.id, &digest),
             None => pages::cursor_at(start + tools.len(), &digest),
         });
         Ok(MixedPage { tools, items, next_cursor })
     }
+}
+
+/// Returns how many of the items fit a page: at least one, if there are any.
+fn count_fitting(items: &[LibraryItem]) -> usize {
+    let mut bytes = 0;
+    let fits = |item: &&LibraryItem| {
+        let has_room = bytes < PAGE_BYTES_MAX;
+        bytes += item.body.heap_bytes();
+        has_room
+    };
+    items.iter().take_while(fits).count()
 }
 
 /// Returns a digest that changes with the tools and their versions.

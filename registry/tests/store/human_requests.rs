@@ -23,12 +23,21 @@ fn any() -> HumanRequestFilter {
 
 impl World {
     pub async fn paused_run(&self, principal: &Principal, urgency: Urgency) -> (AgentRun, HumanRequestId) {
+        self.paused_run_with(principal, urgency, "{\"question\":\"Go on?\"}".to_owned()).await
+    }
+
+    async fn paused_run_with(
+        &self,
+        principal: &Principal,
+        urgency: Urgency,
+        document: String,
+    ) -> (AgentRun, HumanRequestId) {
         let run = self.agent_run(principal).await;
         let request = NewHumanRequest {
             id: HumanRequestId::new(&self.clock),
             kind: HumanRequestKind::Question,
             urgency,
-            document: "{\"question\":\"Go on?\"}".to_owned(),
+            document,
             expires_at: self.clock.now().after(Duration::from_hours(1)),
         };
         let id = request.id.clone();
@@ -98,7 +107,7 @@ async fn requests_are_listed_by_urgency_then_age() {
         world.clock.advance(Duration::from_secs(1));
     }
     let list = async |principal: &Principal, filter: HumanRequestFilter| {
-        let found = world.store.list_human_requests(principal, filter).await.unwrap();
+        let (found, _) = world.store.list_human_requests(principal, filter).await.unwrap();
         found.into_iter().map(|request| request.id).collect::<Vec<_>>()
     };
     let sorted = [1, 3, 2, 0].map(|index: usize| ids[index].clone());
@@ -120,6 +129,26 @@ async fn requests_are_listed_by_urgency_then_age() {
         let found = world.store.get_human_request(principal, &ids[0]).await.unwrap();
         assert_eq!(found.is_some(), seen > 0, "{principal:?}");
     }
+}
+
+#[tokio::test]
+async fn a_page_of_large_requests_has_fewer_of_them() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let document = format!("{{\"question\":\"{}\"}}", "q".repeat(3 << 20));
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(world.paused_run_with(&acme, Urgency::Low, document.clone()).await.1);
+        world.clock.advance(Duration::from_secs(1));
+    }
+    let page = async |after: Option<HumanRequestId>, limit: u32| {
+        let filter = HumanRequestFilter { after, limit, ..any() };
+        let (found, has_more) = world.store.list_human_requests(&acme, filter).await.unwrap();
+        (found.into_iter().map(|request| request.id).collect::<Vec<_>>(), has_more)
+    };
+    assert_eq!(page(None, 100).await, (ids[..3].to_vec(), true));
+    assert_eq!(page(Some(ids[2].clone()), 100).await, (ids[3..].to_vec(), false));
+    assert_eq!(page(None, 1).await, (ids[..1].to_vec(), true));
 }
 
 /// The run goes on, and an answer comes too late.

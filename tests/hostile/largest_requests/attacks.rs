@@ -35,12 +35,13 @@ pub fn attacks(world: &World, scale: &Scale) -> Vec<Attack> {
     attacks.push(silent_clients(scale));
     attacks.push(unfinished_forms(scale));
     attacks.push(registrations(scale));
+    attacks.push(pushes(world, scale));
     attacks
 }
 
 impl Attack {
     fn of(name: &str, count: usize, request: impl Fn(usize) -> Sent) -> Self {
-        Self { name: name.to_owned(), requests: (0..count).map(request).collect() }
+        Self { name: name.to_owned(), requests: (0..count).map(request).collect(), succeeds: false }
     }
 }
 
@@ -187,4 +188,20 @@ fn registrations(scale: &Scale) -> Attack {
         let client: Value = json!({"client_name": format!("n{number}"), "redirect_uris": ["http://localhost/a"]});
         Sent::new("POST", "/oauth/register", &[("content-type", "application/json")], client.to_string().into_bytes())
     })
+}
+
+/// Pushes of a commit of many large files, each to a branch of its own.
+fn pushes(world: &World, scale: &Scale) -> Attack {
+    let (commit, pack) = world.commit_of(scale.push_bytes);
+    let target = format!("/v1/{}/tool/git/tools.git/git-receive-pack", world.team.organization);
+    let authorization = world.authorization();
+    let content = "application/x-git-receive-pack-request";
+    let headers = [("authorization", authorization.as_str()), ("content-type", content)];
+    let attack = Attack::of("the largest pushes", scale.at_once, |number| {
+        let command = format!("{} {commit} refs/heads/largest/{number}\0 report-status\n", "0".repeat(40));
+        let mut body = format!("{:04x}{command}0000", command.len() + 4).into_bytes();
+        body.extend_from_slice(&pack);
+        Sent::new("POST", &target, &headers, body)
+    });
+    Attack { succeeds: true, ..attack }
 }

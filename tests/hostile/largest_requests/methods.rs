@@ -69,7 +69,11 @@ pub fn attack(world: &World, scale: &Scale, mut run: impl FnMut(&Attack)) {
             let sent = message.filled(world, Filling { place, shape, bytes }, session);
             if method == "subscriptions/listen" { sent.for_a_while(LISTENS_FOR) } else { sent }
         };
-        run(&Attack { name: format!("{method} {shape:?}"), requests: (0..scale.at_once).map(request).collect() });
+        run(&Attack {
+            name: format!("{method} {shape:?}"),
+            requests: (0..scale.at_once).map(request).collect(),
+            succeeds: false,
+        });
     }
 }
 

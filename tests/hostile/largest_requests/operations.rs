@@ -86,6 +86,37 @@ const CASES: [(Case, &str); 8] = [
     (Case::Message, "post-mcp"),
 ];
 
+/// Operations whose largest request is refused after it was read, for what else they need.
+const REFUSED: [&str; 20] = [
+    // The server has no build, operation, download, provenance or session with the id, or the request has none.
+    "get-tool-build",
+    "get-operation",
+    "download-artifact",
+    "get-tool-version-provenance",
+    "get-tool-version-sbom",
+    "verify-tool-version",
+    "get-mcp",
+    // They would end what other cases use, so they are about another object.
+    "resume-agent-run",
+    "answer-human-request",
+    "modify-user",
+    "task_complete",
+    "task_end_recurrence",
+    // The task does not recur.
+    "task_skip_next",
+    // No such colleague.
+    "artifact_share",
+    // No such project, and no such variable.
+    "test-tool",
+    "publish-tool-version",
+    "modify-tool-envvars",
+    // The requests before have made as many keys as a user may have.
+    "create-own-api-key",
+    // The key is wrong, and the client unknown.
+    "sign-in-with-api-key",
+    "get-oauth-authorization",
+];
+
 /// The case of an operation; `None` for one that this test does not know.
 fn case(operation: &str) -> Option<Case> {
     let found = CASES.iter().find(|(_, operations)| operations.split_whitespace().any(|one| one == operation));
@@ -146,9 +177,12 @@ impl Operation<'_> {
     }
 
     fn attacks(&self, world: &World, case: Case, scale: &Scale) -> Vec<Attack> {
+        let succeeds =
+            matches!(case, Case::Read | Case::Body | Case::Schema | Case::Fetch) && !REFUSED.contains(&self.id());
         let of_requests = |name: String, request: &dyn Fn(usize) -> Sent| Attack {
             name,
             requests: (0..scale.at_once).map(request).collect(),
+            succeeds,
         };
         let id = self.id().to_owned();
         match case {
@@ -158,7 +192,8 @@ impl Operation<'_> {
                 .iter()
                 .map(|shape| {
                     of_requests(format!("{id} {shape:?}"), &|number| {
-                        let (base, place) = body(self.id(), world, number).unwrap_or_else(|| (self.example(), ""));
+                        let name = format!("{number}{shape:?}").to_lowercase();
+                        let (base, place) = body(self.id(), world, &name).unwrap_or_else(|| (self.example(), ""));
                         let target = self.target(world, self.changes_nothing());
                         world.json_request(self.method, &target, filled(&base, place, *shape, self.body_bytes()))
                     })
@@ -176,6 +211,8 @@ impl Operation<'_> {
             })],
             Case::Schema => vec![of_requests(id, &|number| {
                 let schema = &self.operation["requestBody"]["content"]["application/json"]["schema"];
+                // Operations that create items or rename them take other names than each other.
+                let number = self.id().bytes().map(usize::from).sum::<usize>() * 1_000 + number;
                 let mut body = largest(self.followed(schema), number);
                 for name in ["revision", "due_at", "cron", "recurrence", "timezone"] {
                     body.as_object_mut().expect("an object").remove(name);
@@ -269,7 +306,7 @@ impl Operation<'_> {
 }
 
 /// A body that succeeds, and the place of it that takes any content. Without a row, the document's example is sent.
-fn body(operation: &str, world: &World, number: usize) -> Option<(Value, &'static str)> {
+fn body(operation: &str, world: &World, name: &str) -> Option<(Value, &'static str)> {
     let tool = &world.ids["tool_id"];
     let spec = json!({"tool_id": tool, "version_constraint": ">=0", "additional_instruction": "i".repeat(4_000)});
     Some(match operation {
@@ -286,17 +323,18 @@ fn body(operation: &str, world: &World, number: usize) -> Option<(Value, &'stati
             });
             (project, "/inputs/0/input_parameters")
         }
-        "create-user" => (json!({"user_id": format!("user{number}"), "role": "reader"}), ""),
+        "create-role" => (json!({"name": format!("made{name}"), "grants": [{"permission": "Tool:GetTool"}]}), ""),
+        "create-user" => (json!({"user_id": format!("user{name}"), "role": "reader"}), ""),
         "modify-user" => (json!({"role": "reader"}), ""),
         "create-api-key" => (json!({"user_id": world.team.user, "expires_in": 60}), ""),
         "create-tool" => {
             let tags: serde_json::Map<_, _> =
                 (0..20).map(|tag| (format!("{tag}{}", "k".repeat(250)), json!("v".repeat(256)))).collect();
-            (json!({"name": format!("made{number}"), "description": "d".repeat(4_096), "tags": tags}), "")
+            (json!({"name": format!("made{name}"), "description": "d".repeat(4_096), "tags": tags}), "")
         }
         "create-agent" => (
             json!({
-                "agent_type": "agent", "name": "n", "slug": format!("made{number}"), "description": "d".repeat(4_096),
+                "agent_type": "agent", "name": "n", "slug": format!("made{name}"), "description": "d".repeat(4_096),
                 "scope": "personal", "system_prompt": "s".repeat(65_536),
             }),
             "",

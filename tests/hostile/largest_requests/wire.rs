@@ -98,15 +98,22 @@ impl Returned {
         self.status == 413 || self.text().contains("parameter_too_long")
     }
 
-    /// Whether the request was answered or refused, and the refusal has a code. The page of a person has none.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The code of a refusal. The page of a person has none.
+    pub fn code(&self) -> Option<String> {
+        let error: Value = serde_json::from_str(&self.text()).ok()?;
+        let code = [&error["code"], &error["error"]["code"]].into_iter().find_map(Value::as_str);
+        code.map(str::to_owned)
+    }
+
+    /// Whether the request was answered, or refused for a reason.
     pub fn is_orderly(&self) -> bool {
-        let code = || {
-            let error: Value = serde_json::from_str(&self.text()).unwrap_or_default();
-            error["code"].is_string() || error["error"]["code"].is_string()
-        };
         match self.status {
             0 => false,
-            503 => code(),
+            503 => self.code().is_some(),
             status => status < 500,
         }
     }

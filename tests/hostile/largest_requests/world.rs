@@ -15,6 +15,8 @@ use crate::harness::{ModelEndpoint, Options, Reply, Server, Team, input};
 const TOOLS: usize = 24;
 /// Properties of a tool's schema, each with a description: 240 KiB.
 const PROPERTIES: usize = 2_000;
+/// Bytes of a file of a large commit.
+const FILE_BYTES: usize = 1 << 20;
 const AGENT: &str = "clerk";
 const STATE: &str = "ask";
 const GUEST: (&str, &str) = ("keeps_count", include_str!("../guests/keeps_count.wat"));
@@ -82,6 +84,25 @@ impl World {
         id
     }
 
+    /// A commit with so many bytes of files that do not compress, and a pack of it.
+    pub fn commit_of(&self, bytes: usize) -> (String, Vec<u8>) {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed.to_le_bytes()
+        };
+        let repository = &self.team.repository;
+        for number in 0..bytes.div_ceil(FILE_BYTES) {
+            let file: Vec<u8> = (0..bytes.min(FILE_BYTES) / 8).flat_map(|_| random()).collect();
+            repository.write(&format!("large/{number}.bin"), &file);
+        }
+        let commit = repository.commit();
+        let pack = repository.output(&["pack-objects", "--all", "--stdout", "-q"]);
+        (commit, pack)
+    }
+
     /// The value of the header for the credentials of the user.
     pub fn authorization(&self) -> String {
         format!("Bearer {}", self.team.token)
@@ -122,6 +143,8 @@ impl World {
         let hold = self.made("POST", &self.below("/history_hold"), &json!({"reason": "x".repeat(1_000)}));
         self.add("hold_id", text(&hold, "hold_id"));
         self.add("git_path", "tools.git/info/refs");
+        // A repository begins with the first push.
+        self.team.push();
         self.add("asset", "swagger-ui-bundle.js");
         self.add("resource", format!("v1/{}/mcp/{AGENT}", self.team.organization));
         for name in ["build_id", "operation_id", "download"] {

@@ -52,11 +52,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let limit = filter.limit as usize;
-    let one_more = HumanRequestFilter { limit: filter.limit + 1, ..filter };
-    let mut found = store.list_human_requests(&principal, one_more).await?;
-    let has_more = found.len() > limit;
-    found.truncate(limit);
+    let (found, has_more) = store.list_human_requests(&principal, filter).await?;
     // A request that cannot be read is left out, so that the others are still listed.
     let shown =
         |request| Shown::of(request).inspect_err(|error| tracing::error!(?error, "a request is left out of a list"));
@@ -73,7 +69,7 @@ impl FromQuery for Request {
             urgency: query.one("urgency", "Only requests of this urgency.", &URGENCY),
             agent_run: query.one("agent_run_id", "Only requests of this run.", &AgentRunId::decoder()),
             after: query.one("after", "Only requests after this one.", &HumanRequestId::decoder()),
-            limit: u32::try_from(limit).unwrap_or(u32::MAX - 1),
+            limit: u32::try_from(limit).unwrap_or(u32::MAX),
         })
     }
 }

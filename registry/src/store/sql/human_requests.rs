@@ -1,6 +1,7 @@
 //! Requests of paused runs of agents to people.
 
-use super::row::{get, parsed, parsed_option, timestamp, timestamp_option};
+use super::record_pages::count_fitting;
+use super::row::{get, parsed, parsed_option, timestamp, timestamp_option, to_json, unsigned};
 use crate::agent_run::AgentRun;
 use crate::clock::Timestamp;
 use crate::error::Result;
@@ -22,9 +23,11 @@ const ASK: &str = "INSERT INTO human_requests
 
 /// `$3` is 1 for an administrator, who sees the requests of all runs.
 macro_rules! select_seen {
-    ($condition:literal) => {
+    ($columns:literal, $condition:literal) => {
         concat!(
-            "SELECT h.*, q.agent, q.account FROM human_requests h
+            "SELECT ",
+            $columns,
+            " FROM human_requests h
             JOIN agent_runs q ON q.organization = h.organization AND q.agent_run = h.agent_run
             WHERE h.organization = $1 AND (q.account = $2 OR $3 = 1)",
             $condition
@@ -61,18 +64,30 @@ macro_rules! in_order {
     };
 }
 
-const FIND_REQUEST: &str = select_seen!(" AND h.human_request = $4");
+/// What a list reads of each request, so that a page of large ones is cut before they are read.
+macro_rules! select_keys {
+    ($condition:literal) => {
+        select_seen!(
+            "h.human_request, octet_length(h.document) + coalesce(octet_length(h.response), 0) AS bytes",
+            $condition
+        )
+    };
+}
+
+const FIND_REQUEST: &str = select_seen!("h.*, q.agent, q.account", " AND h.human_request = $4");
+
+const FIND_REQUESTS: &str = select_seen!("h.*, q.agent, q.account", " AND h.human_request IN {members $4}");
 
 /// The state is a literal here, so that the database uses the index of open requests, which has few rows.
 const LIST_OPEN: &str = concat!(
-    select_seen!(
+    select_keys!(
         " AND h.state = 'open' AND h.state = $4 AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)"
     ),
     in_order!()
 );
 
 const LIST_REQUESTS: &str = concat!(
-    select_seen!(
+    select_keys!(
         " AND (h.state = $4 OR $4 IS NULL) AND (h.urgency = $5 OR $5 IS NULL) AND (h.agent_run = $6 OR $6 IS NULL)"
     ),
     in_order!()
@@ -107,19 +122,28 @@ impl Store {
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
-    /// Lists requests of runs of the user, the most urgent ones first, then the oldest ones. An administrator sees those of all runs.
+    /// Lists requests of runs of the user, the most urgent ones first, then the oldest ones. An administrator sees those of all runs. A page
+    /// ends where its texts have as many bytes as a page may have. Returns whether there are more.
     pub async fn list_human_requests(
         &self,
         principal: &Principal,
         filter: HumanRequestFilter,
-    ) -> Result<Vec<HumanRequest>> {
+    ) -> Result<(Vec<HumanRequest>, bool)> {
         let HumanRequestFilter { state, urgency, agent_run, after, limit } = filter;
         let list = if state == Some(HumanRequestState::Open) { LIST_OPEN } else { LIST_REQUESTS };
         let query = seen(list, principal).bind(state.map(HumanRequestState::as_str));
         let query = query.bind(urgency.map(Urgency::as_str));
-        let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit);
+        let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit.saturating_add(1));
         let query = query.bind(after.map(|request| request.to_string()));
-        self.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
+        let mut listing = self.listing(&principal.organization).await?;
+        let keys = listing.rows(query).await?;
+        let sizes = keys.iter().map(|row| unsigned(row, "bytes")).collect::<Result<Vec<_>>>()?;
+        let count = count_fitting(sizes.into_iter()).min(usize::try_from(limit).unwrap_or(usize::MAX));
+        let ids: Vec<String> = keys.iter().take(count).map(|row| get(row, "human_request")).collect::<Result<_>>()?;
+        let query = seen(FIND_REQUESTS, principal).bind(to_json(&ids)?);
+        let mut requests: Vec<_> = listing.rows(query).await?.iter().map(read).collect::<Result<_>>()?;
+        requests.sort_by_cached_key(|request| ids.iter().position(|id| *id == request.id.as_str()));
+        Ok((requests, keys.len() > count))
     }
 
     /// Closes requests that nobody has answered in time. Their runs go on.

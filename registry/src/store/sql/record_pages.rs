@@ -45,18 +45,22 @@ impl Found {
 
 /// Returns the page with no more records than fit one.
 pub(super) fn fitting_page(found: &[Found], page: Page) -> Page {
-    let fitting = u32::try_from(fitting(found)).unwrap_or(u32::MAX);
+    let fitting = u32::try_from(count_fitting(found.iter().map(|record| record.bytes))).unwrap_or(u32::MAX);
     Page { limit: page.limit.min(fitting), ..page }
 }
 
-/// Returns how many of the records fit a page: at least one.
-fn fitting(found: &[Found]) -> usize {
+/// Returns how many of the rows with these bytes fit a page: at least one, if there are any.
+pub(super) fn count_fitting(sizes: impl Iterator<Item = u64>) -> usize {
     let mut bytes = 0_u64;
-    let reached = found.iter().position(|record| {
-        bytes = bytes.saturating_add(record.bytes);
-        bytes >= PAGE_BYTES_MAX
-    });
-    reached.map_or(found.len(), |last| last + 1)
+    let mut count = 0;
+    for size in sizes {
+        if bytes >= PAGE_BYTES_MAX {
+            break;
+        }
+        bytes = bytes.saturating_add(size);
+        count += 1;
+    }
+    count
 }
 
 /// Reads the records completely, in their order.
@@ -85,10 +89,6 @@ mod tests {
 
     #[test]
     fn a_page_ends_with_the_record_that_fills_it() {
-        let found = |bytes: &[u64]| -> Vec<Found> {
-            let record = |bytes| Found { position: 1, invocation: String::new(), bytes };
-            bytes.iter().copied().map(record).collect()
-        };
         for (bytes, fit) in [
             (&[][..], 0),
             (&[1, 1, 1], 3),
@@ -96,7 +96,7 @@ mod tests {
             (&[PAGE_BYTES_MAX - 1, 0, 1, 1], 3),
             (&[u64::MAX, u64::MAX], 1),
         ] {
-            assert_eq!(fitting(&found(bytes)), fit, "{bytes:?}");
+            assert_eq!(count_fitting(bytes.iter().copied()), fit, "{bytes:?}");
         }
     }
 }

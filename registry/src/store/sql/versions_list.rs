@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::listing::Listing;
-use super::record_pages::PAGE_BYTES_MAX;
+use super::record_pages::count_fitting;
 use super::row::{get, parsed, timestamp, to_json, unsigned, version};
 use super::versions::read;
 use crate::account::{OrganizationId, UserId};
@@ -56,7 +56,8 @@ impl Store {
         });
         keys.sort_by(|left, right| compare(&filter.sort, left, right));
         keys.truncate(page.limit as usize + 1);
-        let page = Page { limit: page.limit.min(count_fitting(&keys)), ..page };
+        let fitting = count_fitting(keys.iter().map(|key| key.bytes)).max(1);
+        let page = Page { limit: page.limit.min(u32::try_from(fitting).unwrap_or(u32::MAX)), ..page };
         let keys = Slice::cut(keys, page, |key| self.page_tokens().seal(&list, key.position()));
         let items = versions_in_order(&mut listing, organization, &keys.items).await?;
         Ok(Slice { items, next: keys.next })
@@ -68,13 +69,6 @@ impl Store {
         let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
         Ok(Key { deprecated: position & 1 == 1, ..found.clone() })
     }
-}
-
-/// Returns how many versions of a page have at most [`PAGE_BYTES_MAX`], but at least one.
-fn count_fitting(keys: &[Key]) -> u32 {
-    let mut left = PAGE_BYTES_MAX;
-    let fits = |key: &&Key| left.checked_sub(key.bytes).inspect(|rest| left = *rest).is_some();
-    u32::try_from(keys.iter().take_while(fits).count()).unwrap_or(u32::MAX).max(1)
 }
 
 /// Returns the numbers of all versions of a tool, deprecated or not.
