@@ -201,7 +201,11 @@ impl Operation<'_> {
                 .collect(),
             Case::Read | Case::Removes => vec![of_requests(id, &|_| {
                 let target = self.target(world, case == Case::Removes);
-                let target = format!("{target}?{}", query(&self.known_query(), self.accepts_unknown()));
+                let mut known = self.known_query();
+                if self.id() == "access-git-interface" {
+                    known.push(("service".to_owned(), "git-upload-pack".to_owned()));
+                }
+                let target = format!("{target}?{}", query(&known, self.accepts_unknown()));
                 let authorization = world.authorization();
                 let mut headers = vec![("authorization", authorization.as_str())];
                 if self.id() == "sign-in-with-api-key" {
@@ -281,7 +285,6 @@ impl Operation<'_> {
             let name = parameter["name"].as_str().expect("a name");
             let text = match name {
                 "limit" | "offset" => parameter["schema"]["maximum"].as_u64()?.to_string(),
-                "service" => "git-upload-pack".to_owned(),
                 "query" => (0..32).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" "),
                 "query_against" => "invocation_status.output".to_owned(),
                 "include_trace" => "true".to_owned(),
