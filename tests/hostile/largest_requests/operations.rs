@@ -201,11 +201,7 @@ impl Operation<'_> {
                 .collect(),
             Case::Read | Case::Removes => vec![of_requests(id, &|_| {
                 let target = self.target(world, case == Case::Removes);
-                let mut known = self.known_query();
-                if self.id() == "access-git-interface" {
-                    known.push(("service".to_owned(), "git-upload-pack".to_owned()));
-                }
-                let target = format!("{target}?{}", query(&known, self.accepts_unknown()));
+                let target = format!("{target}?{}", query(&self.known_query(), self.accepts_unknown()));
                 let authorization = world.authorization();
                 let mut headers = vec![("authorization", authorization.as_str())];
                 if self.id() == "sign-in-with-api-key" {
@@ -279,6 +275,9 @@ impl Operation<'_> {
 
     /// Parameters of the query that count, with the values that cost most.
     fn known_query(&self) -> Vec<(String, String)> {
+        if self.id() == "access-git-interface" {
+            return vec![("service".to_owned(), "git-upload-pack".to_owned())];
+        }
         let parameters = self.operation["parameters"].as_array().cloned().unwrap_or_default();
         let in_query = parameters.iter().filter(|parameter| parameter["in"] == "query");
         let value = |parameter: &Value| {
