@@ -9,11 +9,8 @@ mod input_text;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 
+pub(crate) use self::input_text::FIELD_BYTES_MAX;
 use self::input_text::text_of_input;
-
-/// Bytes of a text from which words are taken, and bytes of these words. Outputs are shorter; exceptions and inputs may be
-/// longer.
-pub(crate) const FIELD_BYTES_MAX: usize = 256 * 1024;
 
 /// Bytes of a word. Longer words, such as encoded files, are found by their beginning.
 const WORD_BYTES_MAX: usize = 256;

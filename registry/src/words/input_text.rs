@@ -7,7 +7,9 @@ use std::fmt::{self, Write};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::FIELD_BYTES_MAX;
+/// Bytes of a text from which words are taken, and bytes of these words. Outputs are shorter; exceptions and inputs may be
+/// longer.
+pub(crate) const FIELD_BYTES_MAX: usize = 256 * 1024;
 
 /// The member of a recorded input that is searched.
 const PARAMETERS: &str = "input_parameters";
