@@ -57,13 +57,14 @@ pub fn filled(base: &Value, place: &str, shape: Shape, bytes: usize) -> Vec<u8> 
 
 /// A query of the longest form: many parameters that are unknown, after those that count, if unknown ones are ignored.
 pub fn query(known: &[(String, String)], accepts_unknown: bool) -> String {
-    let mut query: String = known.iter().map(|(name, value)| format!("{name}={}&", encoded(value))).collect();
+    let known: Vec<_> = known.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+    let mut query = known.join("&");
     if !accepts_unknown {
         return query;
     }
     let unknown = 150;
     let value = "%25".repeat((QUERY_BYTES.saturating_sub(query.len()) / unknown).saturating_sub(6) / 3);
-    (0..unknown).for_each(|number| query.push_str(&format!("z{number}={value}&")));
+    (0..unknown).for_each(|number| query.push_str(&format!("&z{number}={value}")));
     query
 }
 
