@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use registry::{AgentDraft, AgentState, Assignment, Constraint, Grants, HeapBytes, VersionSettings};
 use serde_json::{Value, json};
 
-use counting_allocator::measured;
+use counting_allocator::measure;
 
 /// Fails when an estimate is below the truth, or above three times of it.
 #[track_caller]
 fn check<T: HeapBytes>(what: &str, make: impl FnOnce() -> T) {
-    let (made, bytes) = measured(make);
+    let (made, bytes) = measure(make);
     let estimate = made.heap_bytes();
     assert!(estimate >= bytes, "{what}: {estimate} bytes are estimated, {bytes} are allocated");
     assert!(estimate <= 3 * bytes + 1024, "{what}: {estimate} bytes are estimated, only {bytes} are allocated");

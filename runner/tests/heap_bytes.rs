@@ -8,14 +8,14 @@ use registry::HeapBytes;
 use runner::InputSchema;
 use serde_json::{Value, json};
 
-use counting_allocator::measured;
+use counting_allocator::measure;
 
 /// Fails when an estimate is below the truth, or far above it.
 #[track_caller]
 fn check(what: &str, schema: &Value) {
     // Some tables are made at the first use.
     drop(InputSchema::compile(schema));
-    let (made, bytes) = measured(|| InputSchema::compile(schema).unwrap());
+    let (made, bytes) = measure(|| InputSchema::compile(schema).unwrap());
     let estimate = made.heap_bytes();
     println!("{what}: {} bytes as text, {estimate} are estimated, {bytes} are allocated", schema.to_string().len());
     assert!(estimate >= bytes, "{what}: {estimate} bytes are estimated, {bytes} are allocated");

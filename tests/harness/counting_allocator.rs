@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Makes a value, and returns it with the bytes that it holds.
-pub fn measured<T>(make: impl FnOnce() -> T) -> (T, usize) {
+pub fn measure<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = BYTES.get();
     let made = make();
     (made, usize::try_from(BYTES.get() - before).expect("more is allocated than before"))

@@ -157,14 +157,14 @@ mod tests {
         })
     }
 
-    /// The same text, from the value of the document.
-    fn expected(value: &Value, text: &mut String) {
+    /// Adds the same text, from the value of the document.
+    fn add_expected(value: &Value, text: &mut String) {
         match value {
             Value::Object(members) => members.iter().for_each(|(name, member)| {
                 text.push_str(&format!("{name}\n"));
-                expected(member, text);
+                add_expected(member, text);
             }),
-            Value::Array(items) => items.iter().for_each(|item| expected(item, text)),
+            Value::Array(items) => items.iter().for_each(|item| add_expected(item, text)),
             Value::String(found) => text.push_str(&format!("{found}\n")),
             Value::Number(found) => text.push_str(&format!("{found}\n")),
             Value::Bool(_) | Value::Null => {}
@@ -175,7 +175,7 @@ mod tests {
         #[test]
         fn the_text_is_that_of_the_value(parameters in json_value()) {
             let mut text = String::new();
-            expected(&parameters, &mut text);
+            add_expected(&parameters, &mut text);
             let input = json!({"a": {"input_parameters": 1}, "input_parameters": parameters, "z": [2]}).to_string();
             prop_assert_eq!(text_of_input(&input), Some(text));
         }

@@ -23,10 +23,10 @@ fn any() -> HumanRequestFilter {
 
 impl World {
     pub async fn paused_run(&self, principal: &Principal, urgency: Urgency) -> (AgentRun, HumanRequestId) {
-        self.paused_run_with(principal, urgency, "{\"question\":\"Go on?\"}".to_owned()).await
+        self.pause_run_with(principal, urgency, "{\"question\":\"Go on?\"}".to_owned()).await
     }
 
-    async fn paused_run_with(
+    async fn pause_run_with(
         &self,
         principal: &Principal,
         urgency: Urgency,
@@ -138,7 +138,7 @@ async fn a_page_of_large_requests_has_fewer_of_them() {
     let document = format!("{{\"question\":\"{}\"}}", "q".repeat(3 << 20));
     let mut ids = Vec::new();
     for _ in 0..5 {
-        ids.push(world.paused_run_with(&acme, Urgency::Low, document.clone()).await.1);
+        ids.push(world.pause_run_with(&acme, Urgency::Low, document.clone()).await.1);
         world.clock.advance(Duration::from_secs(1));
     }
     let page = async |after: Option<HumanRequestId>, limit: u32| {

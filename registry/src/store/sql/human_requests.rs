@@ -64,7 +64,7 @@ macro_rules! in_order {
     };
 }
 
-/// What a list reads of each request, so that a page of large ones is cut before they are read.
+/// Selects the keys and the bytes of the requests of a list, so that a page of large ones is cut before they are read.
 macro_rules! select_keys {
     ($condition:literal) => {
         select_seen!(
