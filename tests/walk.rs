@@ -103,7 +103,7 @@ fn words_are_found_again(team: &Team) {
     assert_eq!(found("unwelcome", "invocation_status.exception_message"), 1);
     assert_eq!(found("refuse", "invocation_status.exception_stack_trace"), 1);
     assert_eq!(found("salutations", "invocation_status.exception_message"), 0);
-    for hostile in ["\"", "* OR NEAR(", "a AND", "';--", "{}^:", "\u{0}"] {
+    for hostile in ["\"", "* OR NEAR(", "a AND", "';--", "{}^:"] {
         assert_eq!(found(hostile, "invocation_status.output"), 0, "{hostile}");
     }
 }

@@ -120,18 +120,19 @@ fn invocations(team: &Team, tool: &str) {
 }
 
 fn lists(team: &Team, alpha: &str, beta: &str) {
-    let page = get(team, "/tool?limit=1&deprecated=false");
+    let filters = "tag=team:*&tag=team:blue&sort_by=%2Bname&sort_by=-deprecated&deprecated=false";
+    let tools = format!("/tool?id={alpha}&id={beta}&{filters}");
+    let page = get(team, &format!("{tools}&limit=1"));
     let token = &page[0]["continuation_token"];
-    let filters = "tag=team:*&tag=team:blue&sort_by=%2Bname&sort_by=-deprecated";
-    let rest = get(team, &format!("/tool?id={alpha}&id={beta}&{filters}&limit=20&continuation_token={token}"));
+    let rest = get(team, &format!("{tools}&limit=20&continuation_token={token}"));
     assert!(rest[0]["filter_values"].is_null() && rest[0] == rest[1], "{rest:?}");
     get(team, "/tool?deprecated=true");
     let versions = format!("/tool/{alpha}/version");
-    let page = get(team, &format!("{versions}?limit=1&deprecated=false"));
-    let token = &page[0]["continuation_token"];
     let creators = format!("creator={0},{1}&creator={0},eve", team.organization, team.user);
     let filters = format!("versions=%3E%3D1%2C%3C2&sort_by=+version.major&sort_by=-created_at&{creators}");
-    let rest = get(team, &format!("{versions}?{filters}&limit=50&continuation_token={token}"));
+    let page = get(team, &format!("{versions}?{filters}&limit=1&deprecated=false"));
+    let token = &page[0]["continuation_token"];
+    let rest = get(team, &format!("{versions}?{filters}&limit=50&deprecated=false&continuation_token={token}"));
     assert_eq!(rest[0]["tool_versions"].as_array().map(Vec::len), Some(3), "the newest came first");
     get(team, &format!("{versions}?deprecated=true"));
 }
@@ -140,11 +141,11 @@ fn history(team: &Team, alpha: &str, beta: &str) {
     let kinds = "invocation_source_type=regular-conversation&invocation_source_type=simulation-conversation";
     let ids = |name: &str, id: &str| format!("{name}={}&{name}={}", id.repeat(24), "0".repeat(24));
     let tools = format!("tool_id={alpha}&tool_id={beta}");
-    let page = get(team, &format!("/tool/invocation?succeeded=true&limit=1&{kinds}&{tools}"));
+    let filters = format!("succeeded=true&{kinds}&{tools}&version=1.*&version=%3E%3D2");
+    let list = format!("/tool/invocation?{filters}&sort_by=-created_at&sort_by=%2Bduration_ms");
+    let page = get(team, &format!("{list}&limit=1"));
     let token = &page[0]["continuation_token"];
-    let sort = "sort_by=-created_at&sort_by=%2Bduration_ms";
-    let rest = format!("/tool/invocation?{tools}&version=1.*&version=%3E%3D2&{sort}&continuation_token={token}");
-    get(team, &rest);
+    get(team, &format!("{list}&continuation_token={token}"));
     get(team, &format!("/tool/invocation?succeeded=false&{}", ids("conversation_id", "c")));
     get(team, &format!("/tool/invocation?{}", ids("simulation_unit_test_set_run_id", "e")));
     let fields = ["exception_message", "exception_type", "exception_stack_trace", "output"];

@@ -59,7 +59,8 @@ fn users_roles_and_keys() {
 
 #[test]
 fn checks_of_a_tool() {
-    let mut shell = Shell::of(&Team::new());
+    let team = Team::new();
+    let mut shell = Shell::of(&team);
     assert_eq!(shell.run("lathe tool new greet").code, Some(0));
     shell.follow("check-a-tool.md");
 }
@@ -83,11 +84,12 @@ fn a_verified_version() {
 #[test]
 fn exports_and_holds() {
     let team = Team::new();
-    team.tool("greet").published().invoke(json!({"a": 1}));
+    let greet = team.tool("greet").published();
+    greet.invoke(json!({"a": 1}));
     let _tool = team.tool("lookup").published();
     let mut shell = Shell::of(&team);
     shell.follow("export-the-history.md");
-    assert!(fs::read_to_string(shell.directory().join("runs.jsonl")).expect("an export").contains("greet"));
+    assert!(fs::read_to_string(shell.directory().join("runs.jsonl")).expect("an export").contains(greet.id()));
     // The id in the guide is an example.
     shell.replacing("6ab13d50a3c20f6f6e5d4c3b", "\"$(HOLD)\"").follow("keep-and-delete-the-history.md");
 }

@@ -14,7 +14,7 @@ fn only_declared_hosts_receive_requests() {
     let said = ask(
         &tool,
         &json!([
-            {"url": declared.url("/echo/1?q=ü")},
+            {"url": declared.url("/echo/1?q=%C3%BC")},
             {"url": other.url("/echo")},
             {"url": format!("http://localhost:{}/", declared.port())},
             {"url": "https://example.com/"},
@@ -56,6 +56,7 @@ fn internal_addresses_are_refused_in_every_notation() {
         assert!(said["message"].as_str().expect("text").contains("`--egress-networks`"), "{said}");
     }
     // An author who lists the host is not refused a second time without a warning.
+    let team = Team::new();
     let undeclared = asking(&team, &["api.example.com"]);
     for (url, is_private) in
         [("http://127.0.0.1:8000/", true), ("http://localhost:8000/", true), ("https://example.com/", false)]

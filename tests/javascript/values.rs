@@ -93,7 +93,7 @@ fn other_ways_out_of_a_tool_have_the_same_rules() {
         assert!(failure.kind == "TypeError" && failure.message.starts_with(words), "{way}: {failure:?}");
     }
     let failure = evaluated(&tool, Some("text"), "'x\\ud800'").failure();
-    assert!(failure.message.contains("content: value has a lone surrogate"), "{failure:?}");
+    assert!(failure.message.contains("content: text has a lone surrogate"), "{failure:?}");
     let whole = evaluated(&tool, Some("log"), "{a: [1, null, undefined].slice(0, 2)}");
     assert_eq!(whole.output(), "sent");
 }

@@ -36,7 +36,7 @@ fn a_plain_call_is_answered_like_every_other() {
         (200, json!({"name": "fail", "arguments": {}})),
         (200, json!({"name": "unknown", "arguments": {}})),
         (200, json!({"name": "shout", "arguments": {"text": "hi"}, "_meta": {"dev.lathe/component": "none"}})),
-        (404, json!({"name": "shout", "arguments": "hi"})),
+        (200, json!({"name": "shout", "arguments": "hi"})),
         (200, json!({"name": "greet", "arguments": {}, "_meta": asked})),
         (400, json!({"name": "greet", "arguments": {}})),
         (400, json!({"name": "shout", "_meta": {"io.modelcontextprotocol/clientCapabilities": 1}})),

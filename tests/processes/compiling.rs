@@ -47,9 +47,9 @@ fn the_first_build_says_that_it_waits_for_an_image() {
     let directory = tempfile::tempdir().expect("a directory");
     let lathe = Lathe { home: directory.path(), directory: directory.path() };
     lathe.ok(&["tool", "new", "greet"]);
-    let said = lathe.run(&["tool", "test", "greet"]).ok();
+    let said = lathe.run(&["tool", "test", "tools/greet"]).ok();
     let line = "the code of the python image is being compiled: once on this machine, and again after an upgrade";
     assert!(said.stderr.contains(line) && said.stderr.contains("    image  "), "{said:?}");
     // The code is in the cache now.
-    assert!(!lathe.run(&["tool", "test", "greet"]).ok().stderr.contains("is being compiled"));
+    assert!(!lathe.run(&["tool", "test", "tools/greet"]).ok().stderr.contains("is being compiled"));
 }

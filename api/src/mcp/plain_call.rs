@@ -125,8 +125,8 @@ fn has_plain_headers(headers: &HeaderMap) -> bool {
 fn has_one_message(meta: &RequestMetaObject) -> bool {
     meta.protocol_version() == Some(PRESENT)
         && meta.missing_required_keys(&PRESENT).is_empty()
-        && meta.get_progress_token().is_none()
-        && meta.log_level().is_none()
+        && !meta.contains_key("progressToken")
+        && !meta.contains_key("io.modelcontextprotocol/logLevel")
 }
 
 fn has_repeated_properties(schema: &JsonObject) -> bool {

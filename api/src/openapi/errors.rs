@@ -109,6 +109,11 @@ pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>, other:
             content["text/html"] = json!({});
             return response;
         }
+        OtherError::Git => {
+            content["text/plain"] = json!({});
+            content["application/vnd.git-lfs+json"] = json!({});
+            return response;
+        }
     };
     let schema = &mut content["application/json"]["schema"];
     *schema = json!({"anyOf": [schema.take(), {"$ref": format!("#/components/schemas/{other}")}]});

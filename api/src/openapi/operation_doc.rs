@@ -48,6 +48,8 @@ pub(super) enum OtherError {
     JsonRpc,
     Oauth,
     Page,
+    /// In the forms that git and Git LFS show.
+    Git,
 }
 
 /// A successful response.
@@ -177,6 +179,12 @@ impl OperationDoc {
     /// Statuses whose body can be a page instead of an error of this API.
     pub(crate) fn pages(mut self, statuses: &'static [u16]) -> Self {
         self.other_errors.push((OtherError::Page, statuses));
+        self
+    }
+
+    /// Statuses whose body has another form for git and for Git LFS.
+    pub(crate) fn words_of_git(mut self, statuses: &'static [u16]) -> Self {
+        self.other_errors.push((OtherError::Git, statuses));
         self
     }
 

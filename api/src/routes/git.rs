@@ -67,6 +67,7 @@ pub(crate) fn write_operation() -> OperationDoc {
         .errors(400, &["git_body_cut_off", "git_body_not_gzip", "git_lfs_not_served"])
         .errors(413, &["git_body_too_large"])
         .errors(415, &["git_body_encoding"])
+        .words_of_git(&[400, 413, 415])
 }
 
 fn common(operation: OperationDoc) -> OperationDoc {
@@ -74,6 +75,7 @@ fn common(operation: OperationDoc) -> OperationDoc {
     operation
         .parameter(Parameter::path("git_path", path, schemas::text()))
         .parameter(Parameter::header("git-protocol", "`version=2`.", schemas::text()))
+        .words_of_git(&[401, 403, 404, 429, 503])
         .errors(403, &["push_forbidden"])
         .errors(503, &["git_busy", "git_missing", "git_too_old", "git_hook_missing", "repository_damaged"])
 }

@@ -7,7 +7,7 @@ function remembered(name, remember) {
   const replaced = new Proxy(native, {
     construct(target, list, self) {
       const made = Reflect.construct(target, list, self);
-      known.set(made, remember(list, known));
+      known.set(made, remember(list, known, made));
       return made;
     },
   });
@@ -51,10 +51,16 @@ const FIELDS = {
   redirect: 'follow', cache: 'default', mode: 'cors', credentials: 'same-origin', integrity: '', keepalive: false,
   referrer: 'about:client', referrerPolicy: '', destination: '',
 };
-const fields = remembered('Request', ([input, init], known) => ({ ...FIELDS, ...known.get(input), ...chosen(init) }));
+const fields = remembered('Request', ([input, init], known, made) => {
+  // The engine drops headers that a browser sets. The host refuses them with a message.
+  const dropped = init?.headers && [...new Headers(init.headers)].filter(([name]) => !made.headers.has(name));
+  return { ...FIELDS, dropped: [], ...known.get(input), ...chosen(init), ...(dropped && { dropped }) };
+});
 function chosen(init) {
   return Object.fromEntries(Object.keys(FIELDS).filter((name) => init?.[name] !== undefined).map((name) => [name, init[name]]));
 }
+/** The headers of a request that the engine dropped. */
+export const droppedHeaders = (request) => fields.get(request).dropped;
 for (const name of Object.keys(FIELDS)) {
   Object.defineProperty(Request.prototype, name, { get() { return (fields.get(this) ?? FIELDS)[name]; }, configurable: true });
 }

@@ -1,5 +1,6 @@
 // `fetch` through the host. Bodies are not streamed.
 
+import { droppedHeaders } from './bodies.js';
 import { decoded } from './encodings.js';
 import { answered, connectLoop, forget } from './loop.js';
 import { reasonOf } from './reasons.js';
@@ -37,7 +38,7 @@ globalThis.fetch = async function fetch(input, init) {
   const signal = init?.signal ?? input?.signal;
   const mode = init?.redirect ?? input?.redirect ?? 'follow';
   const request = new Request(input, init);
-  const headers = [...request.headers];
+  const headers = [...request.headers, ...droppedHeaders(request)];
   const chooses = headers.some(([name]) => name.toLowerCase() === 'accept-encoding');
   if (!chooses) headers.push(['accept-encoding', 'gzip, deflate']);
   let message = {

@@ -69,7 +69,8 @@ fn of_fields(rule: &Value) -> Vec<String> {
     if rule["enabled"] != true {
         return warnings;
     }
-    if rule["provenance"]["trusted"] != true {
+    // A rule that only instructs is read by agents whoever wrote it.
+    if gates(rule) && rule["provenance"]["trusted"] != true {
         warnings.push(
             "the server does not enforce what an agent or a workflow wrote: the user writes the rule, without an agent"
                 .to_owned(),
@@ -127,7 +128,10 @@ mod tests {
             ),
             (json!({"triggers": {"keywords": [], "tool_name": null, "always": false}}), "nothing triggers the rule"),
             (json!({"content": "x".repeat(20_000)}), "left out"),
-            (json!({"provenance": {"trusted": false}}), "an agent or a workflow wrote"),
+            (
+                json!({"provenance": {"trusted": false}, "enforcement_mode": "gate", "triggers": {"tool_name": "x"}}),
+                "an agent or a workflow wrote",
+            ),
         ] {
             assert!(found(&rule).contains(words), "{rule}: {}", found(&rule));
         }
@@ -137,6 +141,7 @@ mod tests {
             json!({"enforcement_mode": "gate", "triggers": {"tool_name": "x"}}),
             json!({"triggers": {"embedding": [1.0]}}),
             json!({"triggers": {"always": true}}),
+            json!({"provenance": {"trusted": false}}),
         ] {
             assert_eq!(found(&rule), "", "{rule}");
         }
