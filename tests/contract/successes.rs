@@ -120,8 +120,8 @@ fn invocations(team: &Team, tool: &str) {
 }
 
 fn lists(team: &Team, alpha: &str, beta: &str) {
-    let filters = "tag=team:*&tag=team:blue&sort_by=%2Bname&sort_by=-deprecated&deprecated=false";
-    let tools = format!("/tool?id={alpha}&id={beta}&{filters}");
+    let tools = format!("/tool?id={alpha}&id={beta}&sort_by=%2Bname&sort_by=-deprecated&deprecated=false");
+    get(team, &format!("{tools}&tag=team:*&tag=team:blue"));
     let page = get(team, &format!("{tools}&limit=1"));
     let token = &page[0]["continuation_token"];
     let rest = get(team, &format!("{tools}&limit=20&continuation_token={token}"));

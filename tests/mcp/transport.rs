@@ -235,7 +235,8 @@ fn wrong_parameters_are_refused_with_their_places() {
         let error = refused(&session.send("tools/list", params.clone()), 200, -32602);
         assert_eq!(error["message"], "params: should be an object", "{params}");
     }
-    let unknown = refused(&session.send("no/such", json!([])), 200, -32601);
+    refused(&session.send("no/such", json!([])), 200, -32602);
+    let unknown = refused(&session.send("no/such", json!({})), 200, -32601);
     assert!(unknown["message"].is_string());
 }
 

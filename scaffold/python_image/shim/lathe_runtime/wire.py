@@ -82,7 +82,8 @@ def url(scheme, host, port, target):
         raise exchanges.EgressRefused(PROXIES)
     # As `http.client` writes the header `Host`.
     host = host if host.isascii() else host.encode("idna").decode()
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    is_address = ":" in host and "@" not in host and not host.startswith("[")
+    host = f"[{host}]" if is_address else host
     is_usual = port in (None, {"http": 80, "https": 443}[scheme])
     return f"{scheme}://{host}{'' if is_usual else f':{port}'}{'/' if target == '*' else target}"
 
