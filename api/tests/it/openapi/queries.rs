@@ -84,9 +84,7 @@ fn value(generator: &mut Generator, name: &Value, schema: &Value) -> String {
 /// Whether the form of the request is refused.
 fn is_invalid(answer: &Answer) -> bool {
     let is_bad = answer.status == StatusCode::BAD_REQUEST;
-    // A native tool refuses the character NUL by itself.
-    let is_nul = || answer.json()["error"]["code"] == "invalid_value";
-    answer.status == StatusCode::UNPROCESSABLE_ENTITY || is_bad && (is_refused_argument(answer) || is_nul())
+    answer.status == StatusCode::UNPROCESSABLE_ENTITY || is_bad && is_refused_argument(answer)
 }
 
 #[tokio::test]
@@ -120,7 +118,11 @@ async fn document_and_reader_agree_on_every_query() {
             let answer = request.header("authorization", &format!("Bearer {}", app.token)).send().await;
             // No text may have the character NUL, which a schema says in no short way.
             let has_nul = given.iter().any(|(_, texts)| texts.iter().any(|text| text.contains('\0')));
-            let right = is_admitted(&given) && !has_nul;
+            if has_nul {
+                assert!(answer.status.is_client_error(), "{template}: {given:?}");
+                continue;
+            }
+            let right = is_admitted(&given);
             // An id of the right form that is no position of the list.
             let is_elsewhere = right && String::from_utf8_lossy(&answer.body).contains("that this list has");
             let is_refused = is_invalid(&answer) && !is_elsewhere;
