@@ -206,7 +206,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         clock: clock.clone(),
         config: registry_config(settings)?,
     };
-    let store = Store::open_locked(&lock, options).await?;
+    let store = Store::open(options).await?;
     store.describe_node(describe(&server));
     begin(&store).await?;
     let artifacts = settings.storage.open(&data, &keys).await?;

@@ -48,7 +48,7 @@ impl World {
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
         let options =
             StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
-        let store = Store::open_locked(&lock, options).await?;
+        let store = Store::open(options).await?;
         Ok(Self { store, clock, data, database, keys, lock, _folder: folder })
     }
 
@@ -75,7 +75,7 @@ impl World {
             // So long ago that other servers notice.
             database::execute(self, "UPDATE nodes SET seen_at = 0").await.unwrap();
         }
-        self.store = Store::open_locked(&self.lock, self.options()).await.unwrap();
+        self.store = Store::open(self.options()).await.unwrap();
     }
 
     /// Closes the store and returns everything that its database has.

@@ -10,8 +10,7 @@ use crate::database::{execute, is_server, number};
 use crate::fixtures::World;
 
 /// Tests of the file in the data directory.
-const OF_FILES: [&str; 7] = [
-    "old_journal::",
+const OF_FILES: [&str; 6] = [
     "transfer::",
     "health::",
     "data_dir::a_missing_key_file_is_not_replaced_beside_a_database",
