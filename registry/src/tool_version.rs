@@ -172,8 +172,7 @@ pub struct NewVersion {
     pub component_digest: Digest,
     /// The log of the build, as shown to authors.
     pub build_log: String,
-    /// `None` for a version that was not built from source.
-    pub attestation: Option<Attestation>,
+    pub attestation: Attestation,
 }
 
 /// The inputs of a publication. Two publications with equal inputs are repetitions.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use registry::{
-    AccountId, AgentCall, AgentId, AgentProtocol, Artifacts, BranchName, BumpKind, ClientName, Clock, Config, DataDir,
-    DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName, FailedBuild,
-    FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease, NewApiKey,
-    NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, RecordEvent, Recordings,
-    RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags,
-    Timestamp, ToolId, ToolName, ToolVersion, TurnId, UserId, Version, VersionSettings,
+    AccountId, AgentCall, AgentId, AgentProtocol, Artifacts, Attestation, BranchName, BumpKind, ClientName, Clock,
+    Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
+    FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease,
+    NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, PublicKey,
+    RecordEvent, Recordings, RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn,
+    Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, TurnId, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -145,7 +145,8 @@ impl World {
     pub async fn publish(&self, principal: &Principal, tool: &ToolId, bump: BumpKind) -> ToolVersion {
         self.clock.advance(Duration::from_secs(1));
         let lease = self.lease(principal, tool).await;
-        self.store.publish_version(&lease, new_version(bump)).await.unwrap()
+        let new = next_version(&self.store, &lease, bump).await.unwrap();
+        self.store.publish_version(&lease, new).await.unwrap()
     }
 
     /// Records the start of a run.
@@ -238,6 +239,15 @@ pub fn tags(pairs: &[(&str, Option<&str>)]) -> Tags {
     Tags::parse(pairs.iter().map(|(key, value)| ((*key).to_owned(), value.map(str::to_owned)))).unwrap()
 }
 
+/// The version after the highest one of a tool.
+pub async fn next_version(store: &Store, lease: &Lease, bump: BumpKind) -> registry::Result<NewVersion> {
+    let highest = store.highest_version(&lease.organization, &lease.tool).await?;
+    let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
+    let first = new_version(bump);
+    Ok(NewVersion { attestation: Attestation { version, ..first.attestation }, ..first })
+}
+
+/// The first version of a tool.
 pub fn new_version(bump: BumpKind) -> NewVersion {
     NewVersion {
         bump,
@@ -274,7 +284,12 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
         bundle_digest: Some(Digest::of(b"bundle")),
         component_digest: Digest::of(b"component"),
         build_log: "compiled\n".to_owned(),
-        attestation: None,
+        attestation: Attestation {
+            version: Version::FIRST,
+            signed_by: PublicKey::from_bytes(&[7; 32]).unwrap(),
+            provenance: "{}".to_owned(),
+            sbom: "{}".to_owned(),
+        },
     }
 }
 
