@@ -6,7 +6,7 @@ use std::time::Duration;
 use registry::{
     AccountId, Artifacts, Attestation, BranchName, BumpKind, Clock, Config, DataDir, DatabaseLocation, Digest,
     EnvvarName, Grants, KeyRing, Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store,
-    StoreOptions, ToolId, Version, VersionSettings,
+    StoreOptions, ToolId, ToolWorld, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -125,7 +125,11 @@ fn new_version(digest: Digest, settings: Settings, attestation: Attestation) -> 
             limits,
             tape: true,
             recorded_answers: false,
-            world: None,
+            world: ToolWorld {
+                name: "lathe:tool/tool@0.1.0".to_owned(),
+                imports: Vec::new(),
+                exports: vec!["run-tool".to_owned()],
+            },
             annotations: Default::default(),
             intervention: Default::default(),
             intervention_rules: Vec::new(),

@@ -11,7 +11,7 @@ use registry::{
     InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey,
     NewHumanRequest, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome,
     ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunObjective, RunStart, SignIn, SignedIn,
-    StartedAgentRun, Store, ToolId, Urgency, UserId, Version, VersionSettings,
+    StartedAgentRun, Store, ToolId, ToolWorld, Urgency, UserId, Version, VersionSettings,
 };
 use runner::{AgentRunOptions, Progress};
 use serde_json::{Value, json};
@@ -295,7 +295,11 @@ fn new_version(required_secrets: &[&str], attestation: Attestation) -> NewVersio
             limits: RunBounds::default(),
             tape: true,
             recorded_answers: false,
-            world: None,
+            world: ToolWorld {
+                name: "lathe:tool/tool@0.1.0".to_owned(),
+                imports: Vec::new(),
+                exports: vec!["run-tool".to_owned()],
+            },
             annotations: Default::default(),
             intervention: Default::default(),
             intervention_rules: Vec::new(),

@@ -8,7 +8,8 @@ use registry::{
     FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease,
     NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, PublicKey,
     RecordEvent, Recordings, RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn,
-    Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, TurnId, UserId, Version, VersionSettings,
+    Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, ToolWorld, TurnId, UserId, Version,
+    VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -270,7 +271,11 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             limits: RunBounds::default(),
             tape: true,
             recorded_answers: false,
-            world: None,
+            world: ToolWorld {
+                name: "lathe:tool/tool@0.1.0".to_owned(),
+                imports: Vec::new(),
+                exports: vec!["run-tool".to_owned()],
+            },
             annotations: Default::default(),
             intervention: Default::default(),
             intervention_rules: Vec::new(),
