@@ -149,7 +149,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::{Arc, Database, RecordRows, Retention, Writer, WriterSetup};
-    use crate::account::OrganizationId;
+    use crate::account::{AccountId, OrganizationId};
     use crate::clock::Clock;
     use crate::error::{Error, ErrorKind, Result};
     use crate::ids::{BootId, InvocationId};
@@ -244,7 +244,8 @@ mod tests {
     async fn record(writer: &Writer, organization: &str) -> Result<Option<Error>> {
         let clock = Clock::system();
         let source = InvocationSource::Direct { user_id: "ann".to_owned() };
-        let started = RunStart::minimal(InvocationId::new(&clock), OrganizationId::parse(organization)?, source);
+        let (organization, account) = (OrganizationId::parse(organization)?, AccountId::parse("ann#1")?);
+        let started = RunStart::minimal(InvocationId::new(&clock), organization, account, source);
         let row = StartRow::of(&started, &BootId::new(&clock), &None)?;
         writer.record(RecordRows::Started(vec![row])).await
     }
