@@ -49,7 +49,7 @@ enum ReplayDifferenceKind {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayCosts {
-    /// Null for a run of an earlier release.
+    /// Null for a run whose record has no ledger.
     #[schemars(with = "Option<schemas::Cost>")]
     pub recorded: Option<Cost>,
     #[schemars(with = "schemas::Cost")]
