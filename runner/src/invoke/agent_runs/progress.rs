@@ -276,7 +276,8 @@ mod tests {
             "objective": "Find it.", "tools": ["look_up"], "names": CallerNames::default(), "depth": Depth::default(),
             "model": "large", "iterations_max": 7, "tokens_max": 300, "result_key": "found", "on_stuck": OnStuck::default(),
             "autonomous": true, "human_timeout_seconds": 60, "context": {"customer": 1.5}, "transcript": [], "calls": [],
-            "has_begun": false, "tokens": 200, "triggered_runs": [], "built_in_tools": null, "memory": {}, "repeated": Repeated::default(), "question": null,
+            "has_begun": false, "tokens": 200, "triggered_runs": [], "built_in_tools": null, "memory": {},
+            "repeated": Repeated::default(), "question": null,
             "human_request": null, "requests": 0, "answers": [], "answers_of": null, "confirmed": null, "round": 0, "single_call": null, "answer": null,
             "failure": null,
         });
