@@ -100,7 +100,7 @@ mod tests {
             ("another export", "0.1.0: > run-tool", "0.1.0: > run", BumpKind::Major),
             ("less and more", "0.1.0: > run-tool cancel", "0.1.0: http > run-tool", BumpKind::Major),
             ("a release that fits", "0.1.0: http > run-tool", "0.1.4: http > run-tool", BumpKind::Patch),
-            ("one of before that fits", "0.1.4: http > run-tool", "0.1.0: http > run-tool", BumpKind::Patch),
+            ("an earlier release that fits", "0.1.4: http > run-tool", "0.1.0: http > run-tool", BumpKind::Patch),
             ("that fits, with more", "0.1.0: http > run-tool", "0.1.4: http queue > run-tool", BumpKind::Minor),
             ("a release that breaks", "0.1.0: http > run-tool", "0.2.0: http > run-tool", BumpKind::Major),
             ("the first of a promise", "0.1.0: http > run-tool", "1.0.0: http > run-tool", BumpKind::Major),
