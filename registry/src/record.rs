@@ -18,6 +18,7 @@ use crate::invocation_source::{InvocationSource, Origin};
 use crate::invoke_step::InvokeStep;
 use crate::ledger::Ledger;
 use crate::names::NativeToolName;
+use crate::principal::Principal;
 use crate::raw_json::RawJson;
 use crate::tape::NewTape;
 use crate::version::Version;
@@ -81,20 +82,15 @@ pub struct RunStart {
 }
 
 impl RunStart {
-    /// The start of a regular run of which nothing else is known.
-    pub fn minimal(
-        id: InvocationId,
-        organization: OrganizationId,
-        account: AccountId,
-        source: InvocationSource,
-    ) -> Self {
+    /// The start of a regular run of a user of which nothing else is known.
+    pub fn minimal(id: InvocationId, principal: &Principal, source: InvocationSource) -> Self {
         Self {
             id,
-            organization,
+            organization: principal.organization.clone(),
             tool: None,
             tool_version: None,
             source,
-            account,
+            account: principal.account.clone(),
             api_key_id: None,
             caller_address: None,
             mode: InvocationMode::Regular,

@@ -223,13 +223,13 @@ impl TestApp {
     pub async fn run_of(&self, tool: &str, text: &str, succeeded: bool) -> String {
         let clock = self.store.clock();
         let id = InvocationId::new(clock);
-        let (organization, account) = (self.principal.organization.clone(), self.principal.account.clone());
+        let organization = self.principal.organization.clone();
         let started = RunStart {
             tool: Some(ToolId::parse(tool).unwrap()),
             tool_version: Some(Version::FIRST),
             input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
             started_at: clock.now(),
-            ..RunStart::minimal(id.clone(), organization.clone(), account, conversation())
+            ..RunStart::minimal(id.clone(), &self.principal, conversation())
         };
         self.store.record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();
         let end = RunEnd {

@@ -304,7 +304,7 @@ pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
         started_at: clock.now(),
-        ..RunStart::minimal(InvocationId::new(clock), principal.organization.clone(), principal.account.clone(), source)
+        ..RunStart::minimal(InvocationId::new(clock), principal, source)
     }
 }
 
