@@ -63,9 +63,9 @@ impl ApiKeyId {
         Self::parse(id).ok()
     }
 
-    /// Returns the key that has this id and a secret.
-    pub fn key(&self, secret: &str) -> SecretValue {
-        key(self.as_str(), secret)
+    /// Makes the key that has this id and a secret.
+    pub fn make_key(&self, secret: &str) -> SecretValue {
+        make_key(self.as_str(), secret)
     }
 
     /// Returns the beginning of the key, by which people can find it.
@@ -77,11 +77,11 @@ impl ApiKeyId {
 /// Generates an id and the key with that id.
 pub(crate) fn generate() -> (String, SecretValue) {
     let id = random::base62(ID_CHARACTERS);
-    let key = key(&id, &random::base62(SECRET_CHARACTERS));
+    let key = make_key(&id, &random::base62(SECRET_CHARACTERS));
     (id, key)
 }
 
-fn key(id: &str, secret: &str) -> SecretValue {
+fn make_key(id: &str, secret: &str) -> SecretValue {
     let body = format!("{PREFIX}_{id}_{secret}");
     SecretValue::new(format!("{body}_{}", checksum(&body)))
 }

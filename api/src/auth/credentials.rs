@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_key_is_told_from_a_token() {
         let id = ApiKeyId::parse(&"a".repeat(12)).unwrap();
-        let key = id.key(&"b".repeat(43)).expose().to_owned();
+        let key = id.make_key(&"b".repeat(43)).expose().to_owned();
         let basic = read(&[&format!("Basic {}", STANDARD.encode(format!("eve_1:{key}")))]).unwrap();
         assert_eq!(basic.key(), Some(&id));
         let bearer = read(&[&format!("Bearer {key}")]).unwrap();

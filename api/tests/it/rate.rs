@@ -114,7 +114,7 @@ async fn wrong_sign_ins_of_others_refuse_no_right_key() {
 async fn a_key_in_a_request_counts_as_a_sign_in() {
     let (app, clock) = limited(RateLimits::off().with("sign-in-with-api-key", 2).unwrap()).await;
     let right = app.key.api_key.expose();
-    let wrong = ApiKeyId::parse(&app.key.api_key_id).unwrap().key(&"a".repeat(43));
+    let wrong = ApiKeyId::parse(&app.key.api_key_id).unwrap().make_key(&"a".repeat(43));
     let wrong = wrong.expose();
     let ask = async |key: &str| {
         let basic = STANDARD.encode(format!("acme_ada:{key}"));

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn key() -> String {
-        ApiKeyId::parse(&"a".repeat(12)).expect("an id").key(&"b".repeat(43)).expose().to_owned()
+        ApiKeyId::parse(&"a".repeat(12)).expect("an id").make_key(&"b".repeat(43)).expose().to_owned()
     }
 
     fn saved() -> Credentials {

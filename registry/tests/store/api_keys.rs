@@ -133,7 +133,8 @@ async fn a_key_itself_is_checked_like_its_tokens() {
     let key = principal.key.unwrap();
     assert_eq!((principal.organization, principal.account, key.ends_at), (acme.clone(), ann(), Some(end)));
     assert_eq!(key.id.as_str(), expiring.api_key_id);
-    let [wrong, unknown] = [id(&expiring), ApiKeyId::parse("aaaaaaaaaaaa").unwrap()].map(|id| id.key(&"a".repeat(43)));
+    let [wrong, unknown] =
+        [id(&expiring), ApiKeyId::parse("aaaaaaaaaaaa").unwrap()].map(|id| id.make_key(&"a".repeat(43)));
     for wrong in [wrong.expose(), unknown.expose(), "", "lk__"] {
         assert!(check(wrong).await.is_none(), "{wrong}");
     }
