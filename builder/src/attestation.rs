@@ -10,7 +10,7 @@ use registry::{Attestation, Digest, Error, SigningKey};
 
 pub use facts::Facts;
 pub use package::{Hash, Package};
-pub use sbom::{packages, programs};
+pub use sbom::programs;
 
 /// Whether the signature is valid and the signed statement names this component.
 #[must_use]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::{ApiName, Digest, OrganizationId, SchemaText, ToolApi, VersionSettings};
+use registry::{ApiName, Digest, OrganizationId, SchemaText, ToolApi, ToolWorld, VersionSettings};
 use runner::{InputSchema, Limits, Mocks};
 use serde_json::Value;
 
@@ -154,7 +154,8 @@ impl Declarations {
     fn built(mut self, made: ToolchainOutput, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
         let derived = made.input_schema.as_deref().unwrap_or_default();
         let apis = self.apis(derived)?;
-        let settings = VersionSettings { apis, ..self.settings(limits_max)? };
+        let world = inspect::world_of(&made.artifact)?;
+        let settings = VersionSettings { apis, ..self.settings(world, limits_max)? };
         let input_schema = match self.input_schema {
             _ if !settings.apis.is_empty() => apis::input_schema(&settings.apis)?,
             Some(schema) => schema,
@@ -164,7 +165,7 @@ impl Declarations {
         check_mcp(&self.manifest.mcp, &input_schema)?;
         Ok(Built {
             warnings: warnings::find(&self.manifest, &input_schema, (&settings, limits_max)),
-            settings: VersionSettings { world: Some(inspect::world_of(&made.artifact)?), ..settings },
+            settings,
             mocks: self.mocks,
             checks,
             validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
@@ -183,7 +184,7 @@ impl Declarations {
         apis::settings(&self.manifest, (std::mem::take(&mut self.api_schemas), Report::read(derived)?))
     }
 
-    fn settings(&self, limits_max: &Limits) -> Result<VersionSettings, Error> {
+    fn settings(&self, world: ToolWorld, limits_max: &Limits) -> Result<VersionSettings, Error> {
         let Self { manifest, mocks, output_schema, .. } = self;
         let limits = Limits::DEFAULT.with(manifest.timeout_ms, manifest.memory_bytes, limits_max);
         let mocks_digest = mocks.artifact().map_err(Error::internal)?.map(|bytes| Digest::of(&bytes));
@@ -199,7 +200,7 @@ impl Declarations {
             mocks_digest,
             tape: manifest.tape,
             recorded_answers: manifest.recorded_answers,
-            world: None,
+            world,
             annotations: manifest.annotations.clone(),
             intervention: manifest.intervention,
             intervention_rules: manifest.intervention_rules.clone(),

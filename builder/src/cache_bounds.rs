@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 
 /// Downloaded packages of one kind: some thousand packages.
 const PACKAGES_BYTES_MAX: u64 = 1 << 30;
-/// Compiled code of components and images, also of earlier releases: some forty images and snapshots, or thousands of
+/// Compiled code of components and images, of all releases that use the cache: some forty images and snapshots, or thousands of
 /// components.
 const COMPILED_BYTES_MAX: u64 = 4 << 30;
 /// The directories with a bound, below the cache directory.
@@ -150,7 +150,7 @@ mod tests {
             write(directory, name, file);
         }
         assert_eq!(enforce(directory, 1_000), 0);
-        assert_eq!(enforce(directory, 130), 30, "the entry of an earlier release is the oldest");
+        assert_eq!(enforce(directory, 130), 30, "the entry of another release is the oldest");
         assert_eq!(names(directory), [".tmp", "48/aa.cwasm", "48/aa.mac", "48/bb.cwasm", "48/bb.mac"]);
         assert_eq!(enforce(directory, 70), 61);
         assert_eq!(names(directory), [".tmp", "48/bb.cwasm", "48/bb.mac"], "an entry is as old as its newest file");

@@ -86,7 +86,7 @@ pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change
         changes.extend(hosts(&format!("host for the secret {secret}"), before, hosts_of));
     }
     changes.extend(calls(old.settings, new.settings));
-    changes.extend(worlds::changes(old.settings.world.as_ref(), new.settings.world.as_ref()));
+    changes.extend(worlds::changes(&old.settings.world, &new.settings.world));
     changes.extend(promises::changes(old.settings, new.settings));
     changes
 }

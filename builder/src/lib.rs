@@ -21,7 +21,6 @@ mod images;
 mod io_error;
 mod local;
 mod metrics;
-mod package_audit;
 mod progress;
 mod project_texts;
 mod publish;

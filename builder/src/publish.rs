@@ -1,6 +1,5 @@
 //! Publications: lease → checkout → build → save. Only the files of this folder use the store.
 
-mod audit;
 mod branch_test;
 mod builder;
 mod bump;
@@ -156,7 +155,7 @@ impl PublishContext<'_> {
         }
         progress.step("store", builder.store_artifacts(&built)).await?;
         let origin = Origin { branch: &branch, commit, project_path: &request.project_path, bump };
-        let attestation = Some(self.attest(&built, origin).await?);
+        let attestation = self.attest(&built, origin).await?;
         let of = repository.clone();
         let version = NewVersion {
             bump,

@@ -1,7 +1,5 @@
 //! Recorded answers: responses to a tool's requests, stored for simulations as sealed bytes. The runner defines the format.
 
-use serde::Deserialize;
-
 use crate::clock::Timestamp;
 use crate::ids::ToolId;
 
@@ -15,13 +13,13 @@ pub struct RecordedAnswer {
 }
 
 /// Sealed answers by [`crate::Store::seal_answers`], to be stored with the record of a run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct NewAnswers {
     pub(crate) tool: ToolId,
     pub(crate) sealed: Vec<SealedAnswer>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct SealedAnswer {
     /// Digest of the request, keyed by organisation and tool.
     pub request: [u8; 32],

@@ -1,8 +1,7 @@
 //! API keys: `lk_{id}_{secret}_{checksum}`.
 //!
 //! The id has 12 characters and identifies the key. The secret has 43 characters, which carry 256 bits. The checksum has 6
-//! characters and reveals a mistyped or truncated key without a read of the database. Keys of earlier releases have no
-//! checksum.
+//! characters and reveals a mistyped or truncated key without a read of the database.
 
 use crate::account::AccountId;
 use crate::clock::Timestamp;
@@ -64,6 +63,11 @@ impl ApiKeyId {
         Self::parse(id).ok()
     }
 
+    /// Makes the key that has this id and a secret.
+    pub fn make_key(&self, secret: &str) -> SecretValue {
+        make_key(self.as_str(), secret)
+    }
+
     /// Returns the beginning of the key, by which people can find it.
     pub fn prefix(&self) -> String {
         format!("{PREFIX}_{self}")
@@ -73,22 +77,22 @@ impl ApiKeyId {
 /// Generates an id and the key with that id.
 pub(crate) fn generate() -> (String, SecretValue) {
     let id = random::base62(ID_CHARACTERS);
-    let body = format!("{PREFIX}_{id}_{}", random::base62(SECRET_CHARACTERS));
-    let key = format!("{body}_{}", checksum(&body));
-    (id, SecretValue::new(key))
+    let key = make_key(&id, &random::base62(SECRET_CHARACTERS));
+    (id, key)
+}
+
+fn make_key(id: &str, secret: &str) -> SecretValue {
+    let body = format!("{PREFIX}_{id}_{secret}");
+    SecretValue::new(format!("{body}_{}", checksum(&body)))
 }
 
 /// Whether a text has the format of a key with this id, and a right checksum.
 pub(crate) fn is_well_formed(key: &str, id: &str) -> bool {
-    let parts: Vec<&str> = key.splitn(5, '_').collect();
-    let (prefix, key_id, secret, rest) = match parts[..] {
-        [prefix, key_id, secret] => (prefix, key_id, secret, None),
-        [prefix, key_id, secret, rest] => (prefix, key_id, secret, Some(rest)),
-        _ => return false,
-    };
-    let is_summed = rest.is_none_or(|sum| sum == checksum(&format!("{prefix}_{key_id}_{secret}")));
+    let Some((body, sum)) = key.rsplit_once('_') else { return false };
+    let parts: Vec<&str> = body.splitn(4, '_').collect();
+    let [PREFIX, key_id, secret] = parts[..] else { return false };
     let is_spelled = is_base62(key_id, ID_CHARACTERS) && is_base62(secret, SECRET_CHARACTERS);
-    prefix == PREFIX && key_id == id && is_spelled && is_summed
+    key_id == id && is_spelled && sum == checksum(body)
 }
 
 /// Whether a text has the format of a token or of the secret of a key.
@@ -138,11 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_earlier_releases_have_no_checksum() {
+    fn other_texts_are_no_keys() {
         let (id, key) = generate();
-        let old = &key.expose()[..59];
-        assert!(is_well_formed(old, &id) && !is_well_formed(old, "another_id00"));
-        for wrong in [&old[..58], &format!("{old}_"), &format!("{old}_000000_"), "", "lk__", "lk_wrong_key"] {
+        let (whole, body) = (key.expose(), &key.expose()[..59]);
+        assert!(is_well_formed(whole, &id) && !is_well_formed(whole, "anotherid000"));
+        for wrong in
+            [body, &format!("{body}_"), &format!("{whole}_"), &format!("{body}_000000"), "", "lk__", "lk_wrong_key"]
+        {
             assert!(!is_well_formed(wrong, &id) && ApiKeyId::of_key(wrong).is_none(), "{wrong}");
         }
     }

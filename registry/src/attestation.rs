@@ -1,8 +1,6 @@
 //! Attestations: signed statements about how a version was built.
 
-use crate::account::OrganizationId;
 use crate::clock::Timestamp;
-use crate::ids::{ToolId, VersionId};
 use crate::secrets::PublicKey;
 use crate::version::Version;
 
@@ -15,16 +13,6 @@ pub struct Attestation {
     /// A DSSE envelope, as JSON.
     pub provenance: String,
     /// A CycloneDX document, as JSON.
-    pub sbom: String,
-}
-
-/// The bill of materials of a version of any organisation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BillOfMaterials {
-    pub organization: OrganizationId,
-    pub tool: ToolId,
-    pub version: VersionId,
-    pub number: Version,
     pub sbom: String,
 }
 

@@ -151,11 +151,6 @@ pub enum Error {
          on the data directory once, and stop it"
     )]
     DatabaseOlder { found: u32, known: u32 },
-    #[error(
-        "the data directory has records of an earlier release that are not in its database. Start a server of this release \
-         on it once, and stop it"
-    )]
-    JournalNotEmpty,
     #[error("the database has other data: {detail}. Name an empty database")]
     TargetOccupied { detail: String },
     #[error(
@@ -216,7 +211,7 @@ impl Error {
             | Self::KeyFileExposed { .. }
             | Self::KeyFileMissing { .. }
             | Self::MasterKeyWrong => ErrorKind::Internal,
-            Self::TargetOccupied { .. } | Self::JournalNotEmpty => ErrorKind::Conflict,
+            Self::TargetOccupied { .. } => ErrorKind::Conflict,
             Self::CopyDiffers { .. } | Self::NullCharacter { .. } => ErrorKind::Corrupt,
             Self::CopyIncomplete | Self::DatabaseOlder { .. } => ErrorKind::Internal,
             Self::StorageUnusable { .. }
@@ -275,7 +270,6 @@ impl Error {
             Self::DatabaseNewer { .. } => "database_newer",
             Self::DatabaseForeign { .. } => "database_foreign",
             Self::DatabaseOlder { .. } => "database_older",
-            Self::JournalNotEmpty => "journal_not_empty",
             Self::TargetOccupied { .. } => "target_occupied",
             Self::CopyDiffers { .. } => "copy_differs",
             Self::CopyIncomplete => "copy_incomplete",

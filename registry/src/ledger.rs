@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::InvocationId;
 
-/// The ledger of one run. Figures that an earlier release did not measure are zero.
+/// The ledger of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Ledger {
     pub granted: Granted,
     pub used: Used,
@@ -42,7 +41,6 @@ impl Ledger {
 
 /// The grants of a run. Values of variables are not part of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Granted {
     /// Variables in `config.envvars`, which the tool receives when it is called.
     pub envvars: Vec<String>,
@@ -60,7 +58,6 @@ pub struct Granted {
 
 /// The resources that a run used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Used {
     /// Variables that the tool received. All variables are passed when the tool is called, and the server cannot see which of
     /// them it reads. The list is empty if the run ended before the call.
@@ -83,7 +80,6 @@ pub struct Used {
 
 /// A call of another tool, also a refused one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct CallUse {
     /// The name. Empty for a tool that the version does not declare.
     pub tool: String,
@@ -102,7 +98,6 @@ pub struct CallUse {
 
 /// Resources of a run and of all runs that it called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct TreeUse {
     pub runs: u64,
     pub cpu_ms: u64,
@@ -112,7 +107,6 @@ pub struct TreeUse {
 
 /// One outbound request, sent or refused. Paths and contents are not recorded, because they may contain anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct HttpUse {
     pub method: String,
     /// The host, with its port unless that is the scheme's default. Empty when the URL names no host.
@@ -153,7 +147,6 @@ impl HttpUse {
 
 /// The requests and status events that the server refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Denied {
     pub http_requests: u64,
     /// Status events above the limits on number or size.
@@ -163,7 +156,6 @@ pub struct Denied {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Cost {
     /// CPU time of the tool, and of the server on its behalf, rounded up.
     pub cpu_ms: u64,

@@ -119,7 +119,7 @@ pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, Unused
 pub use assignment::{
     Assignment, AssignmentProblem, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence,
 };
-pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
+pub use attestation::{Attestation, SigningKeyInUse};
 pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
 pub use built_in_tools::{BuiltInTools, FamilyName};
 pub use byte_cache::{ByteCache, CacheBound, HeapBytes, ReadStart, allocated};

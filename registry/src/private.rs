@@ -1,22 +1,16 @@
 //! Removing the access of other users to an existing data directory.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::durable::{at, close_directory, is_open};
 use crate::error::{Error, Result};
 
-const FILE_MODE: u32 = 0o600;
-
 /// Entries of a data directory. After its first use it has at least one of them.
 const MARKS: [&str; 4] = ["keys", "lathe.db", "lathe.lock", "workers"];
 
-/// Files of a data directory that earlier releases made readable by everyone.
-const FILES: [&str; 6] = ["lathe.db", "lathe.db-wal", "lathe.db-shm", "lathe.lock", "journal-a", "journal-b"];
-
-/// Removes the access of others to an existing data directory and its files.
+/// Removes the access of others to an existing data directory.
 ///
 /// # Errors
 /// [`Error::DataDirectoryExposed`] when this process may not change the mode, or when the directory contains other files. It was
@@ -28,15 +22,7 @@ pub(crate) fn close_data_directory(path: &Path) -> Result<()> {
     if !at(path, is_ours_or_empty(path))? {
         return Err(exposed(path, &io::Error::other("it contains files of other programs")));
     }
-    close_directory(path).map_err(|error| exposed(path, &error))?;
-    for name in FILES {
-        let file = path.join(name);
-        match fs::set_permissions(&file, Permissions::from_mode(FILE_MODE)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            closed => at(&file, closed)?,
-        }
-    }
-    Ok(())
+    close_directory(path).map_err(|error| exposed(path, &error))
 }
 
 fn is_ours_or_empty(path: &Path) -> io::Result<bool> {

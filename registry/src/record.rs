@@ -18,6 +18,7 @@ use crate::invocation_source::{InvocationSource, Origin};
 use crate::invoke_step::InvokeStep;
 use crate::ledger::Ledger;
 use crate::names::NativeToolName;
+use crate::principal::Principal;
 use crate::raw_json::RawJson;
 use crate::tape::NewTape;
 use crate::version::Version;
@@ -67,8 +68,8 @@ pub struct RunStart {
     pub tool_version: Option<Version>,
     pub source: InvocationSource,
     /// The account of the caller. The source names a user for people, or one whom the caller claims to act for.
-    pub account: Option<AccountId>,
-    /// The API key of the caller. `None` in records of earlier releases, as the address.
+    pub account: AccountId,
+    /// The API key of the caller. `None` for work that goes on without a request of the caller, as the address.
     pub api_key_id: Option<ApiKeyId>,
     pub caller_address: Option<IpAddr>,
     pub mode: InvocationMode,
@@ -81,15 +82,15 @@ pub struct RunStart {
 }
 
 impl RunStart {
-    /// The start of a regular run of which nothing else is known.
-    pub fn minimal(id: InvocationId, organization: OrganizationId, source: InvocationSource) -> Self {
+    /// The start of a regular run of a user of which nothing else is known.
+    pub fn minimal(id: InvocationId, principal: &Principal, source: InvocationSource) -> Self {
         Self {
             id,
-            organization,
+            organization: principal.organization.clone(),
             tool: None,
             tool_version: None,
             source,
-            account: None,
+            account: principal.account.clone(),
             api_key_id: None,
             caller_address: None,
             mode: InvocationMode::Regular,
@@ -119,9 +120,9 @@ pub struct RunEnd<E = Value> {
     pub status_events: Vec<E>,
     /// The printed output, both streams interleaved, up to the runner's limit.
     pub logs: String,
-    /// The content blocks of the run, in order. Empty in records of earlier releases.
+    /// The content blocks of the run, in order.
     pub content: Vec<ContentBlock>,
-    /// `None` for a run during which the server stopped, and for runs of earlier releases.
+    /// `None` for a refused call, and for a run of which the server could record only that it has ended.
     pub ledger: Option<Ledger>,
     /// The step that refused the call. `None` for a run that was executed.
     pub refused_at: Option<InvokeStep>,

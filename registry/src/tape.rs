@@ -1,12 +1,11 @@
 //! The tape of a run, as it is stored: sealed bytes, and larger bodies beside them. The runner defines the format.
 
-use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use crate::digest::Digest;
 
 /// A tape to be stored with the record of its run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub enum NewTape {
     /// The tape exceeded its limit and is incomplete.
     Cut,
@@ -14,14 +13,14 @@ pub enum NewTape {
 }
 
 /// A tape sealed by [`crate::Store::seal_tape`].
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct SealedTape {
     pub(crate) sealed: Vec<u8>,
     pub(crate) size: u64,
     pub(crate) bodies: Vec<SealedBody>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct SealedBody {
     /// Digest of the body, keyed by organisation.
     pub digest: [u8; 32],
@@ -29,7 +28,6 @@ pub(crate) struct SealedBody {
     pub sealed: Vec<u8>,
     pub size: u64,
     /// The object that has the sealed bytes. A row has them otherwise.
-    #[serde(skip)]
     pub object: Option<Digest>,
 }
 

@@ -35,24 +35,18 @@ pub struct VersionSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaText>,
     /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
-    #[serde(default)]
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
     /// SHA-256 of the project's mocks.
-    #[serde(default)]
     pub mocks_digest: Option<Digest>,
     pub timeout_ms: u64,
     pub memory_bytes: u64,
-    #[serde(default)]
     pub limits: RunBounds,
     /// Whether tapes of its runs are stored, so that the runs can be replayed.
-    #[serde(default = "yes")]
     pub tape: bool,
     /// Whether the answers to the requests of its runs are stored, and given to simulations.
-    #[serde(default)]
     pub recorded_answers: bool,
-    /// The WIT world that it was built against. Null for versions of earlier releases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub world: Option<ToolWorld>,
+    /// The WIT world that it was built against.
+    pub world: ToolWorld,
     /// The author's hints for models and clients.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
@@ -105,11 +99,6 @@ heap_bytes! {
         organization, required_envvars, required_secret_envvars, input_schema, commit, commit_branch, scaffold_commit, project_path,
         settings, creator, updated_by
     }
-}
-
-/// The default for versions of earlier releases.
-const fn yes() -> bool {
-    true
 }
 
 /// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.
@@ -172,8 +161,7 @@ pub struct NewVersion {
     pub component_digest: Digest,
     /// The log of the build, as shown to authors.
     pub build_log: String,
-    /// `None` for a version that was not built from source.
-    pub attestation: Option<Attestation>,
+    pub attestation: Attestation,
 }
 
 /// The inputs of a publication. Two publications with equal inputs are repetitions.

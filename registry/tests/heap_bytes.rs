@@ -100,6 +100,8 @@ fn the_bytes_of_versions_are_estimated() {
     let settings = json!({
         "language": "python", "entry_point": "tool", "allowed_hosts": ["example.com", "*.example.org"], "timeout_ms": 1,
         "memory_bytes": 1, "output_schema": schema, "secret_hosts": {"KEY": ["example.com"]},
+        "limits": {}, "tape": true, "recorded_answers": false,
+        "world": {"name": "lathe:tool/tool@0.1.0", "imports": ["lathe:tool/http@0.1.0"], "exports": ["run-tool"]},
         "intervention_rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "always"}],
         "apis": {"count": api, "list": api, "remove": api}, "system_role": "x".repeat(4_000),
     });

@@ -66,6 +66,8 @@ mod tests {
     fn settings(more: &serde_json::Value) -> VersionSettings {
         let mut settings = json!({
             "language": "python", "entry_point": "tool", "allowed_hosts": [], "timeout_ms": 1, "memory_bytes": 1,
+            "secret_hosts": {}, "limits": {}, "tape": true, "recorded_answers": false,
+            "world": {"name": "lathe:tool/tool@0.1.0", "imports": [], "exports": ["run-tool"]},
         });
         settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         serde_json::from_value(settings).unwrap()

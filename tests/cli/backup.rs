@@ -195,16 +195,6 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn records_in_the_journal_of_an_earlier_release_are_entered_first() {
-    let place = Place::new();
-    fs::write(place.path("data/journal-b"), "records").expect("a file");
-    place.back_up(&[]).refused(1, &["journal-b", "start the server once with this release"]);
-    assert!(!place.path("backup").exists());
-    fs::write(place.path("data/journal-b"), "").expect("a file");
-    place.back_up(&[]).ok();
-}
-
-#[test]
 fn a_full_disk_leaves_no_backup() {
     let place = Place::new();
     let mut limited = Command::new("bash");
@@ -272,7 +262,7 @@ fn the_directory_of_a_running_server_is_no_target() {
     said.refused(1, &[&server.process_id().to_string(), "stop that server"]);
 }
 
-/// As after a restore of an earlier release, or by another program: a start writes the settings anew.
+/// Another program changed the settings: a start writes the settings anew.
 #[test]
 fn settings_of_a_repository_that_name_programs_are_not_used() {
     let server = Server::private(&Options::default());

@@ -49,10 +49,7 @@ fn a_server_makes_its_data_directory_and_files_private() {
     assert_private(server.data());
     assert!(server.data().join("workers/socket").exists() && server.data().join("lathe.db-wal").exists());
     drop(team);
-    // The permissions of an earlier release.
-    let files = ["lathe.db", "lathe.db-wal", "lathe.db-shm"].map(|name| server.data().join(name));
     server.kill();
-    files.iter().filter(|path| path.exists()).for_each(|path| set_mode(path, 0o644));
     set_mode(server.data(), 0o755);
     let server = server.restarted(|options| options.arguments.clear());
     let team = Team::on(&server);

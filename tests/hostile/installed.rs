@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    AccountId, Artifacts, BranchName, BumpKind, Clock, Config, DataDir, DatabaseLocation, Digest, EnvvarName, Grants,
-    KeyRing, Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId,
-    VersionSettings,
+    AccountId, Artifacts, Attestation, BranchName, BumpKind, Clock, Config, DataDir, DatabaseLocation, Digest,
+    EnvvarName, Grants, KeyRing, Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store,
+    StoreOptions, ToolId, ToolWorld, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -82,14 +82,27 @@ impl<'t> Installer<'t> {
         let id = ToolId::parse(tool.id()).expect("an id");
         self.runtime.block_on(async {
             let digest = self.artifacts.put(component.to_vec()).await.expect("an artifact");
-            let lease = self.store.acquire_lease(&self.principal, &id, LEASE).await;
-            let version = NewVersion { input_schema, ..new_version(digest, settings) };
-            self.store.publish_version(&lease.expect("a lease"), version).await.expect("a version");
+            let lease = self.store.acquire_lease(&self.principal, &id, LEASE).await.expect("a lease");
+            let version = NewVersion { input_schema, ..new_version(digest, settings, self.attestation(&id).await) };
+            self.store.publish_version(&lease, version).await.expect("a version");
         });
+    }
+
+    /// The attestation of the next version of a tool, without documents.
+    async fn attestation(&self, tool: &ToolId) -> Attestation {
+        let organization = &self.principal.organization;
+        let highest = self.store.highest_version(organization, tool).await.expect("the versions");
+        let key = self.store.signing_key(organization).await.expect("a key");
+        Attestation {
+            version: highest.map_or(Version::FIRST, |highest| highest.version.bump(BumpKind::Minor)),
+            signed_by: key.public_key().expect("a public key"),
+            provenance: "{}".to_owned(),
+            sbom: "{}".to_owned(),
+        }
     }
 }
 
-fn new_version(digest: Digest, settings: Settings) -> NewVersion {
+fn new_version(digest: Digest, settings: Settings, attestation: Attestation) -> NewVersion {
     let Settings { timeout_ms, memory_bytes, limits, required_envvars } = settings;
     NewVersion {
         bump: BumpKind::Minor,
@@ -112,7 +125,11 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             limits,
             tape: true,
             recorded_answers: false,
-            world: None,
+            world: ToolWorld {
+                name: "lathe:tool/tool@0.1.0".to_owned(),
+                imports: Vec::new(),
+                exports: vec!["run-tool".to_owned()],
+            },
             annotations: Default::default(),
             intervention: Default::default(),
             intervention_rules: Vec::new(),
@@ -126,6 +143,6 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
         bundle_digest: None,
         component_digest: digest,
         build_log: String::new(),
-        attestation: None,
+        attestation,
     }
 }

@@ -182,7 +182,7 @@ fn a_schema_that_costs_too_much_is_refused_with_its_file_and_place() {
     }
 }
 
-/// An older release, or a manual change, may leave a row that this release would refuse.
+/// A manual change may leave a row that the server would refuse.
 #[test]
 fn a_stored_schema_that_costs_too_much_is_refused_when_its_version_is_called() {
     let server = Server::private(&Options::default());

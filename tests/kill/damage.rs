@@ -13,10 +13,10 @@ const CHANGES: [&str; 9] = [
     "DROP TRIGGER attestations_never_deleted",
     "DROP TRIGGER versions_never_revived",
     "DELETE FROM inv_finished WHERE sequence = (SELECT max(sequence) FROM inv_finished)",
-    "INSERT INTO inv_started SELECT 'f' || substr(invocation, 2), organization, tool, major, minor, patch, source_kind,
-        source, conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot,
-        api_key_id, caller_address, agent, agent_revision, protocol, client, turn, native_tool, account
-        FROM inv_started ORDER BY rowid LIMIT 1",
+    "INSERT INTO inv_started (invocation, organization, started_at, boot, tool, major, minor, patch, account, mode, source_kind,
+        source, input)
+        SELECT 'f' || substr(invocation, 2), organization, started_at, boot, tool, major, minor, patch, account, mode,
+        source_kind, source, input FROM inv_started ORDER BY rowid LIMIT 1",
     "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted,
         status_events, logs)
         SELECT 'f' || substr(invocation, 2), organization, 0, 0, 1, output, persisted, status_events, logs

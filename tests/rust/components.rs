@@ -11,8 +11,6 @@ use crate::harness::{Bump, Team};
 
 /// A tool in Rust, as a toolchain builds it.
 const TOOL: &[u8] = include_bytes!("../../runner/benches/guests/echo.wasm");
-/// A tool that was built for the first world, whose interfaces are `http`, `status` and `types`. It is never built again.
-const TOOL_OF_THE_FIRST_WORLD: &[u8] = include_bytes!("first_world.wasm");
 /// The file of the project that the linker copies.
 const GIVEN: &str = "given.wasm";
 const TAKE: &str = "cp /src/given.wasm \"$out\"";
@@ -158,21 +156,4 @@ fn a_tool_of_the_authors_linker_is_published() {
     tool.publish(Bump::Minor).expect(201);
     let version = tool.version("1.0.0").to_string();
     assert!(!version.contains('\x1b') && !version.contains("\\u001b"), "{version}");
-}
-
-/// A version that was built before the world had more interfaces.
-#[test]
-fn a_tool_of_the_first_world_runs() {
-    let Some(server) = machine::server() else { return };
-    let team = Team::on(&server);
-    let tool = linking(&team, TOOL_OF_THE_FIRST_WORLD, TAKE).published();
-    let world = &tool.version("1.0.0")["settings"]["world"];
-    assert_eq!(world["name"], "lathe:tool/tool@0.1.0", "{world}");
-    for interface in ["content", "interaction", "log"] {
-        assert!(!world["imports"].to_string().contains(&format!("lathe:tool/{interface}@")), "{world}");
-    }
-    let run = tool.invoke(&serde_json::json!({"text": "first"}));
-    assert_eq!(run.output(), r#"{"text":"FIRST"}"#);
-    let record = team.get(&format!("/tool/invocation/{}", run.id()));
-    assert_eq!(record["status_events"][0]["message"], "working", "{record}");
 }

@@ -28,29 +28,6 @@ fn greets(team: &Team) -> Tool<'_> {
     tool.source("import greeting", "return greeting.WORD").published()
 }
 
-/// Releases that compared only hashes could publish such a version.
-#[test]
-fn a_version_whose_bill_of_materials_is_wrong_is_named_at_the_start() {
-    let (_index, team) = team();
-    let tool = greets(&team);
-    let right = team.tool("right").body("return 'right'").published();
-    let ids = [tool.id().to_owned(), right.id().to_owned()];
-    drop((tool, right));
-    let server = team.server.clone();
-    server.signal(nix::sys::signal::Signal::SIGTERM);
-    server.ended();
-    let rename = "UPDATE attestations SET sbom = replace(sbom, '\"greeting\"', '\"requests\"')";
-    change_database(server.data(), &["DROP TRIGGER attestations_never_rewritten", rename]);
-    let again = server.restarted(|_| {});
-    let line = crate::harness::eventually("the line about the version", || {
-        Some(again.log_about("names a package that the version does not contain")).filter(|line| !line.is_empty())
-    });
-    for word in [&ids[0], "1.0.0", "pkg:pypi/requests@1.0", "it holds greeting 1.0"] {
-        assert!(line.contains(word), "{word} is missing in: {line}");
-    }
-    assert!(line.lines().count() == 1 && !line.contains(&ids[1]), "{line}");
-}
-
 fn read(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("a document")
 }

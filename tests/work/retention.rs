@@ -7,9 +7,11 @@ use crate::harness::{Options, Server, Team, change_database, check_integrity, ev
 
 /// Copies all runs to ones of the year 2012.
 const COPY: [&str; 2] = [
-    "INSERT INTO inv_started SELECT '50000000' || substr(invocation, 9), organization, tool, major, minor, patch, source_kind,
-        source, conversation_id, interaction_id, simulation_run_id, mode, input, 1342177280000, boot, api_key_id,
-        caller_address, agent, agent_revision, protocol, client, turn, native_tool, account FROM inv_started",
+    "INSERT INTO inv_started (invocation, organization, started_at, boot, tool, major, minor, patch, account, mode, source_kind,
+            source, input)
+        SELECT '50000000' || substr(invocation, 9), organization, 1342177280000, boot, tool, major, minor, patch, account,
+            mode, source_kind, source, input
+        FROM inv_started",
     "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, exception_type,
             exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
         SELECT '50000000' || substr(invocation, 9), organization, 1342177281000, duration_ms, succeeded, output,

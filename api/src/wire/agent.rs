@@ -57,11 +57,10 @@ pub struct AgentDraft {
     pub system_prompt: String,
     /// `full` or `search`.
     pub tool_exposure: String,
-    #[serde(rename = "builtInTools", default)]
+    #[serde(rename = "builtInTools")]
     pub built_in_tools: BuiltInTools,
     pub assignments: Vec<Assignment>,
     /// In the order of their names.
-    #[serde(default)]
     pub states: Vec<AgentState>,
 }
 
@@ -105,7 +104,6 @@ pub struct AgentRevision {
     #[serde(flatten)]
     pub content: AgentDraft,
     /// The warnings of a deployment, about settings that may be mistakes. Empty for a revision that is only shown.
-    #[serde(default)]
     pub warnings: Vec<String>,
 }
 

@@ -49,9 +49,8 @@ enum ReplayDifferenceKind {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayCosts {
-    /// Null for a run of an earlier release.
-    #[schemars(with = "Option<schemas::Cost>")]
-    pub recorded: Option<Cost>,
+    #[schemars(with = "schemas::Cost")]
+    pub recorded: Cost,
     #[schemars(with = "schemas::Cost")]
     pub replayed: Cost,
 }

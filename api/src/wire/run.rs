@@ -103,10 +103,10 @@ pub struct ToolInvocation {
     pub origin: RecordedOrigin,
     /// The user of the conversation, or the caller of a run outside of one. Null for a simulated conversation.
     pub user_id: Option<String>,
-    /// The API key of the caller. Null in records of earlier releases.
+    /// The API key of the caller. Null for work that goes on without a request of the caller, as the calls of a run of an agent.
     pub api_key_id: Option<String>,
-    /// The IP address at the other end of the caller's connection, which is that of a proxy if there is one. Null in records
-    /// of earlier releases.
+    /// The IP address at the other end of the caller's connection, which is that of a proxy if there is one. Null for
+    /// work that goes on without a request of the caller.
     pub caller_address: Option<String>,
     /// The agent through which the tool was called. Null for a call without one.
     pub agent_call: Option<AgentCall>,
@@ -145,7 +145,7 @@ pub struct AccountedToolInvocation {
     #[serde(flatten)]
     pub record: ToolInvocation,
     /// The grants, the effects, the refusals and the cost of the run. Null while the run goes on, when its server stopped
-    /// during the run, and for runs of earlier releases.
+    /// during the run, and for a refused call.
     #[schemars(with = "Option<schemas::Ledger>")]
     pub ledger: Option<Ledger>,
 }

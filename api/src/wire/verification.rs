@@ -10,8 +10,8 @@ pub struct Verification {
     /// Whether the build produced the same version, byte for byte.
     pub identical: bool,
     pub differences: Vec<VersionDifference>,
-    /// Whether the signature of the provenance is valid and names this component. Null when nothing was signed.
-    pub signed: Option<bool>,
+    /// Whether the signature of the provenance is valid and names this component.
+    pub signed: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -24,12 +24,12 @@ fn agent_call(app: &TestApp, protocol: AgentProtocol) -> AgentCall {
 
 /// The start of a run in a conversation.
 fn start(app: &TestApp) -> RunStart {
-    let (clock, organization) = (app.store.clock(), app.principal.organization.clone());
+    let clock = app.store.clock();
     RunStart {
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
         started_at: clock.now(),
-        ..RunStart::minimal(InvocationId::new(clock), organization, conversation())
+        ..RunStart::minimal(InvocationId::new(clock), &app.principal, conversation())
     }
 }
 

@@ -11,7 +11,7 @@ use registry::{
     InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey,
     NewHumanRequest, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome,
     ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunObjective, RunStart, SignIn, SignedIn,
-    StartedAgentRun, Store, ToolId, Urgency, UserId, Version, VersionSettings,
+    StartedAgentRun, Store, ToolId, ToolWorld, Urgency, UserId, Version, VersionSettings,
 };
 use runner::{AgentRunOptions, Progress};
 use serde_json::{Value, json};
@@ -179,12 +179,16 @@ impl TestApp {
     /// Publishes the next minor version of a tool without building anything.
     pub async fn version(&self, tool: &str, required_secrets: &[&str]) {
         let lease = self.lease(tool).await;
-        let highest = self.store.highest_version(&lease.organization, &lease.tool).await.unwrap();
-        let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(BumpKind::Minor));
-        let signed_by = self.store.signing_key(&lease.organization).await.unwrap().public_key().unwrap();
-        let attestation = Attestation { version, signed_by, provenance: "{}".to_owned(), sbom: "{}".to_owned() };
-        let new = NewVersion { attestation: Some(attestation), ..new_version(required_secrets) };
+        let new = new_version(required_secrets, self.attestation(&lease, BumpKind::Minor).await);
         self.store.publish_version(&lease, new).await.unwrap();
+    }
+
+    /// The attestation of the next version of a tool.
+    async fn attestation(&self, lease: &Lease, bump: BumpKind) -> Attestation {
+        let highest = self.store.highest_version(&lease.organization, &lease.tool).await.unwrap();
+        let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
+        let signed_by = self.store.signing_key(&lease.organization).await.unwrap().public_key().unwrap();
+        Attestation { version, signed_by, provenance: "{}".to_owned(), sbom: "{}".to_owned() }
     }
 
     /// Publishes the first version of a new tool with an input schema of so many bytes.
@@ -199,13 +203,15 @@ impl TestApp {
         let lease = self.lease(tool).await;
         let input_schema = json!({"type": "object", "description": "x".repeat(bytes - 34)});
         assert_eq!(input_schema.to_string().len(), bytes);
-        let new = NewVersion { input_schema, bump: BumpKind::Major, ..new_version(&[]) };
+        let bump = BumpKind::Major;
+        let new = NewVersion { input_schema, bump, ..new_version(&[], self.attestation(&lease, bump).await) };
         self.store.publish_version(&lease, new).await.unwrap();
     }
 
     /// Ends a build with a version.
     pub async fn publish_under(&self, lease: &Lease) {
-        self.store.publish_version(lease, new_version(&[])).await.unwrap();
+        let new = new_version(&[], self.attestation(lease, BumpKind::Minor).await);
+        self.store.publish_version(lease, new).await.unwrap();
     }
 
     /// Records a run of some tool that answered, or failed with, `text`.
@@ -223,8 +229,7 @@ impl TestApp {
             tool_version: Some(Version::FIRST),
             input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
             started_at: clock.now(),
-            account: Some(self.principal.account.clone()),
-            ..RunStart::minimal(id.clone(), organization.clone(), conversation())
+            ..RunStart::minimal(id.clone(), &self.principal, conversation())
         };
         self.store.record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();
         let end = RunEnd {
@@ -267,7 +272,7 @@ pub fn conversation() -> InvocationSource {
     }
 }
 
-fn new_version(required_secrets: &[&str]) -> NewVersion {
+fn new_version(required_secrets: &[&str], attestation: Attestation) -> NewVersion {
     NewVersion {
         bump: BumpKind::Minor,
         required_envvars: vec![],
@@ -289,7 +294,11 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             limits: RunBounds::default(),
             tape: true,
             recorded_answers: false,
-            world: None,
+            world: ToolWorld {
+                name: "lathe:tool/tool@0.1.0".to_owned(),
+                imports: Vec::new(),
+                exports: vec!["run-tool".to_owned()],
+            },
             annotations: Default::default(),
             intervention: Default::default(),
             intervention_rules: Vec::new(),
@@ -303,6 +312,6 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
         bundle_digest: Some(Digest::of(b"bundle")),
         component_digest: Digest::of(b"component"),
         build_log: "built\n".to_owned(),
-        attestation: None,
+        attestation,
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::facts::{Facts, RELEASE};
-use super::package::{Hash, Package};
+use super::package::Package;
 
 /// The package URL type of programs that are in no registry, such as compilers and bundlers.
 const GENERIC: &str = "generic";
@@ -41,23 +41,6 @@ pub fn programs(sbom: &str, rebuilt: &[Package]) -> (String, String) {
     let published = document["components"].as_array().into_iter().flatten();
     let rebuilt: Vec<Value> = rebuilt.iter().map(package).collect();
     (listed(published), listed(rebuilt.iter()))
-}
-
-/// Lists the packages of registries whose archives name themselves, from a bill of materials.
-pub fn packages(sbom: &str) -> Vec<Package> {
-    let document: Value = serde_json::from_str(sbom).unwrap_or_default();
-    document["components"].as_array().into_iter().flatten().filter_map(read).collect()
-}
-
-/// Cargo itself refuses a crate whose manifest names another one.
-fn read(component: &Value) -> Option<Package> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let url = component["purl"].as_str()?;
-    let kind = ["pypi", "npm"].into_iter().find(|kind| url.starts_with(&format!("pkg:{kind}/")))?;
-    let (name, version) = (text(&component["name"])?, text(&component["version"])?);
-    let hex = text(&component["hashes"][0]["content"])?;
-    let hash = if component["hashes"][0]["alg"] == "SHA-512" { Hash::sha512(hex) } else { Hash::sha256(hex) };
-    Some(Package { kind, name, version, hash: Some(hash) })
 }
 
 fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
@@ -103,20 +86,7 @@ fn hash(algorithm: &str, hex: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packages_are_read_as_they_were_written() {
-        let package = |kind, name: &str, hash| Package { kind, name: name.into(), version: "1.0".into(), hash };
-        let written = [
-            package("pypi", "six", Some(Hash::sha256("aa".into()))),
-            package("npm", "@scope/name", Some(Hash::sha512("bb".into()))),
-            package("cargo", "serde", Some(Hash::sha256("cc".into()))),
-            package("generic", "rust", None),
-        ];
-        let sbom = json!({"components": written.iter().map(super::package).collect::<Vec<_>>()}).to_string();
-        assert_eq!(packages(&sbom), written[..2]);
-        assert_eq!(packages("no document"), []);
-    }
+    use crate::attestation::Hash;
 
     #[test]
     fn programs_are_listed_with_their_digests_and_packages_are_not() {

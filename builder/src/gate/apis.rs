@@ -43,6 +43,8 @@ mod tests {
     fn settings(apis: &Value) -> VersionSettings {
         let settings = json!({
             "language": "python", "entry_point": "tool", "allowed_hosts": [], "timeout_ms": 1, "memory_bytes": 1,
+            "secret_hosts": {}, "limits": {}, "tape": true, "recorded_answers": false,
+            "world": {"name": "lathe:tool/tool@0.1.0", "imports": [], "exports": ["run-tool"]},
             "apis": apis,
         });
         serde_json::from_value(settings).unwrap()

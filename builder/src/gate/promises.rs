@@ -86,6 +86,8 @@ mod tests {
     fn settings(declared: &serde_json::Value) -> VersionSettings {
         let mut settings = json!({
             "language": "python", "entry_point": "tool:run_tool", "allowed_hosts": [], "timeout_ms": 1, "memory_bytes": 1,
+            "secret_hosts": {}, "limits": {}, "tape": true, "recorded_answers": false,
+            "world": {"name": "lathe:tool/tool@0.1.0", "imports": [], "exports": ["run-tool"]},
         });
         settings.as_object_mut().unwrap().extend(declared.as_object().unwrap().clone());
         serde_json::from_value(settings).unwrap()

@@ -14,37 +14,17 @@ const TOOLCHAIN_PREFIX: &str = "wasi:";
 /// The export that builds call and invocations do not.
 const BUILD_EXPORT: &str = "input-schema";
 
-/// The interfaces of the whole world in earlier releases.
-const EARLIER_WORLDS: [&[&str]; 2] = [
-    &["lathe:tool/http", "lathe:tool/status", "lathe:tool/types"],
-    &["lathe:tool/content", "lathe:tool/http", "lathe:tool/log", "lathe:tool/status", "lathe:tool/types"],
-];
-/// The exports of a tool in an interpreted language.
-const OF_INTERPRETERS: [&str; 1] = ["run-tool"];
-
-/// Compares two worlds. A version without a recorded world counts as having the same one.
-pub fn changes(old: Option<&ToolWorld>, new: Option<&ToolWorld>) -> Vec<Change> {
-    let (Some(old), Some(new)) = (old, new) else { return Vec::new() };
+/// Compares two worlds.
+pub fn changes(old: &ToolWorld, new: &ToolWorld) -> Vec<Change> {
     let another = another_world(&old.name, &new.name);
     let (before, now) = (capabilities(old), capabilities(new));
-    let is_later_image = is_whole_earlier_world(old, &before) && new.exports == OF_INTERPRETERS;
     let more = now
         .difference(&before)
-        .filter(|_| !is_later_image)
         .map(|name| Change { bump: BumpKind::Minor, reason: format!("the tool now needs {name} from its host") });
     let fewer = old.exports.iter().filter(|name| *name != BUILD_EXPORT && !new.exports.contains(name));
     let fewer =
         fewer.map(|name| Change { bump: BumpKind::Major, reason: format!("the tool does not export {name} any more") });
     another.into_iter().chain(fewer).chain(more).collect()
-}
-
-/// Whether a world is that of an interpreter of an earlier release. An interpreter imports all interfaces of its release,
-/// whatever the tool uses, so that interfaces that a later release adds are no change of the tool.
-fn is_whole_earlier_world(world: &ToolWorld, imports: &BTreeSet<&str>) -> bool {
-    world.exports == OF_INTERPRETERS
-        && EARLIER_WORLDS
-            .iter()
-            .any(|whole| whole.len() == imports.len() && whole.iter().all(|name| imports.contains(name)))
 }
 
 /// The change of the world's name. Only the name is known here, so that worlds are compatible only if their releases
@@ -119,26 +99,8 @@ mod tests {
             ("an export less", "0.1.0: > run-tool cancel", "0.1.0: > run-tool", BumpKind::Major),
             ("another export", "0.1.0: > run-tool", "0.1.0: > run", BumpKind::Major),
             ("less and more", "0.1.0: > run-tool cancel", "0.1.0: http > run-tool", BumpKind::Major),
-            (
-                "a later image",
-                "0.1.0: http status types > run-tool",
-                "0.1.0: content http log status types > run-tool",
-                BumpKind::Patch,
-            ),
-            (
-                "an image later than that",
-                "0.1.0: content http log status types > run-tool",
-                "0.1.0: content http interaction log status types > run-tool",
-                BumpKind::Patch,
-            ),
-            (
-                "more of a component",
-                "0.1.0: http status types > input-schema run-tool",
-                "0.1.0: content http log status types > input-schema run-tool",
-                BumpKind::Minor,
-            ),
             ("a release that fits", "0.1.0: http > run-tool", "0.1.4: http > run-tool", BumpKind::Patch),
-            ("one of before that fits", "0.1.4: http > run-tool", "0.1.0: http > run-tool", BumpKind::Patch),
+            ("an earlier release that fits", "0.1.4: http > run-tool", "0.1.0: http > run-tool", BumpKind::Patch),
             ("that fits, with more", "0.1.0: http > run-tool", "0.1.4: http queue > run-tool", BumpKind::Minor),
             ("a release that breaks", "0.1.0: http > run-tool", "0.2.0: http > run-tool", BumpKind::Major),
             ("the first of a promise", "0.1.0: http > run-tool", "1.0.0: http > run-tool", BumpKind::Major),
@@ -149,29 +111,21 @@ mod tests {
             ("before its release", "1.0.0-rc.1: http > run-tool", "1.0.0: http > run-tool", BumpKind::Major),
             ("no release", "next: http > run-tool", "other: http > run-tool", BumpKind::Major),
         ];
-        let found =
-            rows.map(|(name, old, new, bump)| (name, needed(&changes(Some(&world(old)), Some(&world(new)))), bump));
+        let found = rows.map(|(name, old, new, bump)| (name, needed(&changes(&world(old), &world(new))), bump));
         let wrong: Vec<_> = found.iter().filter(|(_, found, bump)| found != bump).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
-    }
-
-    #[test]
-    fn an_unrecorded_world_is_no_change() {
-        let world = world("2.0.0: http status > run-tool");
-        assert_eq!(changes(None, Some(&world)), []);
-        assert_eq!(changes(Some(&world), None), []);
     }
 
     #[test]
     fn another_world_of_the_same_release_breaks() {
         let old = world("1.0.0: > run-tool");
         let new = ToolWorld { name: "lathe:tool/agent@1.0.0".to_owned(), ..old.clone() };
-        assert_eq!(needed(&changes(Some(&old), Some(&new))), BumpKind::Major);
+        assert_eq!(needed(&changes(&old, &new)), BumpKind::Major);
     }
 
     #[test]
     fn reasons_name_the_interface() {
-        let changes = changes(Some(&world("0.1.0: > run-tool")), Some(&world("0.1.0: http > run-tool")));
+        let changes = changes(&world("0.1.0: > run-tool"), &world("0.1.0: http > run-tool"));
         let reasons: Vec<_> = changes.into_iter().map(|change| change.reason).collect();
         assert_eq!(reasons, ["the tool now needs lathe:tool/http from its host"]);
     }

@@ -12,7 +12,6 @@ use crate::checks::{self, Checker};
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
-use crate::package_audit::PackageAudit;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox};
 use crate::source::{self, CommitId, HeldCommit, Repositories, Repository};
@@ -34,7 +33,6 @@ pub struct Builder {
     pub(super) artifacts: Artifacts,
     pub(super) invoker: Invoker,
     pub(super) trials: TrialRunner,
-    pub(super) audit: PackageAudit,
     repositories: Repositories,
     pipeline: Pipeline,
     builds: Admission,
@@ -59,14 +57,11 @@ impl Builder {
         let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
         let (builds, trials) = (Admission::new("builds", config.builds), invoker.trial_runner()?);
         let listen = |endpoint| Workers::listen(endpoint, images.clone());
-        let of_workers = config.workers.as_ref().map(|endpoint| endpoint.directory().join("cache"));
-        let audit =
-            PackageAudit::new([config.cache_dir.clone()].into_iter().chain(of_workers).collect(), &config.parser);
         let workers = config.workers.clone().map(listen).transpose()?;
         let pipeline = Pipeline::open(config, images)?;
         pipeline.toolchains().sweep()?;
         let pipeline = pipeline.with_workers(workers);
-        Ok(Self { store, artifacts, repositories, pipeline, builds, invoker, trials, audit })
+        Ok(Self { store, artifacts, repositories, pipeline, builds, invoker, trials })
     }
 
     /// The sandbox for builds in which an author's code runs natively.

@@ -16,9 +16,8 @@ use crate::toolchain::project::Caches;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     pub differences: Vec<VersionDifference>,
-    /// Whether the provenance has a valid signature and names this component. `None` when the version has no
-    /// attestation.
-    pub is_signed: Option<bool>,
+    /// Whether the provenance has a valid signature and names this component.
+    pub is_signed: bool,
 }
 
 /// A difference between two builds.
@@ -50,7 +49,8 @@ impl Builder {
         let span = tracing::info_span!("build", kind = "verify", tool = %version.tool);
         let built = metrics::counted("verify", build.instrument(span)).await?;
         let attestation = self.store.attestation(version).await?;
-        let is_signed = attestation.as_ref().map(|found| attestation::is_valid(found, &version.component_digest));
+        let is_valid = |found| attestation::is_valid(found, &version.component_digest);
+        let is_signed = attestation.as_ref().is_some_and(is_valid);
         let mut differences = differences(version, &built);
         if let Some(found) = attestation.filter(|_| !differences.is_empty()) {
             differences.extend(toolchain(&found.sbom, &built));

@@ -133,11 +133,6 @@ impl Identity {
     }
 }
 
-/// The package in the files of an archive, if it has another name or version.
-pub(crate) fn other_package(files: &[SourceFile], name: String, version: String) -> Option<String> {
-    Identity { name, version }.check(files).err()
-}
-
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {
     let message = format!("{}@{} {message}", locked.name, locked.version);
     Error::failed(STAGE, check, message).at(Location::line(lock::FILE, locked.line))

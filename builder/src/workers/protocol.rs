@@ -17,7 +17,7 @@ use crate::text::cut;
 use crate::toolchain::project::{self, Caches};
 
 /// The version of the protocol, which changes with every type of this file and with the handshake.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 1;
 
 /// Bytes of a job: a project of the largest size, with the most and longest file names.
 #[expect(clippy::cast_possible_truncation, reason = "some hundred megabytes")]

@@ -15,13 +15,8 @@ use super::measured_file::FileEntry;
 use crate::failure::Failure;
 use crate::private_file;
 
-/// The version of the format of a backup with its database. A restore refuses a newer one.
-const WITH_DATABASE: u32 = 1;
-
-/// The version of the format of a backup without its database.
-const WITHOUT_DATABASE: u32 = 2;
-
-const FORMAT_MAX: u32 = WITHOUT_DATABASE;
+/// The version of the format. A restore refuses a newer one.
+const FORMAT: u32 = 1;
 
 pub const MANIFEST: &str = "manifest.json";
 
@@ -36,7 +31,6 @@ pub struct Manifest {
     /// The time at which the backup began. Everything that was answered before is in it.
     pub created_at: String,
     pub master_key: MasterKey,
-    #[serde(default)]
     pub database: DatabaseCopy,
     pub counts: Counts,
     /// Packs of shared repositories that the bucket itself lacked, by their paths in a backup.
@@ -49,12 +43,6 @@ pub struct Manifest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseCopy {
     pub is_included: bool,
-}
-
-impl Default for DatabaseCopy {
-    fn default() -> Self {
-        Self { is_included: true }
-    }
 }
 
 /// The master key of the backup's secrets.
@@ -72,16 +60,12 @@ pub struct Counts {
     /// Artifacts of versions that the data directory itself lacked.
     pub artifacts_lost: u64,
     /// Large bodies of recordings.
-    #[serde(default)]
     pub bodies: u64,
     /// Large bodies that the data directory itself lacked.
-    #[serde(default)]
     pub bodies_lost: u64,
     /// Packs of shared repositories. Other repositories are copied as a whole.
-    #[serde(default)]
     pub packs: u64,
     /// Packs that the bucket itself lacked.
-    #[serde(default)]
     pub packs_lost: u64,
     pub bytes: u64,
 }
@@ -95,9 +79,8 @@ struct AnyFormat {
 impl Manifest {
     pub fn new(created_at: String, master_key: MasterKey, database: DatabaseCopy) -> Self {
         let release = env!("CARGO_PKG_VERSION").to_owned();
-        let format = if database.is_included { WITH_DATABASE } else { WITHOUT_DATABASE };
         let (counts, lost_packs, files) = (Counts::default(), BTreeSet::new(), Vec::new());
-        Self { format, release, created_at, master_key, database, counts, lost_packs, files }
+        Self { format: FORMAT, release, created_at, master_key, database, counts, lost_packs, files }
     }
 
     /// Writes the manifest, which completes the backup.
@@ -117,7 +100,7 @@ impl Manifest {
         };
         let damaged = |error: serde_json::Error| damaged(&format!("{}: {error}", path.display()));
         let AnyFormat { format } = serde_json::from_str(&text).map_err(damaged)?;
-        if format > FORMAT_MAX {
+        if format > FORMAT {
             return Err(newer(format));
         }
         let manifest: Self = serde_json::from_str(&text).map_err(damaged)?;
@@ -159,7 +142,7 @@ fn incomplete(backup: &Path) -> anyhow::Error {
 }
 
 fn newer(format: u32) -> anyhow::Error {
-    let message = format!("the backup has format {format}, and this release reads formats up to {FORMAT_MAX}");
+    let message = format!("the backup has format {format}, and this release reads formats up to {FORMAT}");
     Failure::coded("backup_newer", message, "restore it with the release that wrote it, or a later one")
 }
 
@@ -176,8 +159,8 @@ mod tests {
     #[test]
     fn a_newer_format_is_refused_whatever_else_it_has() {
         assert_eq!(
-            read(r#"{"format": 3, "later": []}"#),
-            "the backup has format 3, and this release reads formats up to 2"
+            read(r#"{"format": 2, "later": []}"#),
+            "the backup has format 2, and this release reads formats up to 1"
         );
         assert!(read("{}").contains("damaged") && read("").contains("damaged"));
     }
@@ -189,7 +172,7 @@ mod tests {
             let master_key = MasterKey { is_included: false, fingerprint: digest };
             let manifest = Manifest {
                 files: vec![FileEntry { path: path.to_owned(), bytes: 0, digest }],
-                ..Manifest::new(String::new(), master_key, DatabaseCopy::default())
+                ..Manifest::new(String::new(), master_key, DatabaseCopy { is_included: true })
             };
             assert!(read(&serde_json::to_string(&manifest).expect("JSON")).contains("the manifest names"), "{path}");
         }

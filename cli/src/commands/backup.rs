@@ -9,7 +9,7 @@ mod directory;
 mod packs;
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use builder::source::{GitProgram, RepositoryCopier};
 use clap::Args;
@@ -22,9 +22,6 @@ use crate::backup::{self, BackupPlace, DATABASE, DatabaseCopy, KEY, Manifest, Ma
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 use crate::server::{self, DataArguments, Location};
-
-/// Files with records that an earlier release had not entered into the database.
-const JOURNALS: [&str; 2] = ["journal-a", "journal-b"];
 
 /// The files of a backup must be as new as the rows that name them.
 const DUMP_NEEDED: &str = "\nthe backup lacks the database; keep with it a dump that was made before: \
@@ -59,7 +56,6 @@ pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<
     let root = location.directory.clone();
     server::require_installation(&location)?;
     location.announce(screen);
-    refuse_journal(&root)?;
     let manifest = match &arguments.place {
         // git runs in the repositories' directories.
         BackupPlace::Directory(directory) => back_up(&location, &std::path::absolute(directory)?, arguments).await?,
@@ -176,15 +172,6 @@ impl Source {
 fn git() -> anyhow::Result<GitProgram> {
     let hint = "`lathe doctor` shows the command that installs git";
     GitProgram::find().map_err(|error| Failure::refused(error.to_string(), hint))
-}
-
-/// Refuses a directory with a journal of an earlier release: the database lacks its records.
-fn refuse_journal(root: &Path) -> anyhow::Result<()> {
-    let is_filled = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() > 0);
-    let Some(path) = JOURNALS.map(|name| root.join(name)).into_iter().find(is_filled) else { return Ok(()) };
-    let message = format!("{} has records of an earlier release that are not in the database yet", path.display());
-    let hint = "start the server once with this release, which enters them, then run the command again";
-    Err(Failure::coded("journal_not_empty", message, hint))
 }
 
 fn note_lost(manifest: &Manifest, screen: Screen) {

@@ -17,7 +17,6 @@ pub enum OrgCommand {
     /// Create an API key for a user without signing in, and show it once
     Key(KeyArguments),
     /// Change a setting of an organisation, from its next request on
-    #[command(alias = "set")]
     Edit(EditArguments),
     /// List the organisations of a data directory
     List(DataArguments),

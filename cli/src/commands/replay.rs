@@ -1,6 +1,6 @@
 //! `lathe replay`: repeats a recorded run offline and compares the results.
 
-use api::wire::{ReplayDifference, ReplayToolInvocation, Replayed};
+use api::wire::{ReplayCosts, ReplayDifference, ReplayToolInvocation, Replayed};
 use clap::Args;
 use registry::{BranchName, ProjectPath};
 
@@ -55,10 +55,8 @@ fn text(replayed: &Replayed) -> String {
     }
     let mut lines = vec![format!("different{up_to}")];
     lines.extend(replayed.differences.iter().flat_map(lines_of));
-    if let Some(recorded) = &replayed.cost.recorded {
-        let now = &replayed.cost.replayed;
-        lines.push(format!("cost      {} ms computing, now {} ms", recorded.cpu_ms, now.cpu_ms));
-    }
+    let ReplayCosts { recorded, replayed: now } = &replayed.cost;
+    lines.push(format!("cost      {} ms computing, now {} ms", recorded.cpu_ms, now.cpu_ms));
     printable(&lines.join("\n"))
 }
 
@@ -87,7 +85,7 @@ mod tests {
             {"what": "effect", "position": 3, "recorded": null, "replayed": "sent the status event c"},
         ]);
         let differences = if identical { json!([]) } else { differences };
-        let cost = json!({"cpu_ms": 2, "memory_peak_bytes": 1});
+        let cost = json!({"cpu_ms": 2, "guest_us": 3, "host_us": 4, "waiting_us": 5, "memory_peak_bytes": 1});
         let cost = json!({"recorded": cost, "replayed": cost});
         let result = json!({
             "succeeded": true, "output": "b", "duration_ms": 1, "invocation_id": "c", "persisted": false,

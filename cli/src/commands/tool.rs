@@ -50,7 +50,6 @@ pub enum ToolCommand {
     /// Show a tool, or one of its versions with all details and its build log
     Show(show::ShowArguments),
     /// Change the description or the tags of a tool
-    #[command(alias = "update")]
     Edit(edit::EditArguments),
     /// List the versions of a tool
     Versions(versions::VersionsArguments),

@@ -17,7 +17,6 @@ const HINT: &str = "`lathe user list` lists the users";
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
     /// Create a user; `lathe key create --user USER` creates their key
-    #[command(alias = "add")]
     Create(CreateArguments),
     /// List users with their roles
     List,
@@ -26,7 +25,6 @@ pub enum UserCommand {
     /// Change a user's role, from their next request on
     Edit(EditArguments),
     /// Delete a user with everything that acts for them or that they alone read; tools, versions, records and shared items stay
-    #[command(alias = "remove")]
     Delete(UserArguments),
     /// Variables that every run of a user receives
     #[command(subcommand)]

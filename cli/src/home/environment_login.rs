@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn key() -> String {
-        format!("lk_{}_{}", "a".repeat(12), "b".repeat(43))
+        ApiKeyId::parse(&"a".repeat(12)).expect("an id").make_key(&"b".repeat(43)).expose().to_owned()
     }
 
     fn saved() -> Credentials {

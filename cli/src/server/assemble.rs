@@ -65,7 +65,6 @@ impl Assembled {
     pub async fn serve(self, shutdown: impl Future<Output = Duration>) -> anyhow::Result<()> {
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
-        let auditing = tokio::spawn(audit(self.builder.clone()));
         let preparing = tokio::spawn(prepare(self.builder, self.invoker.clone(), self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock, self.store.clone()));
@@ -82,7 +81,6 @@ impl Assembled {
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         checking.abort();
-        auditing.abort();
         watching.abort();
         sweeping.abort();
         embedding.abort();
@@ -155,11 +153,6 @@ async fn check_sandbox(builder: Builder, has_workers: bool) {
     }
 }
 
-/// Checks once whether published versions contain the packages that their bills of materials name.
-async fn audit(builder: Builder) {
-    builder.audit_packages().await;
-}
-
 /// Reports the server as not ready while no runner is alive.
 async fn watch_runners(runners: Option<watch::Receiver<usize>>, readiness: Readiness) {
     let Some(mut runners) = runners else { return };
@@ -206,7 +199,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         clock: clock.clone(),
         config: registry_config(settings)?,
     };
-    let store = Store::open_locked(&lock, options).await?;
+    let store = Store::open(options).await?;
     store.describe_node(describe(&server));
     begin(&store).await?;
     let artifacts = settings.storage.open(&data, &keys).await?;

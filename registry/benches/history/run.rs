@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use registry::{
-    AgentCall, AgentProtocol, ClientName, Cost, Denied, FinishedRun, Granted, HttpUse, InvocationId,
-    InvocationMetadata, InvocationMode, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, RecordedInput,
-    RevisionNumber, RunEnd, RunStart, Timestamp, TurnId, Used, Version,
+    AccountId, AgentCall, AgentProtocol, ClientName, Cost, Denied, FinishedRun, Granted, Grants, HttpUse, InvocationId,
+    InvocationMetadata, InvocationMode, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, Principal,
+    RecordedInput, RevisionNumber, RunEnd, RunStart, Timestamp, TurnId, Used, Version,
 };
 use serde_json::{Map, json};
 
@@ -45,6 +45,14 @@ fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
     let is_native = agent_call.is_some() && rng.u32(0..20) == 0;
     let native_tool = is_native.then(|| NATIVE_TOOLS[skewed(rng, NATIVE_TOOLS.len())]);
     let is_test = is_test || is_native;
+    let principal = Principal {
+        organization: organization.id.clone(),
+        account: AccountId::parse("ann#1").expect("an account"),
+        grants: Grants::default(),
+        key: None,
+        agent: None,
+        address: None,
+    };
     RunStart {
         agent_call,
         native_tool: native_tool.map(|name| NativeToolName::parse(name).expect("a name")),
@@ -54,7 +62,7 @@ fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
         mode,
         input: input(rng, number),
         started_at: Timestamp::from_milliseconds(at),
-        ..RunStart::minimal(id(rng, at), organization.id.clone(), source)
+        ..RunStart::minimal(id(rng, at), &principal, source)
     }
 }
 

@@ -14,7 +14,6 @@ mod deadline;
 mod handle;
 mod kept_rows;
 mod lost_commits;
-mod old_journal;
 mod options;
 mod page_tokens;
 mod postgres;
@@ -70,15 +69,6 @@ impl Store {
     pub async fn open_copy(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
         Ok(Self(Arc::new(open(options, Expected::Copy).await?)))
     }
-
-    /// Like [`Store::open`], for the server that holds the lock of the data directory. It begins by inserting the records
-    /// that a server of release 0.1.0 left in its journal.
-    pub async fn open_locked(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
-        let folder = options.data.root();
-        let store = Self(Arc::new(open(options, Expected::Complete).await?));
-        store.take_over_journal(folder).await?;
-        Ok(store)
-    }
 }
 
 /// Returns the state of the database of a data directory, or of the one with a URL. `None` for a directory without a database.
@@ -109,8 +99,6 @@ enum Expected {
 
 async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     let StoreOptions { data, database, keys, clock, config } = options;
-    // Comes first, because migrations of the database cannot be undone.
-    old_journal::check(data.root())?;
     let database: Arc<dyn Database> = match database {
         DatabaseLocation::DataDirectory => Arc::new(Sqlite::new(data.database(), config.database_bytes_max)),
         DatabaseLocation::Url(url) => Arc::new(Postgres::new(url.expose(), config.list_time_max)?),

@@ -149,12 +149,14 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::{Arc, Database, RecordRows, Retention, Writer, WriterSetup};
-    use crate::account::OrganizationId;
+    use crate::account::{AccountId, OrganizationId};
     use crate::clock::Clock;
     use crate::error::{Error, ErrorKind, Result};
+    use crate::grant::Grants;
     use crate::ids::{BootId, InvocationId};
 
     use crate::invocation_source::InvocationSource;
+    use crate::principal::Principal;
     use crate::record::RunStart;
     use crate::store::database::Query;
     use crate::store::sql::run_start::StartRow;
@@ -244,7 +246,15 @@ mod tests {
     async fn record(writer: &Writer, organization: &str) -> Result<Option<Error>> {
         let clock = Clock::system();
         let source = InvocationSource::Direct { user_id: "ann".to_owned() };
-        let started = RunStart::minimal(InvocationId::new(&clock), OrganizationId::parse(organization)?, source);
+        let principal = Principal {
+            organization: OrganizationId::parse(organization)?,
+            account: AccountId::parse("ann#1")?,
+            grants: Grants::default(),
+            key: None,
+            agent: None,
+            address: None,
+        };
+        let started = RunStart::minimal(InvocationId::new(&clock), &principal, source);
         let row = StartRow::of(&started, &BootId::new(&clock), &None)?;
         writer.record(RecordRows::Started(vec![row])).await
     }

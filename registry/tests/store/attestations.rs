@@ -18,7 +18,7 @@ async fn an_attestation_is_stored_with_its_version_and_key() {
     for version in [Version::FIRST, Version::new(1, 1, 0)] {
         let lease = world.lease(&acme, &tool).await;
         let said = attestation(version, key);
-        let new = registry::NewVersion { attestation: Some(said.clone()), ..new_version(BumpKind::Minor) };
+        let new = registry::NewVersion { attestation: said.clone(), ..new_version(BumpKind::Minor) };
         let published = world.store.publish_version(&lease, new).await.unwrap();
         assert_eq!(world.store.attestation(&published).await.unwrap(), Some(said));
     }
@@ -30,22 +30,13 @@ async fn an_attestation_is_stored_with_its_version_and_key() {
 }
 
 #[tokio::test]
-async fn a_version_of_an_early_release_has_no_attestation() {
-    let world = World::new().await;
-    let acme = world.organization("acme").await;
-    let tool = world.tool(&acme, "lookup").await;
-    let published = world.publish(&acme, &tool, BumpKind::Minor).await;
-    assert_eq!(world.store.attestation(&published).await.unwrap(), None);
-}
-
-#[tokio::test]
 async fn an_attestation_of_another_number_publishes_no_version() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
     let key = DataKey::generate().signing_key().unwrap().public_key().unwrap();
     let lease = world.lease(&acme, &tool).await;
-    let said = Some(attestation(Version::new(7, 0, 0), key));
+    let said = attestation(Version::new(7, 0, 0), key);
     let new = registry::NewVersion { attestation: said, ..new_version(BumpKind::Minor) };
     let refused = world.store.publish_version(&lease, new).await.unwrap_err();
     assert!(matches!(refused, Error::LeaseLost), "{refused}");

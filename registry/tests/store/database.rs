@@ -42,22 +42,6 @@ pub async fn execute(world: &World, statement: &str) -> Result<u64, sqlx::Error>
     }
 }
 
-/// Runs statements as they are.
-pub async fn run(world: &World, statements: &'static str) -> Result<(), sqlx::Error> {
-    match &world.database {
-        DatabaseLocation::DataDirectory => {
-            let mut connection = SqliteConnection::connect(&file(world)).await?;
-            sqlx::raw_sql(statements).execute(&mut connection).await?;
-            connection.close().await
-        }
-        DatabaseLocation::Url(url) => {
-            let mut connection = PgConnection::connect(url.expose()).await?;
-            sqlx::raw_sql(statements).execute(&mut connection).await?;
-            connection.close().await
-        }
-    }
-}
-
 /// Returns the number in the first column of the first row.
 pub async fn number(world: &World, query: &str) -> i64 {
     let query = sqlx::AssertSqlSafe(query.to_owned());

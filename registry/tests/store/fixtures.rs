@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use registry::{
-    AccountId, AgentCall, AgentId, AgentProtocol, Artifacts, BranchName, BumpKind, ClientName, Clock, Config, DataDir,
-    DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName, FailedBuild,
-    FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease, NewApiKey,
-    NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, RecordEvent, Recordings,
-    RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags,
-    Timestamp, ToolId, ToolName, ToolVersion, TurnId, UserId, Version, VersionSettings,
+    AccountId, AgentCall, AgentId, AgentProtocol, Artifacts, Attestation, BranchName, BumpKind, ClientName, Clock,
+    Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
+    FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease,
+    NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, PublicKey,
+    RecordEvent, Recordings, RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn,
+    Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, ToolWorld, TurnId, UserId, Version,
+    VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -48,7 +49,7 @@ impl World {
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
         let options =
             StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
-        let store = Store::open_locked(&lock, options).await?;
+        let store = Store::open(options).await?;
         Ok(Self { store, clock, data, database, keys, lock, _folder: folder })
     }
 
@@ -75,7 +76,7 @@ impl World {
             // So long ago that other servers notice.
             database::execute(self, "UPDATE nodes SET seen_at = 0").await.unwrap();
         }
-        self.store = Store::open_locked(&self.lock, self.options()).await.unwrap();
+        self.store = Store::open(self.options()).await.unwrap();
     }
 
     /// Closes the store and returns everything that its database has.
@@ -145,7 +146,8 @@ impl World {
     pub async fn publish(&self, principal: &Principal, tool: &ToolId, bump: BumpKind) -> ToolVersion {
         self.clock.advance(Duration::from_secs(1));
         let lease = self.lease(principal, tool).await;
-        self.store.publish_version(&lease, new_version(bump)).await.unwrap()
+        let new = next_version(&self.store, &lease, bump).await.unwrap();
+        self.store.publish_version(&lease, new).await.unwrap()
     }
 
     /// Records the start of a run.
@@ -238,6 +240,15 @@ pub fn tags(pairs: &[(&str, Option<&str>)]) -> Tags {
     Tags::parse(pairs.iter().map(|(key, value)| ((*key).to_owned(), value.map(str::to_owned)))).unwrap()
 }
 
+/// The version after the highest one of a tool.
+pub async fn next_version(store: &Store, lease: &Lease, bump: BumpKind) -> registry::Result<NewVersion> {
+    let highest = store.highest_version(&lease.organization, &lease.tool).await?;
+    let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
+    let first = new_version(bump);
+    Ok(NewVersion { attestation: Attestation { version, ..first.attestation }, ..first })
+}
+
+/// The first version of a tool.
 pub fn new_version(bump: BumpKind) -> NewVersion {
     NewVersion {
         bump,
@@ -260,7 +271,11 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             limits: RunBounds::default(),
             tape: true,
             recorded_answers: false,
-            world: None,
+            world: ToolWorld {
+                name: "lathe:tool/tool@0.1.0".to_owned(),
+                imports: Vec::new(),
+                exports: vec!["run-tool".to_owned()],
+            },
             annotations: Default::default(),
             intervention: Default::default(),
             intervention_rules: Vec::new(),
@@ -274,7 +289,12 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
         bundle_digest: Some(Digest::of(b"bundle")),
         component_digest: Digest::of(b"component"),
         build_log: "compiled\n".to_owned(),
-        attestation: None,
+        attestation: Attestation {
+            version: Version::FIRST,
+            signed_by: PublicKey::from_bytes(&[7; 32]).unwrap(),
+            provenance: "{}".to_owned(),
+            sbom: "{}".to_owned(),
+        },
     }
 }
 
@@ -284,8 +304,7 @@ pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
         started_at: clock.now(),
-        account: Some(principal.account.clone()),
-        ..RunStart::minimal(InvocationId::new(clock), principal.organization.clone(), source)
+        ..RunStart::minimal(InvocationId::new(clock), principal, source)
     }
 }
 

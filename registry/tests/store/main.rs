@@ -47,7 +47,6 @@ mod nodes;
 mod nul;
 mod oauth;
 mod objects;
-mod old_journal;
 mod operations;
 mod orders;
 mod pages;

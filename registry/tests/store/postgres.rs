@@ -10,14 +10,12 @@ use crate::database::{execute, is_server, number};
 use crate::fixtures::World;
 
 /// Tests of the file in the data directory.
-const OF_FILES: [&str; 7] = [
-    "old_journal::",
+const OF_FILES: [&str; 5] = [
     "transfer::",
     "health::",
     "data_dir::a_missing_key_file_is_not_replaced_beside_a_database",
     "group_commit::a_full_disk_is_reported_and_no_acknowledged_write_is_lost",
     "group_commit::the_full_text_index_writes_once_per_group",
-    "search::an_index_that_lacks_records_is_completed_at_the_next_start",
 ];
 
 #[test]

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use registry::{BumpKind, DatabaseLocation, Error, Page, Principal, SecretValue, ToolId, ToolRef, VersionFilter};
 
 use crate::database;
-use crate::fixtures::{World, new_version};
+use crate::fixtures::{World, next_version};
 
 /// The variable of a process that publishes: the database, the organisation's tool, and the number of its first attempt.
 const PUBLISHER: &str = "LATHE_TEST_PUBLISHER";
@@ -202,8 +202,11 @@ async fn attempt_once(store: &registry::Store, acme: &Principal, tool: &ToolId, 
     // The work of a build, in which the process may be paused.
     tokio::time::sleep(Duration::from_millis(2 + attempt as u64 % 5)).await;
     let commit = format!("{attempt:040x}");
-    let new = registry::NewVersion { commit: commit.clone(), ..new_version(BumpKind::Minor) };
-    match store.publish_version(&lease, new).await {
+    let publish = async {
+        let new = next_version(store, &lease, BumpKind::Minor).await?;
+        store.publish_version(&lease, registry::NewVersion { commit: commit.clone(), ..new }).await
+    };
+    match publish.await {
         Ok(version) => format!("=published {} {commit}", version.version),
         Err(Error::LeaseLost) => "=lost".to_owned(),
         // The database ended the transaction of a paused process.

@@ -6,7 +6,6 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use registry::{InvocationFilter, InvocationId, Page, Principal, RecordedInput, SearchField, SearchQuery, SearchText};
 
-use crate::database;
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
 async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<InvocationId> {
@@ -141,31 +140,6 @@ async fn searches_have_pages() {
     let page = Page { limit: 1, token: u64::MAX };
     let refused = world.store.search_invocations(&acme.organization, &query, page).await.unwrap_err();
     assert_eq!(refused.code(), "page_token_unknown");
-}
-
-#[tokio::test]
-async fn an_index_that_lacks_records_is_completed_at_the_next_start() {
-    let mut world = World::new().await;
-    let acme = world.organization("acme").await;
-    let first = asked(&world, &acme, serde_json::json!({"city": "Zürich"})).await;
-    let failed = world.failed(&acme, "ValueError", "東京 is closed", &["main.py line 3"]).await;
-    assert_eq!(found(&world, &acme, "done", &[]).await, std::slice::from_ref(&first));
-    world.store.close().await;
-    database::execute(&world, "DROP TABLE inv_text").await.unwrap();
-    let migration = migrations::SQLITE.list.iter().find(|migration| migration.name == "0032_search_facets").unwrap();
-    let (_, create) = migration.up.split_once("DROP TABLE inv_text;").unwrap();
-    database::execute(&world, create).await.unwrap();
-    world.restart().await;
-    for (text, fields, run) in [
-        ("zürich", &[SearchField::Inputs][..], &first),
-        ("done", &[], &first),
-        ("東京", &[], &failed),
-        ("valueerror line", &[], &failed),
-    ] {
-        assert_eq!(found(&world, &acme, text, fields).await, std::slice::from_ref(run), "{text}");
-    }
-    let last = world.answered(&acme, "done").await;
-    assert_eq!(found(&world, &acme, "done", &[]).await, [last, first]);
 }
 
 #[tokio::test]

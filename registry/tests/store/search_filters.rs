@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fastrand::Rng;
-use migrations::Migration;
 use registry::{
     AgentCall, AgentId, AgentProtocol, ClientName, Effect, EffectKind, Granted, HttpUse, InvocationFilter,
     InvocationId, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, Page, Principal, RevisionNumber,
     RunStart, SearchQuery, SearchText, Timestamp, ToolId, ToolSelection, Used,
 };
 
-use crate::database;
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
 const USERS: [&str; 3] = ["ann", "bob@example.com", "学生 7"];
@@ -140,7 +138,7 @@ async fn compare(world: &World, drawn: &mut Drawn<'_>, filters: &[InvocationFilt
 
 #[tokio::test]
 async fn searches_with_filters_find_what_lists_with_them_have() {
-    let mut world = World::new().await;
+    let world = World::new().await;
     let (acme, globex) = (world.organization("acme").await, world.organization("globex").await);
     let tools = [world.tool(&acme, "one").await, world.tool(&acme, "two").await].to_vec();
     let agents = [AgentId::new(&world.clock), AgentId::new(&world.clock)].to_vec();
@@ -156,22 +154,4 @@ async fn searches_with_filters_find_what_lists_with_them_have() {
     filters.push(InvocationFilter { user_ids: users.collect(), ..InvocationFilter::default() });
     let all = compare(&world, &mut drawn, &filters).await;
     assert!(all > 500, "only {all} runs were found");
-
-    migrated_again(&mut world).await;
-    assert_eq!(compare(&world, &mut drawn, &filters).await, all, "records of an earlier release");
-}
-
-/// Reverts the migration that made the facets, and what later ones made of its index, and applies them.
-async fn migrated_again(world: &mut World) {
-    world.store.close().await;
-    let migrations = if database::is_server() { migrations::POSTGRES } else { migrations::SQLITE };
-    let of_index = |migration: &&Migration| ["0032_search_facets", "0038_outcome_words"].contains(&migration.name);
-    let of_index: Vec<_> = migrations.list.iter().filter(of_index).collect();
-    for migration in of_index.iter().rev() {
-        database::run(world, migration.down).await.unwrap();
-    }
-    for migration in of_index {
-        database::run(world, migration.up).await.unwrap();
-    }
-    world.restart().await;
 }

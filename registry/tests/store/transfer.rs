@@ -55,12 +55,12 @@ impl Copy {
 
     /// Opens the copy as a server does.
     async fn server(&self) -> registry::Result<Store> {
-        Store::open_locked(self.world.lock(), self.options()).await
+        Store::open(self.options()).await
     }
 
     /// Opens the data directory as a server does.
     async fn old_server(&self) -> Store {
-        Store::open_locked(self.world.lock(), self.world.options()).await.unwrap()
+        Store::open(self.world.options()).await.unwrap()
     }
 
     /// Runs statements in the copy behind the store's back.

@@ -103,7 +103,7 @@ fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>
         tool_version: target.and_then(Target::version),
         native_tool: target.and_then(Target::native_tool),
         source: caller.source.clone(),
-        account: Some(caller.principal.account.clone()),
+        account: caller.principal.account.clone(),
         agent_call: caller.agent_call.clone(),
         api_key_id: caller.principal.key.as_ref().map(|key| key.id.clone()),
         caller_address: caller.principal.address,

@@ -54,7 +54,7 @@ pub struct ReplayResult {
     pub recorded: Outcome,
     /// The result of the replay.
     pub result: RunResult,
-    pub recorded_cost: Option<Cost>,
+    pub recorded_cost: Cost,
     pub replayed_cost: Cost,
 }
 
@@ -205,6 +205,8 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
     let Recording { start, end, stored: StoredTape { frame, tape: then } } = recording;
     let Executed { outcome, duration, logs, content, ledger, tape, .. } = executed;
     let TapeResult::Recorded(now) = tape else { return Err(Error::TapeCut) };
+    // The tape and the ledger are written at once.
+    let recorded_cost = end.ledger.ok_or(Error::TapeDamaged)?.cost;
     let mut differences = match prepared.is_same {
         true => first_difference(&then, &now).into_iter().collect(),
         false => changes(&then, &now),
@@ -245,7 +247,7 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
             total: ledger.total(),
             asked: Asked::default(),
         },
-        recorded_cost: end.ledger.map(|ledger| ledger.cost),
+        recorded_cost,
         replayed_cost: ledger.cost,
     })
 }

@@ -127,10 +127,8 @@ impl ReplayReport {
             }
             RunReplay::Refused { reason } => (Some(reason), Vec::new()),
             RunReplay::Ran { replayed } => {
-                if let Some(recorded) = &replayed.recorded_cost {
-                    self.recorded_us += recorded.guest_us;
-                    self.replayed_us += replayed.replayed_cost.guest_us;
-                }
+                self.recorded_us += replayed.recorded_cost.guest_us;
+                self.replayed_us += replayed.replayed_cost.guest_us;
                 (None, visible(*replayed))
             }
         };

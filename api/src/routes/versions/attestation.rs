@@ -57,7 +57,7 @@ pub(crate) mod provenance {
             .description(
                 "The SLSA provenance (version 1) of a version in a signed DSSE envelope: commit, branch, image, packages \
                 and build. Any verifier of DSSE envelopes can check it with a public key of the organisation, without the \
-                server. Versions of early releases have no provenance.",
+                server.",
             )
             .returns::<Envelope>(200, "The envelope, as it was signed.", example)
     }
@@ -80,8 +80,7 @@ pub(crate) mod sbom {
         OperationDoc::new("get-tool-version-sbom", Tag::Versions, "Show the bill of materials of a version")
             .description(
                 "The bill of materials of a version as a CycloneDX document (version 1.6): the interpreter and every \
-                package of the lock file, each with its hash. The provenance has its SHA-256. Versions of early releases \
-                have no bill of materials.",
+                package of the lock file, each with its hash. The provenance has its SHA-256.",
             )
             .returns::<Bill>(200, "The document.", example)
     }

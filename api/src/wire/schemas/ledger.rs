@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The ledger of one run. Figures that an earlier release did not measure are zero.
+/// The ledger of one run.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::Ledger", default = "registry::Ledger::default")]
+#[serde(remote = "registry::Ledger")]
 pub(crate) struct Ledger {
     #[schemars(with = "Granted")]
     granted: registry::Granted,
@@ -19,7 +19,7 @@ pub(crate) struct Ledger {
 
 /// What a run was granted. Values of variables are not part of it.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::Granted", default = "registry::Granted::default")]
+#[serde(remote = "registry::Granted")]
 pub(crate) struct Granted {
     /// Variables in `config.envvars`, which the tool receives when it is called.
     envvars: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Granted {
 
 /// What a run used.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::Used", default = "registry::Used::default")]
+#[serde(remote = "registry::Used")]
 pub(crate) struct Used {
     /// Variables that the tool received. All variables are passed when the tool is called, and the server cannot see which of
     /// them it reads. The list is empty if the run ended before the call.
@@ -62,7 +62,7 @@ pub(crate) struct Used {
 
 /// A call of another tool, also a refused one.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::CallUse", default = "registry::CallUse::default")]
+#[serde(remote = "registry::CallUse")]
 #[schemars(rename = "ToolCallUse")]
 pub(crate) struct CallUse {
     /// The name. Empty for a tool that the version does not declare.
@@ -85,7 +85,7 @@ pub(crate) struct CallUse {
 
 /// Resources of a run and of all runs that it called.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::TreeUse", default = "registry::TreeUse::default")]
+#[serde(remote = "registry::TreeUse")]
 #[schemars(rename = "RunTreeUse")]
 pub(crate) struct TreeUse {
     runs: u64,
@@ -96,7 +96,7 @@ pub(crate) struct TreeUse {
 
 /// One outbound request, sent or refused. Paths and contents are not recorded, because they may contain anything.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::HttpUse", default = "registry::HttpUse::default")]
+#[serde(remote = "registry::HttpUse")]
 #[schemars(rename = "HttpRequestUse")]
 pub(crate) struct HttpUse {
     method: String,
@@ -120,7 +120,7 @@ pub(crate) struct HttpUse {
 
 /// What the server refused.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::Denied", default = "registry::Denied::default")]
+#[serde(remote = "registry::Denied")]
 pub(crate) struct Denied {
     http_requests: u64,
     /// Status events above the limits on number or size.
@@ -130,7 +130,7 @@ pub(crate) struct Denied {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::Cost", default = "registry::Cost::default")]
+#[serde(remote = "registry::Cost")]
 #[schemars(rename = "RunCost")]
 pub(crate) struct Cost {
     /// CPU time of the tool, and of the server on its behalf, rounded up.

@@ -30,28 +30,22 @@ pub(crate) struct VersionSettings {
     #[schemars(with = "Option<Value>")]
     output_schema: Option<SchemaText>,
     /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
-    #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
     /// SHA-256 of the project's mocks.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     mocks_digest: Option<Digest>,
     timeout_ms: u64,
     memory_bytes: u64,
-    #[serde(default)]
     #[schemars(with = "RunBounds")]
     limits: registry::RunBounds,
     /// Whether tapes of its runs are stored, so that the runs can be replayed.
-    #[serde(default = "yes")]
     tape: bool,
     /// Whether responses to the requests of its runs are stored and used in simulations.
-    #[serde(default)]
     recorded_answers: bool,
-    /// The WIT world that it was built against. Null for versions of earlier releases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<ToolWorld>")]
-    world: Option<registry::ToolWorld>,
+    /// The WIT world that it was built against.
+    #[schemars(with = "ToolWorld")]
+    world: registry::ToolWorld,
     /// The author's hints for models and clients. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "registry::Annotations::is_empty")]
     #[schemars(with = "Annotations")]
@@ -258,9 +252,4 @@ pub(crate) struct ToolWorld {
     imports: Vec<String>,
     /// Exported functions, such as `run-tool`.
     exports: Vec<String>,
-}
-
-/// The default for versions of earlier releases.
-const fn yes() -> bool {
-    true
 }

@@ -18,7 +18,6 @@ pub enum StateCommand {
     /// List the states of the draft
     List(ListArguments),
     /// Remove a state from the draft
-    #[command(alias = "remove")]
     Unset(UnsetArguments),
 }
 

@@ -19,7 +19,6 @@ const HINT: &str = "`lathe history hold list` lists the holds";
 #[derive(Debug, Subcommand)]
 pub enum HoldCommand {
     /// Create a hold, which keeps runs, however old they are, until it is released
-    #[command(alias = "add")]
     Create(CreateArguments),
     /// List all holds, also those that are released
     List,

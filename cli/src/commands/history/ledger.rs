@@ -94,7 +94,7 @@ fn cost_line(cost: &Cost) -> String {
     format!("cost      {} ms computing, {} at most", cost.cpu_ms, mebibytes(cost.memory_peak_bytes))
 }
 
-/// The run's time by part. `None` for records of early releases, which did not measure it.
+/// The run's time by part. `None` for a run that has no cost, because its runner died or a user cancelled it.
 fn time_line(Cost { guest_us, host_us, waiting_us, .. }: &Cost) -> Option<String> {
     let [guest, host, waiting] = [guest_us, host_us, waiting_us].map(|part| milliseconds(*part));
     let is_known = guest_us + host_us + waiting_us > 0;

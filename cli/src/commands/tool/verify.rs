@@ -27,7 +27,7 @@ pub async fn run(client: &Client, arguments: &VerifyArguments, screen: Screen) -
     drop(display);
     let answer = named(answer, &tool, &version)?;
     screen.answer(&answer.document, || text(&answer.body))?;
-    let is_right = answer.body.identical && answer.body.signed != Some(false);
+    let is_right = answer.body.identical && answer.body.signed;
     Ok(if is_right { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -38,14 +38,8 @@ fn text(found: &Verification) -> String {
         lines.push(format!("  published  {}", clipped(&difference.published, TEXT_CHARACTERS_MAX)));
         lines.push(format!("  rebuilt    {}", clipped(&difference.rebuilt, TEXT_CHARACTERS_MAX)));
     }
-    lines.push(
-        match found.signed {
-            Some(true) => "the signature of the provenance is valid",
-            Some(false) => "the signature of the provenance is INVALID",
-            None => "there is no provenance: an early release published this version",
-        }
-        .to_owned(),
-    );
+    let signature = if found.signed { "valid" } else { "INVALID" };
+    lines.push(format!("the signature of the provenance is {signature}"));
     printable(&lines.join("\n"))
 }
 

@@ -48,7 +48,7 @@ impl Uv {
         if !project.join(ENVIRONMENT).exists() {
             self.run(project, &["venv", ENVIRONMENT])?;
         }
-        // The package of an earlier release of the server has the same name and address.
+        // The package of another release of the server has the same name and address.
         self.run(project, &["pip", "install", "--python", ENVIRONMENT, "--reinstall", requirement])
     }
 

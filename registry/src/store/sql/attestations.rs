@@ -1,10 +1,9 @@
 //! Attestations: stored with their version, read to verify it.
 
-use super::row::{get, parsed, timestamp, version};
+use super::row::{get, timestamp};
 use crate::account::OrganizationId;
-use crate::attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
+use crate::attestation::{Attestation, SigningKeyInUse};
 use crate::error::{Error, Result};
-use crate::ids::VersionId;
 use crate::secrets::{PublicKey, SigningKey};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
@@ -17,13 +16,6 @@ const INSERT: &str = "INSERT INTO attestations (organization, version_id, public
     VALUES ($1, $2, $3, $4, $5)";
 
 const GET: &str = "SELECT public_key, provenance, sbom FROM attestations WHERE organization = $1 AND version_id = $2";
-
-/// Bills of materials that are read at once. Each has up to some hundred kilobytes.
-const BILLS_READ_MAX: u32 = 50;
-
-const BILLS: &str = "SELECT a.organization, a.version_id, a.sbom, v.tool, v.major, v.minor, v.patch FROM attestations a
-    JOIN versions v ON v.organization = a.organization AND v.version_id = a.version_id
-    WHERE (a.organization, a.version_id) > ($1, $2) ORDER BY a.organization, a.version_id LIMIT $3";
 
 /// An organisation has one key, unless its data key changes.
 const KEYS: &str = "SELECT public_key, created_at FROM signing_keys WHERE organization = $1
@@ -42,7 +34,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Returns the attestation of a version. Versions of early releases have none.
+    /// Returns the attestation of a version.
     pub async fn attestation(&self, of: &ToolVersion) -> Result<Option<Attestation>> {
         let query = Query::new(GET).bind(of.organization.as_str()).bind(of.id.as_str());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
@@ -53,23 +45,6 @@ impl Store {
             sbom: get(&row, "sbom")?,
         }))
     }
-
-    /// Returns the next bills of materials of all organisations after that of a version, or the first ones.
-    pub async fn bills_of_materials(&self, last: Option<&(OrganizationId, VersionId)>) -> Result<Vec<BillOfMaterials>> {
-        let (organization, version) = last.map_or(("", ""), |(organization, id)| (organization.as_str(), id.as_str()));
-        let query = Query::new(BILLS).bind(organization).bind(version).bind(BILLS_READ_MAX);
-        query.fetch_all(self.readers()).await?.iter().map(bill).collect()
-    }
-}
-
-fn bill(row: &crate::store::database::Row) -> Result<BillOfMaterials> {
-    Ok(BillOfMaterials {
-        organization: parsed(row, "organization")?,
-        tool: parsed(row, "tool")?,
-        version: parsed(row, "version_id")?,
-        number: version(row)?,
-        sbom: get(row, "sbom")?,
-    })
 }
 
 /// Stores the attestation of a new version. [`Error::LeaseLost`] when it names another number than that of the version: only a

@@ -70,7 +70,6 @@ impl Store {
 /// The part of a version's settings that refers to an artifact. The rest is not read: it may be large, or damaged.
 #[derive(Deserialize)]
 struct StoredMocks {
-    #[serde(default)]
     mocks_digest: Option<Digest>,
 }
 

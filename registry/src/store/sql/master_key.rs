@@ -3,9 +3,7 @@
 
 use subtle::ConstantTimeEq;
 
-use super::keys::data_key;
-use super::row::{get, parsed};
-use crate::account::OrganizationId;
+use super::row::get;
 use crate::error::{Error, Result};
 use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Query};
@@ -13,8 +11,6 @@ use crate::store::database::{Connection, Query};
 const STORED: &str = "SELECT key_check FROM master_key WHERE id = 1";
 
 const STORE: &str = "INSERT INTO master_key (id, key_check) VALUES (1, $1) ON CONFLICT (id) DO NOTHING";
-
-const AN_ORGANIZATION: &str = "SELECT organization FROM organizations ORDER BY organization LIMIT 1";
 
 const REPLACE: &str = "INSERT INTO master_key (id, key_check) VALUES (1, $1)
     ON CONFLICT (id) DO UPDATE SET key_check = excluded.key_check";
@@ -39,7 +35,6 @@ pub(in crate::store) enum KeyCheck {
 /// Fails with [`Error::CopyIncomplete`] while rows of another database are copied.
 pub(in crate::store) async fn require_master_key(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
     if key_check(connection, keys).await? == KeyCheck::Absent {
-        require_data_key(connection, keys).await?;
         Query::new(STORE).bind(keys.derive(COMPLETE).as_slice()).execute(&mut *connection).await?;
     }
     match key_check(connection, keys).await? {
@@ -82,15 +77,4 @@ pub(in crate::store) async fn mark_complete(connection: &mut Connection, keys: &
 async fn replace(connection: &mut Connection, keys: &KeyRing, label: &str) -> Result<()> {
     Query::new(REPLACE).bind(keys.derive(label).as_slice()).execute(connection).await?;
     Ok(())
-}
-
-/// A database of an earlier release has no check, and the data keys of its organisations.
-async fn require_data_key(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
-    let Some(row) = Query::new(AN_ORGANIZATION).fetch_optional(&mut *connection).await? else { return Ok(()) };
-    let organization: OrganizationId = parsed(&row, "organization")?;
-    match data_key(connection, &organization, keys).await {
-        Ok(_) => Ok(()),
-        Err(Error::Corrupt { .. }) => Err(Error::MasterKeyWrong),
-        Err(error) => Err(error),
-    }
 }

@@ -40,13 +40,13 @@ const FORGET_GONE: &str = "DELETE FROM nodes WHERE boot <> $1 AND seen_at < {now
 const LEAVE: &str = "DELETE FROM nodes WHERE boot = $1";
 
 const RELEASE_LEASES: &str = "UPDATE tool_leases SET fence = fence + 1, operation = NULL, build = NULL, holder = NULL
-    WHERE operation IS NOT NULL AND (boot IS NULL OR boot NOT IN (SELECT boot FROM nodes))";
+    WHERE operation IS NOT NULL AND boot NOT IN (SELECT boot FROM nodes)";
 
 /// The message of a build whose server is gone.
 const ABANDONED: &str = "abandoned: the server stopped";
 
 const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $1, message = $2
-    WHERE state = 'running' AND (boot IS NULL OR boot NOT IN (SELECT boot FROM nodes))";
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes)";
 
 const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM inv_open o
     JOIN inv_started s ON s.invocation = o.invocation WHERE o.boot NOT IN (SELECT boot FROM nodes)";

@@ -63,9 +63,7 @@ impl Store {
                 publishing.check_variables(connection).await?;
                 let version = publishing.next_version(connection).await?;
                 publishing.insert(connection, &version).await?;
-                if let Some(attestation) = &publishing.new.attestation {
-                    attestations::insert(connection, &version, attestation).await?;
-                }
+                attestations::insert(connection, &version, &publishing.new.attestation).await?;
                 publishing.finish_build(connection).await?;
                 Ok(version)
             })

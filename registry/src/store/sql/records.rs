@@ -40,11 +40,11 @@ mod tests {
     use crate::store::database::Query;
     use crate::store::sqlite::tests::migrated;
 
-    const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
-            'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot', NULL, NULL, NULL, NULL, NULL,
-            NULL, NULL, NULL, NULL);
-        INSERT INTO inv_finished VALUES (1, '000000000000000000000001', 'acme', 1, 1, 1, x'', NULL, NULL, NULL, 0,
-            $2, x'', NULL, NULL, NULL)";
+    const ROW: &str = "INSERT INTO inv_started (invocation, organization, account, source_kind, source, mode, input, started_at, boot)
+            VALUES ('000000000000000000000001', 'acme', 'ann#1', 'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', 'regular', $1,
+            0, 'boot');
+        INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted, status_events,
+            logs) VALUES ('000000000000000000000001', 'acme', 1, 1, 1, x'', 0, $2, x'')";
 
     async fn read_back(input: &str, status_events: &str) -> Result<Record> {
         let mut connection = migrated().await?;

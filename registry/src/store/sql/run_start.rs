@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::batch::Batch;
 use super::effect_rows::{INSERT_EFFECTS, effect_rows};
 use super::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};
-use crate::account::AccountId;
 use crate::agent::RevisionNumber;
 use crate::agent_call::{AgentCall, ClientName};
 use crate::api_key::ApiKeyId;
@@ -82,7 +81,7 @@ struct Columns<'a> {
     client: Option<&'a str>,
     turn: Option<&'a str>,
     native_tool: Option<&'a str>,
-    account: Option<&'a str>,
+    account: &'a str,
     operation: Option<&'a str>,
     input_index: Option<i64>,
 }
@@ -116,7 +115,7 @@ impl StartRow {
             client: call.and_then(|call| call.client.as_ref()).map(ClientName::as_str),
             turn: call.and_then(|call| call.turn.as_ref()).map(TurnId::as_str),
             native_tool: record.native_tool.as_ref().map(NativeToolName::as_str),
-            account: record.account.as_ref().map(AccountId::as_str),
+            account: record.account.as_str(),
             operation: operation.as_ref().map(|(operation, _)| operation.as_str()),
             input_index: operation.as_ref().map(|(_, index)| *index),
         });
@@ -149,7 +148,7 @@ pub(super) fn read_start(row: &Row) -> Result<RunStart> {
         tool: parsed_option(row, "tool")?,
         tool_version,
         source: if get(row, "unlinked")? { source.unlinked() } else { source },
-        account: parsed_option(row, "account")?,
+        account: parsed(row, "account")?,
         api_key_id: parsed_option(row, "api_key_id")?,
         caller_address: parsed_option(row, "caller_address")?,
         mode: mode(row)?,

@@ -117,7 +117,6 @@ fn facet_of(effect: &Effect) -> Option<String> {
     (effect.kind != EffectKind::Turn).then(|| facet(effect.kind.as_str(), &effect.name))
 }
 
-/// The migration that added facets computes them in the same way.
 fn facet(kind: &str, name: &str) -> String {
     let mut digest = Digest::of(format!("{kind} {name}").as_bytes()).to_hex();
     digest.truncate(DIGITS);

@@ -18,7 +18,6 @@ use crate::store::database::{
     Connection, Database, DatabaseState, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window, get,
 };
 use crate::store::sql::migrate::{inspect, migrate};
-use crate::store::sql::search_rebuild::index_missing;
 
 const VERSION: &str = "SELECT sqlite_version() AS version";
 
@@ -49,7 +48,6 @@ impl Database for Sqlite {
             require_version(&mut connection).await?;
             require_durability(&mut connection).await?;
             migrate(&mut connection, &migrations::SQLITE, clock).await?;
-            index_missing(&mut connection).await?;
             self.path.parent().map_or(Ok(()), sync_folder)?;
             Ok(connection)
         })

@@ -6,7 +6,6 @@ use super::range::{Batch, Range, add_order, batch, size_of_row};
 use crate::error::{Error, Result};
 use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Database, Pool, Query, Statement, Value, get};
-use crate::store::old_journal;
 use crate::store::options::StoreOptions;
 use crate::store::sql::master_key::{KeyCheck, key_check};
 use crate::store::sql::migrate::applied;
@@ -37,9 +36,8 @@ pub(super) struct Positions {
 }
 
 impl Source {
-    /// Opens the database. Refuses one that lacks migrations of this release or records of the journal of an earlier one.
+    /// Opens the database. Refuses one that lacks migrations of this release.
     pub async fn open(options: &StoreOptions<'_>) -> Result<Self> {
-        old_journal::require_empty(options.data.root())?;
         let pool = Sqlite::new(options.data.database(), None).readers(1).await?;
         let mut connection = pool.acquire().await?;
         Query::new("BEGIN").execute(&mut connection).await?;

@@ -107,7 +107,7 @@ async fn tools(world: &World, acme: &Principal) -> ToolId {
         provenance: "{\"payload\":\"…\"}".into(),
         sbom: "{}".into(),
     };
-    let new = registry::NewVersion { attestation: Some(attestation), ..new_version(BumpKind::Minor) };
+    let new = registry::NewVersion { attestation, ..new_version(BumpKind::Minor) };
     world.store.publish_version(&lease, new).await.unwrap();
     for bump in [BumpKind::Patch, BumpKind::Major] {
         world.publish(acme, &tool, bump).await;

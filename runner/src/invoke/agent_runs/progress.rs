@@ -29,7 +29,6 @@ pub struct AgentRunOptions {
     /// creates tasks.
     pub tools: Option<Vec<String>>,
     /// The families of the Library that the run has. `None` for those of the agent.
-    #[serde(default)]
     pub built_in_tools: Option<BuiltInTools>,
     /// The names in which the run calls.
     pub names: CallerNames,
@@ -62,7 +61,6 @@ pub struct Progress {
     pub(super) has_begun: bool,
     pub tokens: u64,
     /// The runs of workflows that this run has started. A server that ended may not have begun the last one.
-    #[serde(default)]
     pub triggered_runs: Vec<String>,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,
@@ -278,7 +276,8 @@ mod tests {
             "objective": "Find it.", "tools": ["look_up"], "names": CallerNames::default(), "depth": Depth::default(),
             "model": "large", "iterations_max": 7, "tokens_max": 300, "result_key": "found", "on_stuck": OnStuck::default(),
             "autonomous": true, "human_timeout_seconds": 60, "context": {"customer": 1.5}, "transcript": [], "calls": [],
-            "has_begun": false, "tokens": 200, "memory": {}, "repeated": Repeated::default(), "question": null,
+            "has_begun": false, "tokens": 200, "triggered_runs": [], "built_in_tools": null, "memory": {},
+            "repeated": Repeated::default(), "question": null,
             "human_request": null, "requests": 0, "answers": [], "answers_of": null, "confirmed": null, "round": 0, "single_call": null, "answer": null,
             "failure": null,
         });

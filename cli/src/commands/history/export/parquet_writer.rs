@@ -157,7 +157,6 @@ mod tests {
         });
         refused["native_tool"] = json!("search_tools");
         refused["refused_at"] = json!("policy");
-        // A server of an earlier release does not send the fields.
         let (_, rows) = written([refused.to_string(), record("r", &Value::Null)]);
         for (column, value) in [
             ("agent_id", "\"a\""),

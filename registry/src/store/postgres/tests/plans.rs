@@ -36,12 +36,12 @@ const RUNS: &str = "
         CASE WHEN n % 4 = 0 THEN 'globex' ELSE 'acme' END AS organization
         FROM generate_series(1, 6000) AS n;
     INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source, conversation_id,
-            mode, input, started_at, boot, agent, protocol)
+            mode, input, started_at, boot, account, agent, protocol)
         SELECT id, organization, lpad(to_hex(n % 50), 24, '0'), 1, 0, 0, CASE WHEN n % 60 = 9 THEN 'branch-test' ELSE 'direct' END,
             '{\"type\":\"direct\",\"user_id\":\"' || CASE WHEN n % 2 = 0 THEN 'often' ELSE 'u' || n % 40 END || '\"}',
             CASE WHEN n % 3 = 0 THEN 'c' || n % 1000 END, 'regular',
             '{\"input_parameters\":{\"text\":\"' || repeat('a parameter ', 60) || '\"},\"nonsensitive_user_variables\":{},\"sensitive_user_variables\":{}}',
-            (1790000000 + n * 600) * 1000::bigint, 'boot', CASE WHEN n % 5 < 4 THEN 'a' || n % 2 END,
+            (1790000000 + n * 600) * 1000::bigint, 'boot', 'ann#1', CASE WHEN n % 5 < 4 THEN 'a' || n % 2 END,
             CASE WHEN n % 5 = 0 THEN 'mcp' WHEN n % 5 = 1 THEN 'rest' END FROM runs;
     INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted, status_events,
             logs)

@@ -25,10 +25,10 @@ const RUNS: &str = "
     INSERT INTO organizations (organization, data_key_id, data_key, created_at) VALUES ('acme', '', x'', 0);
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 600)
     INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source, mode, simulation_run_id,
-            input, started_at, boot)
+            input, started_at, boot, account)
         SELECT printf('%024x', n), 'acme', printf('%024x', n % 3 + 1), 1, n / 300, 0,
             iif(n % 50 = 0, 'simulation-conversation', 'direct'), '{\"type\":\"direct\",\"user_id\":\"ann\"}', 'regular',
-            iif(n % 50 = 0, 's1', NULL), '{}', n * 1000, 'boot' FROM numbers;
+            iif(n % 50 = 0, 's1', NULL), '{}', n * 1000, 'boot', 'ann#1' FROM numbers;
     INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted, status_events, logs)
         SELECT invocation, organization, started_at, started_at % 997, started_at % 10000 <> 0, x'', 0, '[]', x'' FROM inv_started;
     INSERT INTO inv_effects (organization, kind, name, started_at, invocation)

@@ -16,13 +16,10 @@ pub(super) struct Occurrence {
     /// The report of the agent.
     pub result: Option<String>,
     /// The run that works on it. Null if the server started none.
-    #[serde(default)]
     pub agent_run_id: Option<String>,
     /// When it failed or was cancelled.
-    #[serde(default)]
     pub ended_at: Option<Moment>,
     /// Why its run failed.
-    #[serde(default)]
     pub error_code: Option<String>,
 }
 

@@ -41,20 +41,15 @@ pub(super) struct Task {
     /// The latest occurrences, the newest last.
     pub fire_history: Vec<Occurrence>,
     /// The agent that created the task. Null for a task of the user.
-    #[serde(default)]
     pub agent_id: Option<String>,
     pub completed_at: Option<Moment>,
     pub recurrence_ended_at: Option<Moment>,
-    #[serde(default)]
     pub cancelled_at: Option<Moment>,
     /// The latest run that the server started for the task. Null if there was none.
-    #[serde(default)]
     pub last_run_id: Option<String>,
     /// The status of the occurrence of this run: `failed` if the run failed.
-    #[serde(default)]
     pub last_run_status: Option<OccurrenceStatus>,
     /// Why this run failed.
-    #[serde(default)]
     pub last_run_error_code: Option<String>,
 }
 

@@ -1,0 +1,49 @@
+-- The search of memories in the Library.
+
+-- The words and the vector of each memory. A deleted memory keeps its row, without both, as long as its item stays.
+CREATE TABLE library_index (
+    organization TEXT NOT NULL,
+    item         TEXT NOT NULL,
+    owner        TEXT NOT NULL,
+    -- The application. Empty without one.
+    app          TEXT NOT NULL,
+    -- `library_scopes.changes` after the last change of this row.
+    change       INTEGER NOT NULL CHECK (change > 0),
+    -- Words with spaces between them, as in the full-text index of the history.
+    words        TEXT NOT NULL,
+    -- Importance in millionths.
+    importance   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    -- The model that made the vector. Empty before that, null for a deleted memory.
+    model        TEXT,
+    -- Numbers of 32 bits, little-endian. Null if the model makes no vector of the text.
+    vector       BLOB,
+    PRIMARY KEY (organization, item),
+    FOREIGN KEY (organization, item) REFERENCES library_items ON DELETE CASCADE
+) STRICT;
+
+-- Finds the changes that a server has not read yet.
+CREATE UNIQUE INDEX library_index_by_change ON library_index (organization, owner, app, change);
+-- Finds the vectors that the present model has not made.
+CREATE INDEX library_index_by_model ON library_index (organization, model, item) WHERE model IS NOT NULL;
+
+-- Counts the changes of the index within a scope.
+CREATE TABLE library_scopes (
+    organization TEXT NOT NULL REFERENCES organizations,
+    owner        TEXT NOT NULL,
+    app          TEXT NOT NULL,
+    changes      INTEGER NOT NULL CHECK (changes > 0),
+    PRIMARY KEY (organization, owner, app)
+) STRICT;
+
+-- The memories of an organisation, from which a model can learn.
+CREATE TABLE library_corpora (
+    organization TEXT NOT NULL PRIMARY KEY REFERENCES organizations,
+    -- Memories that were created or changed.
+    changes      INTEGER NOT NULL CHECK (changes > 0),
+    -- The number of changes when the model last learned, and when all vectors were last complete.
+    learned      INTEGER NOT NULL,
+    embedded     INTEGER NOT NULL,
+    -- The model of these vectors.
+    model        TEXT NOT NULL
+) STRICT;

@@ -1,3 +1,0 @@
-ALTER TABLE versions DROP COLUMN bump;
-DROP TABLE operation_runs;
-DROP TABLE operations;

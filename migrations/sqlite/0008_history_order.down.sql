@@ -1,1 +1,0 @@
-DROP INDEX inv_finished_by_duration;

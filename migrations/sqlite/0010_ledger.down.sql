@@ -1,1 +1,0 @@
-ALTER TABLE inv_finished DROP COLUMN ledger;

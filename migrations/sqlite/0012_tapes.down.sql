@@ -1,3 +1,0 @@
-DROP TABLE tape_body_uses;
-DROP TABLE tape_bodies;
-DROP TABLE tapes;

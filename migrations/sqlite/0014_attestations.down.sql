@@ -1,2 +1,0 @@
-DROP TABLE attestations;
-DROP TABLE signing_keys;

@@ -1,1 +1,0 @@
-DROP INDEX inv_started_by_simulation;

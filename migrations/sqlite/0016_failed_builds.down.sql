@@ -1,1 +1,0 @@
-DROP INDEX builds_failed;

@@ -1,2 +1,0 @@
-DROP TABLE damaged_packs;
-DROP TABLE repositories;

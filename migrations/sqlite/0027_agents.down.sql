@@ -1,3 +1,0 @@
-DROP TABLE agent_revisions;
-DROP TABLE agent_assignments;
-DROP TABLE agents;

@@ -1,3 +1,0 @@
-DROP TABLE library_corpora;
-DROP TABLE library_scopes;
-DROP TABLE library_index;

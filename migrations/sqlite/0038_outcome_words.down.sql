@@ -1,2 +1,0 @@
--- Nothing has changed.
-SELECT 1;

@@ -1,1 +1,0 @@
-ALTER TABLE agent_assignments DROP COLUMN human_intervention;
