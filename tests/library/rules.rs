@@ -106,7 +106,8 @@ rows! {
         ] {
             assert_eq!(warnings(agent, fields.clone()), [""; 0], "{fields}");
         }
-        let of_agent = agent.data("rule_create", rule(json!({})));
+        let gate = json!({"enforcement_mode": "gate", "triggers": {"tool_name": "payments"}});
+        let of_agent = agent.data("rule_create", rule(gate));
         assert!(of_agent["warnings"][0].as_str().is_some_and(|text| text.contains("an agent or a workflow wrote")), "{of_agent}");
     };
     s0_144_rule_fields: |agent| {

@@ -192,7 +192,7 @@ fn a_check_brings_its_variables_and_its_secrets_stay_out_of_messages() {
 #[test]
 fn a_check_has_the_bounds_of_its_version() {
     let team = Team::new();
-    let tool = team.tool("spins").manifest("timeout_seconds = 1").body("while True:\n    pass");
+    let tool = team.tool("spins").manifest("timeout_seconds = 1").body("while True: pass");
     let tool = with_check(tool, &json!({"expected_output": 1}));
     refused(&tool, &["expected an output, and the tool failed: timeout_wall: the tool ran longer than 1 s"]);
     let tool = tool.body("return 'x' * 20_001").pushed();

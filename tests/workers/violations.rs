@@ -12,7 +12,7 @@ use super::{server, worker, works};
 use crate::harness::{PATIENCE, Server, Team, Worker, eventually, needs, socket_of_workers};
 
 /// The protocol of the binary under test.
-const PROTOCOL: u64 = 4;
+const PROTOCOL: u64 = 1;
 /// The user without rights on most machines.
 const NOBODY: u32 = 65_534;
 
@@ -75,7 +75,7 @@ fn malformed_messages_end_only_their_connection() {
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
         frame(b"{"),
         frame(&[b'['; 4_000]),
-        frame(br#"{"role": "king", "protocol": 4, "program": ""}"#),
+        frame(br#"{"role": "king", "protocol": 1, "program": ""}"#),
         greeted(&[0xff; 8]),
         greeted(&frame(&[])),
         greeted(&frame(&[9, 9, 9])),
