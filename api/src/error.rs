@@ -9,14 +9,14 @@
 
 mod classify;
 mod pointers;
+mod problem;
 mod render;
 
 use std::time::Duration;
 
 use registry::{BuildId, InvocationId, KeyEnd, OperationId, Permission};
 
-use crate::extract::Problem;
-
+pub use problem::{LocationStep, Problem};
 pub(crate) use render::{Fault, Refusal, RefusalCode};
 
 /// The error of a request.

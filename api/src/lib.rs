@@ -37,8 +37,7 @@ mod work;
 
 pub use app::{App, Parts};
 pub use config::Config;
-pub use error::{Error, Kind};
-pub use extract::{LocationStep, Problem};
+pub use error::{Error, Kind, LocationStep, Problem};
 pub use in_progress::RequestBounds;
 pub use mcp::{MCP_METHODS, McpMethod};
 pub use metrics::describe_metrics;

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use builder::source::{SourceError, SourceErrorKind};
 
-use super::{Error, Kind};
-use crate::extract::Problem;
+use super::{Error, Kind, Problem};
 
 /// Time to wait when the error does not say.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

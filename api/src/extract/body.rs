@@ -9,10 +9,9 @@ use registry::{do_heavy_work, parse_json};
 use serde_json::{Map, Value};
 
 use super::node::{IgnoredFields, Node, Problems};
-use super::problem::Problem;
 use super::{Decoder, Fields, Object};
 use crate::body_bounds::{BodyBound, BodyRefused};
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::openapi::{DocumentedInput, Inputs, RequestBody};
 use crate::request_identity::RequestIdentity;
 use crate::server::BodyError;

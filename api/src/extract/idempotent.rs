@@ -7,8 +7,7 @@ use registry::{Digest, IdempotencyKey, Once};
 use serde_json::{Value, json};
 
 use super::body::{Body, FromBody, identity_of, read_fields, read_json};
-use super::problem::Problem;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
 const HEADER: &str = "idempotency-key";

@@ -10,8 +10,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use super::numbers::whole;
-use super::problem::{LocationStep, Problem};
-use crate::error::Error;
+use crate::error::{Error, LocationStep, Problem};
 
 /// Problems that one response lists. Nobody reads more, and a body of a megabyte can have hundreds of thousands.
 const PROBLEMS_MAX: usize = 100;

@@ -15,8 +15,7 @@ use registry::Page;
 use serde_json::{Value, json};
 
 use super::TextDecoder;
-use super::problem::{LocationStep, Problem};
-use crate::error::Error;
+use crate::error::{Error, LocationStep, Problem};
 use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
 /// Values in one query. No operation needs more, and each value costs time.

@@ -10,8 +10,7 @@ use super::check::in_braces;
 use super::headers::header_components;
 use super::responses::responses;
 use super::{OperationDoc, Parameter, RouteDoc, errors, schemas, tool_errors};
-use crate::error::Refusal;
-use crate::extract::Problem;
+use crate::error::{Problem, Refusal};
 use crate::oauth::OauthError;
 
 const SPECIFICATION: &str = "3.1.0";

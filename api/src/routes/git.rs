@@ -16,8 +16,8 @@ use registry::{OrganizationId, Principal};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::auth::Caller;
-use crate::error::Error;
-use crate::extract::{Decoder as _, OneOf, Problem};
+use crate::error::{Error, Problem};
+use crate::extract::{Decoder as _, OneOf};
 use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
 use crate::tasks::Tasks;
 

@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use registry::{OrganizationId, SignIn, SignInRefused, SignedIn, Store};
 use serde_json::json;
 
-use crate::error::Error;
-use crate::extract::{self, Problem};
+use crate::error::{Error, Problem};
+use crate::extract;
 use crate::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, STORE_CODES, Tag, schemas};
 use crate::wire::{SecretText, Token};
 

@@ -5,8 +5,8 @@ use runner::ToolRoute;
 use serde_json::{Map, Value};
 
 use super::query::argument;
-use crate::error::Error;
-use crate::extract::{self, Problem, QueryParameters};
+use crate::error::{Error, Problem};
+use crate::extract::{self, QueryParameters};
 
 /// Reads the arguments. An argument that occurs in two places must have one value.
 pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value) -> Result<Map<String, Value>, Error> {

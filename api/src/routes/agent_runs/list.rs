@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Problem, Query, QueryParameters};
+use crate::error::{Error, Problem};
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::schemas;
 

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::wire::Shown;
 use crate::auth::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Problem, Query, QueryParameters};
+use crate::error::{Error, Problem};
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 
 const LIMIT_MAX: u64 = 200;
