@@ -38,15 +38,13 @@ mod work;
 pub use app::{App, Parts};
 pub use config::Config;
 pub use error::{Error, Kind, LocationStep, Problem};
-pub use in_progress::RequestBounds;
+pub use in_progress::{RequestBounds, Work, WorkBounds};
 pub use mcp::{MCP_METHODS, McpMethod};
 pub use metrics::describe_metrics;
 pub use public_url::{PublicUrl, PublicUrlInvalid};
 pub use rate::{RateLimits, UnknownOperation};
 pub use readiness::Readiness;
-pub use router::{
-    Bounds, RequestBound, ResponseBound, Route, RouteRefused, Work, WorkBounds, openapi_document, router, routes,
-};
+pub use router::{Bounds, RequestBound, ResponseBound, Route, RouteRefused, openapi_document, router, routes};
 pub use routes::agent_runs::take_over::take_over_agent_runs;
 pub use routes::versions::take_over::take_over_publications;
 pub use server::{BodyLimits, ConnectionLimits, Server, ServerError, TrustedProxies};

@@ -29,7 +29,7 @@ use crate::routes::{
 };
 use crate::tool_routes;
 
-pub use bounds::{Bounds, RequestBound, ResponseBound, Work, WorkBounds};
+pub use bounds::{Bounds, RequestBound, ResponseBound};
 pub use build::RouteRefused;
 pub use route::Route;
 use route::{delete, get, post};
