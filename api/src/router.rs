@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::body_bounds::BodyBound::{Content, Streamed};
+use crate::oauth::OauthError;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
@@ -41,7 +42,9 @@ pub fn router(app: App) -> Result<Router, RouteRefused> {
 
 /// The OpenAPI document of all routes.
 pub fn openapi_document() -> Value {
-    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>())
+    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>(), |generator| {
+        generator.subschema_for::<OauthError>();
+    })
 }
 
 /// The names of all operations, in the order of the route table.
