@@ -6,11 +6,11 @@ use axum::extract::{FromRequestParts, Request};
 use registry::{Permission, Principal, Store};
 
 use super::auth_request::{AuthRequest, RequestSubject};
-use super::caller::Caller;
 use super::check::{AccessCheck, Bearers};
 use super::recheck::rechecked;
 use super::resource::ResourceRef;
 use super::rights::Rights;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::QueryParameters;
 use crate::public_url::PublicBase;

@@ -8,9 +8,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::bounds::{self, ResponseBound};
-use crate::auth::{Caller, Guard};
+use crate::auth::Guard;
 use crate::body_bounds::{BodyBound, BodyBudget, BodyOwner};
 use crate::body_end::with_end;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::in_progress::{RequestAdmission, RequestPermit};
 use crate::rate::Limit;

@@ -15,7 +15,7 @@ use futures_util::TryStreamExt;
 use registry::{OrganizationId, Principal};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::{Error, Problem};
 use crate::extract::{Decoder as _, OneOf};
 use crate::openapi::{OperationDoc, Parameter, Tag, schemas};

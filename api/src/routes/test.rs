@@ -14,7 +14,8 @@ use super::results::run;
 use super::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{Caller, Requirement};
+use crate::auth::Requirement;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, Text, TextMap, text_within};
 use crate::openapi::{OperationDoc, Tag};

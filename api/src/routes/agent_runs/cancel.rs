@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::AgentRunId;
 use runner::Invoker;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
 use super::wire::AgentRunStatus;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::caller_names::InNamesOf;
 use crate::extract::{
     AnyObject, Boolean, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _,

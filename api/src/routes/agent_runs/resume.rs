@@ -6,7 +6,7 @@ use runner::Invoker;
 
 use super::response::Response;
 use super::response_time::{Answer, ResponseTime, resuming};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::extract::{Body, InPath, Query};
 use crate::openapi::{OperationDoc, Tag};
 use crate::tasks::Tasks;

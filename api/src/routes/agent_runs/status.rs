@@ -6,7 +6,7 @@ use registry::{AgentRunId, StepFilter};
 use runner::Invoker;
 
 use super::wire::AgentRunStatus;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};

@@ -9,12 +9,11 @@ use serde_json::{Value, json};
 
 use super::fields::{line, text};
 use super::human_intervention::{self, HumanInterventionDecoder, require_usable_rules};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::CONSTRAINT;
-use crate::routes::text_types::DIGEST;
+use crate::routes::text_types::{CONSTRAINT, DIGEST};
 use crate::wire::assignment_example;
 
 const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));

@@ -10,7 +10,7 @@ use super::fields::{
     AGENT_NAME, AGENT_TYPE, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE,
     TOOL_EXPOSURE_DESCRIPTION, built_in_tools,
 };
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, Object};
 use crate::openapi::{OperationDoc, Tag};

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};

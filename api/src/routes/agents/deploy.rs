@@ -12,7 +12,7 @@ use runner::{Invoker, describes_objects, names_object_type};
 use serde_json::{Map, Value, json};
 
 use super::revision;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};

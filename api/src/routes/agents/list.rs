@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::fields::{AGENT_TYPE, SLUG};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::assign::assignment;
 use super::fields::STATE_TYPE;
 use super::human_intervention::require_usable_rules;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, List, Object};
 use crate::openapi::{OperationDoc, Tag};

@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::{AgentId, Store};
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};

@@ -7,7 +7,7 @@ use registry::{Clock, Store, UserId};
 use serde_json::{Value, json};
 
 use super::terms::{KeyTerms, created_example};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};

@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::{Page, Slice, Store, UserId};
 
 use super::terms::{ApiKeys, list_example};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};

@@ -10,7 +10,7 @@ use runner::Invoker;
 use serde_json::{Value, json};
 
 use super::system_tools::system_tools;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, PathParameter as _, WholeNumber};
 use crate::openapi::{OperationDoc, Tag};

@@ -6,7 +6,7 @@ use registry::{ConversationId, TurnId};
 use runner::Invoker;
 
 use super::system_tools::system_tools;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use registry::{AgentId, InvalidValue, InvocationMode, NewConversation, Simulation, Store};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, WholeNumber};
 use crate::openapi::{OperationDoc, Tag};

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use registry::{HeldRuns, HoldReason, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, PathParameter as _};
 use crate::openapi::{OperationDoc, Tag};

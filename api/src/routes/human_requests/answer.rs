@@ -4,7 +4,7 @@ use axum::extract::State;
 use registry::HumanRequestId;
 use runner::Invoker;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::extract::{Body, InPath, Query};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::agent_runs::{Answer, Response, ResponseTime, resuming};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::wire::Shown;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::{Error, Problem};
 use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};

@@ -12,7 +12,8 @@ use registry::{InvocationId, Permission, Principal, ProjectPath, Record, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
 
-use crate::auth::{Caller, Requirement};
+use crate::auth::Requirement;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{filter, page};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};

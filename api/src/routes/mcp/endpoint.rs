@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use registry::AgentReference;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::mcp::{McpEndpoint, McpRequest};

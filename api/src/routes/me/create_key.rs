@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use registry::{Clock, Store};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use registry::{Page, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};

@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::Store;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Grant, Me};

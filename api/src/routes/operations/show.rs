@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use registry::{OperationId, OperationKind, Permission, Principal, Store, TrackedOperation};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};

@@ -6,7 +6,7 @@ use registry::{Grants, RoleName, Store};
 use serde_json::{Value, json};
 
 use super::grants::grants;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use registry::{NewTool, Store, ToolName};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, Node};
 use crate::openapi::{OperationDoc, Tag};

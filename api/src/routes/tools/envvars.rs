@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, List, Object, any_text};
 use crate::openapi::{OperationDoc, Tag};

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{Store, ToolChanges, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};

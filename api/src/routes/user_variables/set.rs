@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{NewUserVariable, SecretValue, Store, UserId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, any_text};
 use crate::openapi::{OperationDoc, Tag};

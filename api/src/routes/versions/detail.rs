@@ -7,12 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{InPath, PathParameter, Text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::wire::schemas;
-use crate::wire::{ToolVersion, version_example};
+use crate::wire::{ToolVersion, schemas, version_example};
 
 /// A version with its sources, its digests and its settings.
 #[derive(Serialize, JsonSchema)]

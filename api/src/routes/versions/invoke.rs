@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
 use crate::openapi::{OperationDoc, Tag};

@@ -7,7 +7,8 @@ use builder::{Builder, PublishRequest, Published};
 use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::{Caller, Requirement};
+use crate::auth::Requirement;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
 use crate::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc, Tag};

@@ -7,7 +7,7 @@ use registry::{Store, ToolId};
 use serde_json::json;
 
 use super::detail::ExactVersion;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{BUILD_CODES, OperationDoc, Tag};
