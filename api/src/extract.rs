@@ -2,7 +2,6 @@
 
 mod body;
 mod decoder;
-mod depth;
 mod fields;
 mod idempotent;
 mod node;
@@ -14,7 +13,6 @@ mod values;
 
 pub(crate) use body::{Body, FromBody, RightsEnded, expect_length, parsed, read, read_object};
 pub(crate) use decoder::Decoder;
-pub(crate) use depth::CallDepth;
 pub(crate) use fields::{Fields, Object, Tagged, or_null};
 pub(crate) use idempotent::{Idempotent, key_reused};
 pub(crate) use node::Node;

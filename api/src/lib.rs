@@ -7,6 +7,7 @@ mod app;
 mod auth;
 mod body_bounds;
 mod body_end;
+mod call_depth;
 mod caller;
 mod caller_names;
 mod config;

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
 use super::wire::AgentRunStatus;
+use crate::call_depth::CallDepth;
 use crate::caller::Caller;
 use crate::caller_names::InNamesOf;
 use crate::extract::{
-    AnyObject, Boolean, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _,
-    Query, Text, WholeNumber,
+    AnyObject, Boolean, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
+    Text, WholeNumber,
 };
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::agents::fields::built_in_tools;

@@ -9,9 +9,10 @@ use runner::{Call, Input, Invoker, TurnCall};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::call_depth::CallDepth;
 use crate::caller::Caller;
 use crate::error::Error;
-use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
+use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::turn_inputs;
 use crate::routes::results::run;

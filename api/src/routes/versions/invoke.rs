@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::call_depth::CallDepth;
 use crate::caller::Caller;
 use crate::error::Error;
-use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
+use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::{inputs, inputs_example};
 use crate::routes::results::run;
