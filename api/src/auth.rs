@@ -7,8 +7,8 @@
 //!    Paths below `/api/v1/` and `/agents/` have no organisation: it is that of the credentials, and another one in `X-ORG-ID` is 403.
 //! 3. Credentials of a user without the route's permission: 403 ([`permit`]).
 //!
-//! Handlers receive the [`Caller`](crate::caller::Caller) and cannot be reached without one. The check is repeated while a body arrives
-//! ([`recheck`]).
+//! Handlers receive the [`Caller`](crate::caller::Caller) and cannot be reached without one. The check is repeated while a
+//! body arrives ([`recheck`]).
 
 mod auth_request;
 mod check;

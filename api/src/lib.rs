@@ -15,6 +15,7 @@ mod error;
 mod event_lines;
 mod extract;
 mod head_limits;
+mod id_schema;
 mod in_progress;
 mod mcp;
 mod metrics;
