@@ -4,6 +4,7 @@ mod body;
 mod decoder;
 mod fields;
 mod idempotent;
+mod ignored_fields;
 mod node;
 mod numbers;
 mod path;
@@ -15,6 +16,7 @@ pub(crate) use body::{Body, FromBody, RightsEnded, expect_length, parsed, read, 
 pub(crate) use decoder::Decoder;
 pub(crate) use fields::{Fields, Object, Tagged, or_null};
 pub(crate) use idempotent::{Idempotent, key_reused};
+pub(crate) use ignored_fields::IgnoredFields;
 pub(crate) use node::Node;
 pub(crate) use path::{InPath, PathParameter, parameter};
 pub(crate) use query::{FromQuery, Query, QueryParameters};
