@@ -7,6 +7,13 @@ use tokio::time::{Instant, timeout_at};
 use crate::app::App;
 use crate::router::{RouteRefused, router};
 use crate::server::{ListenerContext, Server};
+use crate::{mcp, metrics};
+
+/// Describes the metrics of the API to the recorder.
+pub fn describe_metrics() {
+    metrics::describe();
+    mcp::describe_metrics();
+}
 
 impl Server {
     /// Serves until `shutdown` completes with a delay. For this time the server is not ready, goes on with everything, and
