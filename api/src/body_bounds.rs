@@ -32,7 +32,7 @@ pub(crate) enum BodyBound {
     Form,
     /// The fields of a resource. The longest texts have some kilobytes.
     Fields,
-    /// Inputs of tools, contents of the Library, and agents with all of their parts: ten inputs of 100 KiB.
+    /// The contents of a resource, or the inputs of ten runs: 100 KiB each.
     Content,
     /// A stream with bounds of its own, for git.
     Streamed,
