@@ -10,6 +10,7 @@ mod build;
 mod public;
 mod route;
 mod route_guard;
+mod sections;
 
 use axum::Router;
 use registry::Permission::{

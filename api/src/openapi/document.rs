@@ -34,8 +34,7 @@ pub(crate) fn document(table: &[RouteDoc], add_schemas: fn(&mut SchemaGenerator)
             bodies.insert(body.name.to_owned(), body.schema.clone());
         }
     }
-    let tags: Vec<Value> =
-        tags.iter().map(|tag| json!({"name": tag.name(), "description": tag.description()})).collect();
+    let tags: Vec<Value> = tags.iter().map(|tag| json!({"name": tag.name, "description": tag.description})).collect();
     json!({
         "openapi": SPECIFICATION,
         "info": info(),
@@ -75,7 +74,7 @@ fn info() -> Value {
 fn rendered(route: &RouteDoc, operation: &OperationDoc, generator: &mut SchemaGenerator) -> Value {
     let mut rendered = json!({
         "operationId": operation.id,
-        "tags": [operation.tag.name()],
+        "tags": [operation.tag.name],
         "summary": operation.summary,
         "description": description(route, operation),
         "parameters": parameters(route, operation),

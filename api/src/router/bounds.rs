@@ -114,7 +114,7 @@ mod tests {
             "the row is-live of api/src/router/bounds/table.rs belongs to no operation"
         );
         let mut other = routes();
-        other[0].operation = Some(OperationDoc::new("get-more", crate::openapi::Tag::Service, "More"));
+        other[0].operation = Some(OperationDoc::new("get-more", crate::openapi::Tag::SERVICE, "More"));
         assert_eq!(problem(&other).unwrap(), "GET / has no row in api/src/router/bounds/table.rs");
     }
 

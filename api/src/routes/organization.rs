@@ -23,7 +23,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"org_id": "acme", "name": "acme", "created_at": "2026-11-20T09:32:05.000Z"});
-    OperationDoc::new("get-organization", Tag::Identity, "Show the organisation")
+    OperationDoc::new("get-organization", Tag::IDENTITY, "Show the organisation")
         .description("The caller's organisation.")
         .returns::<Response>(200, "The organisation.", example)
 }

@@ -11,7 +11,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{SigningKey, SigningKeys};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("list-signing-keys", Tag::Versions, "List the public signing keys")
+    OperationDoc::new("list-signing-keys", Tag::VERSIONS, "List the public signing keys")
         .description("The public keys that verify the provenance of versions. There are none before the first version.")
         .returns::<SigningKeys>(200, "The keys.", example())
 }

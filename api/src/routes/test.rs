@@ -37,7 +37,7 @@ struct Test {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("test-tool", Tag::Runs, "Test a branch")
+    OperationDoc::new("test-tool", Tag::RUNS, "Test a branch")
         .description(
             "Builds the tip of a branch, runs the checks of its project, and runs it on the inputs. Nothing is published. \
             The request has the values of variables; the variables of existing tools are not used. The records of these \

@@ -11,7 +11,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("cancel-agent-run", Tag::Agents, "Cancel a run of an agent")
+    OperationDoc::new("cancel-agent-run", Tag::AGENTS, "Cancel a run of an agent")
         .description(
             "Ends a run that goes on or is paused. A call of a tool in progress is cancelled, too; another server than that of the \
             run lets the call end first.",

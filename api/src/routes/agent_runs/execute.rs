@@ -68,7 +68,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("execute-agent", Tag::Agents, "Run an agent")
+    OperationDoc::new("execute-agent", Tag::AGENTS, "Run an agent")
         .description(
             "Lets a model call the tools of an agent until it has reached the objective. The model is that of the server's \
             settings. The run acts for the caller, with the caller's rights at each call, and every call is in the history. The \

@@ -57,7 +57,7 @@ struct Listed {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-runs", Tag::Agents, "List runs of agents")
+    OperationDoc::new("get-agent-runs", Tag::AGENTS, "List runs of agents")
         .description("Runs of agents, newest first. Users see their own, administrators those of all users.")
         .returns::<Response>(200, "The runs.", json!({"agent_runs": [example()], "has_more": false}))
         .errors(503, &["query_too_slow"])

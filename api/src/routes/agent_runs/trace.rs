@@ -37,7 +37,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-run-trace", Tag::Agents, "List the steps of a run of an agent")
+    OperationDoc::new("get-agent-run-trace", Tag::AGENTS, "List the steps of a run of an agent")
         .description(
             "What the model thought and called, and what came of it, up to 1,000 steps or 8 MiB, the first ones first. Long \
             observations are cut here; the record of the call has all of it.",

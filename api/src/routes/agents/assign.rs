@@ -36,7 +36,7 @@ const DIGEST_DESCRIPTION: &str = "The `component_digest` that the version must h
 pub(crate) struct Request(Assignment);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("assign-tool", Tag::Agents, "Assign a tool to an agent")
+    OperationDoc::new("assign-tool", Tag::AGENTS, "Assign a tool to an agent")
         .description(
             "Assigns a tool in the draft, in place of an earlier assignment of this tool. The running revision stays as it is \
             until the next deployment, which checks the tool and its versions. An agent has at most 500 assignments.",

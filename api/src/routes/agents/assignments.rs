@@ -12,7 +12,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Assignment, AssignmentList, assignment_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-assignments", Tag::Agents, "List the assignments of an agent")
+    OperationDoc::new("get-agent-assignments", Tag::AGENTS, "List the assignments of an agent")
         .description("The assignments of the draft, in the order of the tools' ids.")
         .returns::<AssignmentList>(200, "All assignments.", json!({"assignments": [assignment_example()]}))
 }

@@ -20,7 +20,7 @@ use crate::wire::CreatedAgent;
 pub(crate) struct Request(NewAgent);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-agent", Tag::Agents, "Create an agent")
+    OperationDoc::new("create-agent", Tag::AGENTS, "Create an agent")
         .description(
             "Creates an agent without assignments and without a running revision. The caller is its author. The slug is \
             unique among the agents of the organisation, or among the caller's personal agents; the type never changes. A \

@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("delete-agent", Tag::Agents, "Delete an agent")
+    OperationDoc::new("delete-agent", Tag::AGENTS, "Delete an agent")
         .description(
             "Deletes the agent, which cannot be restored. Its slug can be used again. Its revisions stay in the database, \
             and no request returns them.",

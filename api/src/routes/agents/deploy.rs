@@ -24,7 +24,7 @@ const SHOWN_MAX: usize = 5;
 const KEY_CHARACTERS_MAX: usize = 64;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deploy-agent", Tag::Agents, "Deploy the draft of an agent")
+    OperationDoc::new("deploy-agent", Tag::AGENTS, "Deploy the draft of an agent")
         .description(
             "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
             assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \

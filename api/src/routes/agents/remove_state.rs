@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("remove-agent-state", Tag::Agents, "Remove a state from an agent")
+    OperationDoc::new("remove-agent-state", Tag::AGENTS, "Remove a state from an agent")
         .description("Removes the state from the draft. The running revision stays as it is until the next deployment.")
         .returns_nothing(204, "Removed.")
 }

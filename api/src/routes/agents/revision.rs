@@ -12,7 +12,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{AgentRevision, assignment_example, deployment_example, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-revision", Tag::Agents, "Show a revision of an agent")
+    OperationDoc::new("get-agent-revision", Tag::AGENTS, "Show a revision of an agent")
         .description("One revision, as it was deployed.")
         .returns::<AgentRevision>(200, "The revision.", example())
 }

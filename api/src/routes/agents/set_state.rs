@@ -23,7 +23,7 @@ const DESIGNATED: &str = "designated_tool";
 pub(crate) struct Request(AgentState);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("set-agent-state", Tag::Agents, "Set a state of an agent")
+    OperationDoc::new("set-agent-state", Tag::AGENTS, "Set a state of an agent")
         .description(
             "Sets a state in the draft, in place of an earlier state of this name. An `action` state has \
             `action_tool_call_specs` and `exit_condition_tool_call_specs`, a `decision` or `reflection` state has \

@@ -15,7 +15,7 @@ pub(crate) fn operation() -> OperationDoc {
     let mut example = agent_example();
     let prompt = "You help customers with their orders.";
     example["draft"] = json!({"system_prompt": prompt, "tool_exposure": "full", "builtInTools": {"disabled": [], "allowedFamilies": null}, "assignments": [assignment_example()], "states": [state_example()]});
-    OperationDoc::new("get-agent", Tag::Agents, "Show an agent")
+    OperationDoc::new("get-agent", Tag::AGENTS, "Show an agent")
         .description("One agent with its draft. `running_revision` is the number of the revision that runs.")
         .returns::<AgentDetail>(200, "The agent.", example)
 }

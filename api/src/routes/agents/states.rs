@@ -12,7 +12,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{AgentState, AgentStateList, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-states", Tag::Agents, "List the states of an agent")
+    OperationDoc::new("get-agent-states", Tag::AGENTS, "List the states of an agent")
         .description("The states of the draft, in the order of their names.")
         .returns::<AgentStateList>(200, "All states.", json!({"states": [state_example()]}))
 }

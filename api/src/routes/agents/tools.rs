@@ -51,7 +51,7 @@ pub(crate) fn operation() -> OperationDoc {
     let tool = json!({"name": "search_orders", "description": "Finds orders.", "inputSchema": {"type": "object"}});
     let example =
         json!({"revision": 1, "tools": [tool], "left_out": [], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-agent-tools", Tag::Agents, "List the tools of an agent for a model API")
+    OperationDoc::new("get-agent-tools", Tag::AGENTS, "List the tools of an agent for a model API")
         .description(
             "Lists the tools of the running revision that the caller may invoke, with the names under which MCP clients call \
             them. 404 before the first deployment. In the forms of OpenAI and Anthropic, `strict` is true for a tool whose input \

@@ -17,7 +17,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-api-keys", Tag::Identity, "List keys")
+    OperationDoc::new("get-api-keys", Tag::IDENTITY, "List keys")
         .description(
             "The keys of all users without their secrets, newest first. The list includes expired and revoked keys.",
         )

@@ -32,7 +32,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("begin-turn", Tag::Agents, "Begin a turn of a conversation")
+    OperationDoc::new("begin-turn", Tag::AGENTS, "Begin a turn of a conversation")
         .description(
             "Presents the tools of a state of the running revision, each in the highest live version that its specification \
             accepts, and keeps them with the turn. Calls of the turn are checked against these, whatever becomes of the agent \

@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("end-conversation", Tag::Agents, "End a conversation")
+    OperationDoc::new("end-conversation", Tag::AGENTS, "End a conversation")
         .description(
             "Ends the conversation: it has no more turns and calls. Its turns, its log and its runs stay. A conversation that has \
             ended stays as it is.",

@@ -37,7 +37,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("invoke-in-turn", Tag::Agents, "Invoke a tool in a turn")
+    let operation = OperationDoc::new("invoke-in-turn", Tag::AGENTS, "Invoke a tool in a turn")
         .description(
             "Runs a tool that the turn presented, in the version that it presented, on one to ten inputs in parallel and in the \
             mode of the conversation. A tool that the turn did not present is refused, even if the state has it now. \

@@ -11,7 +11,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Conversation, conversation_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-conversation", Tag::Agents, "Show a conversation")
+    OperationDoc::new("get-conversation", Tag::AGENTS, "Show a conversation")
         .description("One conversation of the caller.")
         .returns::<Conversation>(200, "The conversation.", conversation_example())
 }

@@ -13,7 +13,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Turn, turn_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-turn", Tag::Agents, "Show a turn of a conversation")
+    OperationDoc::new("get-turn", Tag::AGENTS, "Show a turn of a conversation")
         .description("One turn with the tools as it presented them. A turn never changes.")
         .returns::<Turn>(200, "The turn.", turn_example())
 }

@@ -21,7 +21,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("start-conversation", Tag::Agents, "Start a conversation with an agent")
+    OperationDoc::new("start-conversation", Tag::AGENTS, "Start a conversation with an agent")
         .description(
             "Starts a conversation of the caller, whom alone it exists for. Every call in it runs in its mode. The ids of a \
             simulation belong to the mode `conversation-simulation`.",

@@ -19,7 +19,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("place-history-hold", Tag::History, "Place a legal hold")
+    OperationDoc::new("place-history-hold", Tag::HISTORY, "Place a legal hold")
         .description(
             "Keeps runs in the history that the server would delete because of their age: all runs of the organisation, or \
             those of a tool, from a time on, or before a time. The hold and its recordings of runs stay until the hold is \

@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("release-history-hold", Tag::History, "Release a legal hold")
+    OperationDoc::new("release-history-hold", Tag::HISTORY, "Release a legal hold")
         .description(
             "Releases a hold. The next hourly deletion removes the runs whose time is over and that no other hold keeps. \
             The hold stays in the list with the user and the time of its release. Another release changes nothing.",

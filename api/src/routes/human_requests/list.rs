@@ -38,7 +38,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"human_requests": [Shown::example()], "has_more": false});
-    OperationDoc::new("get-human-requests", Tag::Agents, "List requests to people")
+    OperationDoc::new("get-human-requests", Tag::AGENTS, "List requests to people")
         .description(
             "Requests of runs of agents that wait for a person, the most urgent ones first, then the oldest ones. Users see those of \
             their own runs, administrators those of all runs.",

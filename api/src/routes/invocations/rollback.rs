@@ -27,7 +27,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("roll-back-tool-invocations", Tag::History, "Take records out of a conversation")
+    OperationDoc::new("roll-back-tool-invocations", Tag::HISTORY, "Take records out of a conversation")
         .description(
             "Takes the caller's records of a conversation, of one interaction in it, or of a simulation out of it. They stay in \
             the history without its ids; nothing else changes. Records that left it before are not counted again. Those of \

@@ -12,7 +12,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{AccountedToolInvocation, run_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-invocation", Tag::History, "Show a run")
+    OperationDoc::new("get-tool-invocation", Tag::HISTORY, "Show a run")
         .description("One record with its ledger, also of a run that has not ended.")
         .returns::<AccountedToolInvocation>(200, "The record.", example())
 }

@@ -17,7 +17,7 @@ use crate::wire::CreatedApiKey;
 pub(crate) struct Request(KeyTerms);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-own-api-key", Tag::Identity, "Create a key of the caller")
+    OperationDoc::new("create-own-api-key", Tag::IDENTITY, "Create a key of the caller")
         .description(
             "Creates another key of the caller, with the same rights. It expires no later than the key that the caller \
             signed in with. Only this response shows the secret of the key.",

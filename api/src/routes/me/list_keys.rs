@@ -13,7 +13,7 @@ use crate::routes::api_keys::terms::{ApiKeys, list_example};
 pub(crate) struct Request(Page);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-own-api-keys", Tag::Identity, "List the keys of the caller")
+    OperationDoc::new("get-own-api-keys", Tag::IDENTITY, "List the keys of the caller")
         .description(
             "The caller's keys without their secrets, newest first. The list includes expired and revoked keys.",
         )

@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("revoke-own-api-key", Tag::Identity, "Revoke a key of the caller")
+    OperationDoc::new("revoke-own-api-key", Tag::IDENTITY, "Revoke a key of the caller")
         .description("Revokes one of the caller's keys and its tokens, including the token of this request.")
         .returns_nothing(204, "Revoked.")
         .errors(409, &["last_administrator"])

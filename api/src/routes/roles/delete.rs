@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("delete-role", Tag::Identity, "Delete a role")
+    OperationDoc::new("delete-role", Tag::IDENTITY, "Delete a role")
         .description("Deletes a custom role that no user has.")
         .returns_nothing(204, "Deleted.")
         .errors(400, &["role_built_in"])

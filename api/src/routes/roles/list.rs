@@ -21,7 +21,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-roles", Tag::Identity, "List roles")
+    OperationDoc::new("get-roles", Tag::IDENTITY, "List roles")
         .description("The built-in roles, then the custom roles by name.")
         .returns::<Response>(200, "All roles.", json!({"roles": [role_example()]}))
 }

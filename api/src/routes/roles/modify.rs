@@ -15,7 +15,7 @@ use crate::wire::grants_example;
 pub(crate) struct Request(Grants);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-role", Tag::Identity, "Change a role")
+    OperationDoc::new("modify-role", Tag::IDENTITY, "Change a role")
         .description("Replaces all grants of a custom role, from the next request of its users on.")
         .returns_nothing(204, "Changed.")
         .errors(400, &["role_built_in"])

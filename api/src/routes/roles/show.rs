@@ -11,7 +11,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Role, role_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-role", Tag::Identity, "Show a role")
+    OperationDoc::new("get-role", Tag::IDENTITY, "Show a role")
         .description("One role with its grants.")
         .returns::<Role>(200, "The role.", role_example())
 }

@@ -16,7 +16,7 @@ use crate::wire::CreatedTool;
 pub(crate) struct Request(NewTool);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-tool", Tag::Tools, "Create a tool")
+    OperationDoc::new("create-tool", Tag::TOOLS, "Create a tool")
         .description(
             "Creates a tool without a version. The name is unique among the organisation's live tools and never \
             changes. It can be used again after the tool is deprecated.",

@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deprecate-tool", Tag::Tools, "Deprecate a tool")
+    OperationDoc::new("deprecate-tool", Tag::TOOLS, "Deprecate a tool")
         .description("Deprecates the tool and its versions at once. The history stays, and the name can be used again.")
         .returns_nothing(204, "Deprecated.")
         .errors(409, &["operation_in_progress"])

@@ -46,7 +46,7 @@ struct FilterValues {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tools", Tag::Tools, "List tools")
+    OperationDoc::new("get-tools", Tag::TOOLS, "List tools")
         .description(
             "Lists the tools, newest first unless `sort_by` gives another order. The list includes deprecated tools.",
         )

@@ -13,11 +13,11 @@ use crate::routes::user_variables::find_account;
 use crate::wire::{UserVariable, UserVariableList};
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("get-user-variables", Tag::Identity, "List the variables of a user"))
+    described(OperationDoc::new("get-user-variables", Tag::IDENTITY, "List the variables of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("get-own-variables", Tag::Identity, "List the variables of the caller"))
+    described(OperationDoc::new("get-own-variables", Tag::IDENTITY, "List the variables of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

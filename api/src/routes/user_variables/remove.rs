@@ -11,11 +11,11 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::routes::user_variables::find_account;
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("remove-user-variable", Tag::Identity, "Remove a variable of a user"))
+    described(OperationDoc::new("remove-user-variable", Tag::IDENTITY, "Remove a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("remove-own-variable", Tag::Identity, "Remove a variable of the caller"))
+    described(OperationDoc::new("remove-own-variable", Tag::IDENTITY, "Remove a variable of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

@@ -23,7 +23,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-user", Tag::Identity, "Add a user")
+    OperationDoc::new("create-user", Tag::IDENTITY, "Add a user")
         .description("Adds a user with a role. The user can sign in after an API key is created for them.")
         .returns::<Response>(201, "The user's id.", json!({"user_id": "bob"}))
         .errors(400, &["role_unknown", "too_many"])

@@ -10,7 +10,7 @@ use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("remove-user", Tag::Identity, "Remove a user")
+    OperationDoc::new("remove-user", Tag::IDENTITY, "Remove a user")
         .description(
             "Removes the user with their keys, tokens, variables, authorisations of clients, runs of agents, and the items of \
             the Library that nobody else reads. Tools, versions, records, agents and shared items stay. The id is free for another \

@@ -11,7 +11,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::User;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-user", Tag::Identity, "Show a user")
+    OperationDoc::new("get-user", Tag::IDENTITY, "Show a user")
         .description("One user with their role.")
         .returns::<User>(200, "The user.", super::user_example())
 }

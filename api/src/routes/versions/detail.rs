@@ -34,7 +34,7 @@ pub(crate) struct Response {
 pub(crate) struct ExactVersion(pub(super) Version);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-version", Tag::Versions, "Show a version")
+    OperationDoc::new("get-tool-version", Tag::VERSIONS, "Show a version")
         .description("One version, live or deprecated, with its digests, its settings and the log of its build.")
         .returns::<Response>(200, "The version.", example())
 }

@@ -39,11 +39,11 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version", Tag::Runs, "Invoke a version"))
+    described(OperationDoc::new("invoke-tool-version", Tag::RUNS, "Invoke a version"))
 }
 
 pub(crate) fn operation_by_name() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version-by-name", Tag::Runs, "Invoke a version by the tool's name"))
+    described(OperationDoc::new("invoke-tool-version-by-name", Tag::RUNS, "Invoke a version by the tool's name"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

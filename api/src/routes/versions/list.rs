@@ -60,7 +60,7 @@ struct FilterValues {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-versions", Tag::Versions, "List versions")
+    OperationDoc::new("get-tool-versions", Tag::VERSIONS, "List versions")
         .description(
             "Lists the versions, newest first unless `sort_by` gives another order. The list includes deprecated \
             versions.",

@@ -19,7 +19,7 @@ use crate::wire::{BUMPS, PublishToolVersion, PublishedVersion};
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("publish-tool-version", Tag::Versions, "Publish a version")
+    let operation = OperationDoc::new("publish-tool-version", Tag::VERSIONS, "Publish a version")
         .description(
             "Builds the tip of a branch, runs the checks of its project, and publishes it as the tool's next version. The \
             first version is `1.0.0`, whatever the bump. After a minor or patch bump, callers of the highest earlier \

@@ -16,7 +16,7 @@ use crate::wire::Verification;
 use crate::work::{FinalResponse, Reply, WorkContext};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("verify-tool-version", Tag::Versions, "Build a version again and compare")
+    OperationDoc::new("verify-tool-version", Tag::VERSIONS, "Build a version again and compare")
         .description(
             "Builds the commit of a version again and compares the result with the published version. Another release of \
             Lathe may have another image of the language: then `image_digest` and `component_digest` differ.",
