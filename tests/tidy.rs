@@ -6,6 +6,7 @@ mod circles;
 mod deployment;
 mod facts;
 mod images;
+mod layers;
 mod links;
 mod parameters;
 mod seam;
