@@ -12,6 +12,7 @@ mod parameters;
 mod seam;
 mod sources;
 mod text;
+mod unsafe_code;
 
 use std::path::{Path, PathBuf};
 

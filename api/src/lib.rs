@@ -6,6 +6,8 @@
 //! The modules are listed in layers, the lowest first. A module imports from its own layer and from lower ones, without cycles.
 //! The lowest layer is the kit, which knows nothing of agents, the Library, MCP and OAuth.
 
+#![forbid(unsafe_code)]
+
 // The kit: connections, readers of requests, errors and the OpenAPI document.
 mod body_bounds;
 mod body_end;

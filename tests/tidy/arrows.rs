@@ -26,7 +26,12 @@ const KEPT: [(&str, &str); 4] = [("sqlx", "registry"), ("object_store", "registr
 /// Prefixes of the only paths in each crate that may use the store.
 const SHELLS: [(&str, &str); 2] = [("runner/src/", "runner/src/invoke"), ("builder/src/", "builder/src/publish")];
 
-fn manifest(directory: &str) -> Table {
+/// The directories of all crates.
+pub(super) fn crates() -> impl Iterator<Item = &'static str> {
+    ARROWS.iter().map(|(directory, _)| *directory)
+}
+
+pub(super) fn manifest(directory: &str) -> Table {
     let path = root().join(directory).join("Cargo.toml");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.parse().unwrap_or_else(|error| panic!("{directory}: {error}"))
