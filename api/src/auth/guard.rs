@@ -76,6 +76,6 @@ impl Guard {
         let (Some(limit), Some(credentials)) = (&self.key_limit, &asked.credentials) else { return Ok(()) };
         let organization = asked.organization.in_path.as_deref().unwrap_or_default();
         let Some(key) = credentials.key() else { return Ok(()) };
-        limit.count([organization, credentials.user(organization), key.as_str()], check).await
+        limit.count(organization, credentials.user(organization), key.as_str(), check).await
     }
 }

@@ -71,7 +71,7 @@ impl RouteGuard {
             Some(Caller(caller)) => BodyOwner::Organization(caller.organization.clone()),
             None => BodyOwner::Address(Peer::of(&parts.extensions).map(client_of)),
         };
-        let body = budget.bound(&parts.headers, body, (*bound, owner));
+        let body = budget.bound(&parts.headers, body, *bound, owner);
         Request::from_parts(parts, body)
     }
 

@@ -109,7 +109,7 @@ impl From<ListedAgentRun> for Listed {
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        let limit = query.integer(("limit", "Runs, at most."), 1..=LIMIT_MAX, LIMIT);
+        let limit = query.integer("limit", "Runs, at most.", 1..=LIMIT_MAX, LIMIT);
         let before = "Only runs that started before this one.";
         Self(AgentRunFilter {
             state: query.one("status", "Only runs with this status.", &STATUS),

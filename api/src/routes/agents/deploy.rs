@@ -44,7 +44,7 @@ pub(crate) async fn handle(
 ) -> Result<Json<AgentRevision>, Error> {
     let revision = store.deploy_agent(&principal, &agent).await?;
     let warnings = warnings(&revision.content, &invoker);
-    let warnings = [warnings, warnings_of_versions(&revision.content, (&store, &principal)).await].concat();
+    let warnings = [warnings, warnings_of_versions(&revision.content, &store, &principal).await].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
 }
 
@@ -64,7 +64,7 @@ fn warnings(content: &AgentDraft, invoker: &Invoker) -> Vec<String> {
 
 /// What may be a mistake in the versions that agents call now: schemas that clients do not take as they are, and names in assignments
 /// that are no API and no argument. The revision runs already, so that a store that fails takes only the warnings away.
-async fn warnings_of_versions(content: &AgentDraft, (store, user): (&Store, &Principal)) -> Vec<String> {
+async fn warnings_of_versions(content: &AgentDraft, store: &Store, user: &Principal) -> Vec<String> {
     let mut found = BTreeSet::new();
     for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
         let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;

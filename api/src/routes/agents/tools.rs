@@ -71,23 +71,19 @@ pub(crate) async fn handle(
     let reference = AgentReference::from(&agent);
     let running = store.running_agent(&principal, &reference).await?.ok_or(Error::NotFound)?;
     let catalogue = invoker.catalogue(&principal, running).await?;
-    let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, (format, page))).await;
+    let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, format, page)).await;
     rendered.map_err(|error| Error::Internal { detail: error.to_string() })?
 }
 
 /// Renders a page, which can have megabytes.
-fn render_page(
-    store: &Store,
-    catalogue: &Catalogue,
-    (format, page): (ToolFormat, Page),
-) -> Result<FinalResponse, Error> {
+fn render_page(store: &Store, catalogue: &Catalogue, format: ToolFormat, page: Page) -> Result<FinalResponse, Error> {
     let RunningAgent { agent, revision } = &*catalogue.running;
     let [form, digest] = format.list_name(catalogue);
     let list = ["agent tools", agent.organization.as_str(), agent.id.as_str(), &form, &digest];
     let start = usize::try_from(store.open_position(&list, page)?).unwrap_or(usize::MAX);
     let internal = |error: serde_json::Error| Error::Internal { detail: error.to_string() };
     let Definitions { items, has_more } =
-        render_definitions(catalogue, format, (start, page.limit as usize)).map_err(internal)?;
+        render_definitions(catalogue, format, start, page.limit as usize).map_err(internal)?;
     if items.is_empty() && !page.is_first() {
         return Err(registry::Error::PageTokenUnknown.into());
     }

@@ -70,7 +70,7 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let status = "Only requests with this status; `open` by default, `any` for all.";
-        let limit = query.integer(("limit", "Requests, at most."), 1..=LIMIT_MAX, LIMIT);
+        let limit = query.integer("limit", "Requests, at most.", 1..=LIMIT_MAX, LIMIT);
         Self(HumanRequestFilter {
             state: query.one("status", status, &STATUS).unwrap_or(Some(HumanRequestState::Open)),
             urgency: query.one("urgency", "Only requests of this urgency.", &URGENCY),

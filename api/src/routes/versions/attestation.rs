@@ -68,7 +68,7 @@ pub(crate) mod provenance {
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&store, (&principal.organization, &tool), version).await?.provenance))
+        Ok(document(find(&store, &principal.organization, &tool, version).await?.provenance))
     }
 }
 
@@ -91,13 +91,14 @@ pub(crate) mod sbom {
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&store, (&principal.organization, &tool), version).await?.sbom))
+        Ok(document(find(&store, &principal.organization, &tool, version).await?.sbom))
     }
 }
 
 async fn find(
     store: &Store,
-    (organization, tool): (&OrganizationId, &ToolId),
+    organization: &OrganizationId,
+    tool: &ToolId,
     ExactVersion(version): ExactVersion,
 ) -> Result<Attestation, Error> {
     let found = store.get_version(organization, tool, &version).await?.ok_or(Error::NotFound)?;
