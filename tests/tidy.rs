@@ -5,6 +5,7 @@ mod caches;
 mod circles;
 mod deployment;
 mod facts;
+mod handles;
 mod images;
 mod layers;
 mod links;

@@ -81,16 +81,20 @@ fn is_test(attributes: &[Attribute]) -> bool {
     conditions.any(|attribute| attribute.parse_args::<syn::Ident>().is_ok_and(|condition| condition == "test"))
 }
 
+/// Whether an item is compiled for unit tests only.
+pub(super) fn is_test_item(item: &Item) -> bool {
+    match item {
+        Item::Mod(module) => is_test(&module.attrs),
+        Item::Fn(function) => is_test(&function.attrs),
+        Item::Impl(block) => is_test(&block.attrs),
+        Item::Use(import) => is_test(&import.attrs),
+        _ => false,
+    }
+}
+
 impl Visit<'_> for Names {
     fn visit_item(&mut self, item: &Item) {
-        let is_tests = match item {
-            Item::Mod(module) => is_test(&module.attrs),
-            Item::Fn(function) => is_test(&function.attrs),
-            Item::Impl(block) => is_test(&block.attrs),
-            Item::Use(import) => is_test(&import.attrs),
-            _ => false,
-        };
-        if !is_tests {
+        if !is_test_item(item) {
             syn::visit::visit_item(self, item);
         }
     }
@@ -196,7 +200,7 @@ fn modules_do_not_import_each_other_in_cycles() {
         let cycles = find_cycles(&imports);
         let mut sizes: Vec<usize> = cycles.iter().map(Vec::len).collect();
         sizes.sort_unstable();
-        let left = CYCLES.iter().find(|(left, _)| *left == name).map_or(&[][..], |(_, sizes)| sizes);
+        let left = CYCLES.iter().find(|(left, _)| *left == name).map_or(&[][..], |(_, sizes)| *sizes);
         if sizes != left {
             let names =
                 cycles.iter().map(|cycle| cycle.iter().map(|path| path.join("/")).collect::<Vec<_>>().join(" "));
