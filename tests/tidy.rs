@@ -5,12 +5,15 @@ mod caches;
 mod circles;
 mod deployment;
 mod facts;
+mod handles;
 mod images;
+mod layers;
 mod links;
 mod parameters;
 mod seam;
 mod sources;
 mod text;
+mod unsafe_code;
 
 use std::path::{Path, PathBuf};
 

@@ -7,11 +7,10 @@
 //!    Paths below `/api/v1/` and `/agents/` have no organisation: it is that of the credentials, and another one in `X-ORG-ID` is 403.
 //! 3. Credentials of a user without the route's permission: 403 ([`permit`]).
 //!
-//! Handlers receive the [`Caller`] and cannot be reached without one. The check is repeated while a body arrives
-//! ([`recheck`]).
+//! Handlers receive the [`Caller`](crate::caller::Caller) and cannot be reached without one. The check is repeated while a
+//! body arrives ([`recheck`]).
 
 mod auth_request;
-mod caller;
 mod check;
 mod credentials;
 mod guard;
@@ -21,7 +20,6 @@ mod recheck;
 mod resource;
 mod rights;
 
-pub(crate) use caller::Caller;
 pub(crate) use check::Bearers;
 pub(crate) use guard::Guard;
 pub(crate) use organization::OrganizationSource;

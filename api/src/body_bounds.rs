@@ -32,7 +32,7 @@ pub(crate) enum BodyBound {
     Form,
     /// The fields of a resource. The longest texts have some kilobytes.
     Fields,
-    /// Inputs of tools, contents of the Library, and agents with all of their parts: ten inputs of 100 KiB.
+    /// The contents of a resource, or the inputs of ten runs: 100 KiB each.
     Content,
     /// A stream with bounds of its own, for git.
     Streamed,
@@ -90,7 +90,7 @@ pub(crate) struct BodyRefused(pub(crate) Error);
 
 impl BodyBudget {
     /// Wraps a body so that it fails with [`BodyRefused`] beyond its bound, and when too many bytes are being read.
-    pub(crate) fn bound(&self, headers: &HeaderMap, body: Body, (bound, owner): (BodyBound, BodyOwner)) -> Body {
+    pub(crate) fn bound(&self, headers: &HeaderMap, body: Body, bound: BodyBound, owner: BodyOwner) -> Body {
         if bound == BodyBound::Streamed || body.is_end_stream() {
             return body;
         }
@@ -219,7 +219,7 @@ mod tests {
         let budget = BodyBudget::default();
         let read = async |headers: &HeaderMap, parts: usize| {
             let parts = stream::iter((0..parts).map(|_| Ok::<_, std::io::Error>(vec![0; 8 << 10])));
-            let body = budget.bound(headers, Body::from_stream(parts), (BodyBound::Form, address(1)));
+            let body = budget.bound(headers, Body::from_stream(parts), BodyBound::Form, address(1));
             crate::extract::read(body).await.map(|bytes| bytes.len()).map_err(|error| error.code())
         };
         assert_eq!(read(&HeaderMap::new(), 2).await, Ok(16 << 10));

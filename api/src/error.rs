@@ -9,14 +9,14 @@
 
 mod classify;
 mod pointers;
+mod problem;
 mod render;
 
 use std::time::Duration;
 
 use registry::{BuildId, InvocationId, KeyEnd, OperationId, Permission};
 
-use crate::extract::Problem;
-
+pub use problem::{LocationStep, Problem};
 pub(crate) use render::{Fault, Refusal, RefusalCode};
 
 /// The error of a request.
@@ -64,23 +64,17 @@ pub enum Error {
          progress. End one of them, such as a stream that listens, or try again shortly."
     )]
     TooManyConnections,
-    #[error(
-        "All of your MCP sessions have a request in progress. End one, or wait for its response, then begin another."
-    )]
-    TooManySessions,
+    /// A limit of the caller, its organisation or its address is reached.
+    #[error("{detail}")]
+    TooMany { code: &'static str, detail: String },
     #[error(
         "This {owner} has {limit} {} in progress, which is the most it may have; wait until one of them has ended.",
         if *.limit == 1 { "request" } else { "requests" }
     )]
     TooManyRequests { owner: &'static str, limit: usize },
-    #[error(
-        "This {owner} has {limit} listening {}, which is the most it may have; end one of them, or listen with one stream \
-        to all lists of an agent.",
-        if *.limit == 1 { "stream" } else { "streams" }
-    )]
-    TooManyStreams { owner: &'static str, limit: usize },
-    #[error("The server is reading as many documents of OAuth clients as it may; try again shortly.")]
-    DocumentsBusy,
+    /// A limit of the server is reached.
+    #[error("{detail}")]
+    Busy { code: &'static str, detail: &'static str },
     #[error(
         "The server is reading as many bytes of request bodies {}as it may; try again shortly.",
         .owner.map(|owner| format!("for this {owner} ")).unwrap_or_default()

@@ -7,9 +7,13 @@
 //!
 //! Streams that listen to changes last without an end and cost little, so that they have bounds of their own, below those
 //! of requests. They are evicted when connections run short ([`crate::server`]).
+//!
+//! [`Work`] has the kinds of work of all operations, with what bounds each of them.
 
 mod admission;
 mod bounds;
+mod work;
 
 pub(crate) use admission::{RequestAdmission, RequestPermit, StreamAdmission};
 pub use bounds::RequestBounds;
+pub use work::{Work, WorkBounds};

@@ -11,28 +11,20 @@ const REQUEST_SECONDS: &str = "lathe_http_request_duration_seconds";
 const IN_FLIGHT: &str = "lathe_http_requests_in_flight";
 const RATE_LIMITED: &str = "lathe_http_rate_limited_total";
 const CONNECTIONS: &str = "lathe_http_connections";
-const MCP_LOOKS: &str = "lathe_mcp_looks_total";
-const MCP_SESSIONS: &str = "lathe_mcp_sessions";
 const CONNECTIONS_ENDED: &str = "lathe_http_connections_cut_total";
 
 /// Describes the metrics to the recorder.
-pub fn describe_metrics() {
+pub(crate) fn describe() {
     describe_counter!(REQUESTS, "Requests by route, method and status; status 0 when the client left before");
     describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time to the end of the response, by route and method");
     describe_gauge!(IN_FLIGHT, "Requests whose response is not sent yet");
     describe_counter!(RATE_LIMITED, "Requests beyond a rate limit, by operation");
-    describe_counter!(
-        MCP_LOOKS,
-        "Lists of an agent and a user that were compared for MCP clients, for all of their clients at once"
-    );
-    describe_gauge!(MCP_SESSIONS, "Sessions of MCP clients");
     describe_gauge!(CONNECTIONS, "Connections of clients");
     describe_counter!(
         CONNECTIONS_ENDED,
         "Connections that the server ended early, by reason: full, evicted, slow_headers, slow_response"
     );
     // Counters are there before their first event, which a query for increases would miss otherwise.
-    counter!(MCP_LOOKS).increment(0);
     for reason in ["full", "evicted", "slow_headers", "slow_response"] {
         counter!(CONNECTIONS_ENDED, "reason" => reason).increment(0);
     }
@@ -61,14 +53,6 @@ pub(crate) fn request_ended(request: EndedRequest) {
 
 pub(crate) fn rate_limited(operation: &'static str) {
     counter!(RATE_LIMITED, "operation" => operation).increment(1);
-}
-
-pub(crate) fn looked_for_mcp_clients() {
-    counter!(MCP_LOOKS).increment(1);
-}
-
-pub(crate) fn set_mcp_sessions(sessions: usize) {
-    gauge!(MCP_SESSIONS).set(u32::try_from(sessions).map_or(f64::INFINITY, f64::from));
 }
 
 /// Counts a connection for as long as the value lives.

@@ -15,7 +15,6 @@ struct Contents {
     tool: OnceLock<ToolId>,
     runs: OnceLock<Vec<InvocationId>>,
     failed_runs: OnceLock<usize>,
-    ignored_fields: OnceLock<Vec<String>>,
 }
 
 impl RequestIdentity {
@@ -40,11 +39,6 @@ impl RequestIdentity {
         self.0.failed_runs.get_or_init(|| results.iter().filter(has_failed).count());
     }
 
-    /// Sets the fields of the body that the operation does not have.
-    pub(crate) fn set_ignored_fields(&self, fields: Vec<String>) {
-        self.0.ignored_fields.get_or_init(|| fields);
-    }
-
     pub(crate) fn get(&self) -> Option<&(OrganizationId, UserId)> {
         self.0.user.get()
     }
@@ -56,10 +50,6 @@ impl RequestIdentity {
     /// The number of the runs that failed, if any did.
     pub(crate) fn failed_runs(&self) -> Option<usize> {
         self.0.failed_runs.get().copied().filter(|failed| *failed > 0)
-    }
-
-    pub(crate) fn ignored_fields(&self) -> &[String] {
-        self.0.ignored_fields.get().map_or(&[], Vec::as_slice)
     }
 
     /// The ids of the runs, separated by commas.

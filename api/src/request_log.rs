@@ -23,6 +23,7 @@ use tracing::Instrument;
 
 use crate::body_end::with_end;
 use crate::error::Fault;
+use crate::extract::IgnoredFields;
 use crate::head_limits;
 use crate::request_id::{HEADER, RequestId, RequestIds};
 use crate::request_identity::RequestIdentity;
@@ -37,12 +38,13 @@ const IGNORED_CHARACTERS_MAX: usize = 64;
 /// Gives the request its id and its span. Turns a fault into a line of the log and a response that shows only the id.
 pub(crate) async fn log_request(State(ids): State<RequestIds>, mut request: Request, next: Next) -> Response {
     let id = ids.next();
-    let identity = RequestIdentity::default();
+    let (identity, ignored) = (RequestIdentity::default(), IgnoredFields::default());
     let mut exchange = Exchange::begin(&request, id.clone(), identity.clone());
     request.extensions_mut().insert(id.clone());
-    request.extensions_mut().insert(identity.clone());
+    request.extensions_mut().insert(identity);
+    request.extensions_mut().insert(ignored.clone());
     let mut response = answered(request, next, &id).instrument(exchange.span().clone()).await;
-    add_ignored_fields(response.headers_mut(), identity.ignored_fields());
+    add_ignored_fields(response.headers_mut(), ignored.names());
     exchange.answered(response.status());
     with_end(response, exchange)
 }

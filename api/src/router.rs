@@ -10,6 +10,7 @@ mod build;
 mod public;
 mod route;
 mod route_guard;
+mod sections;
 
 use axum::Router;
 use registry::Permission::{
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::body_bounds::BodyBound::{Content, Streamed};
+use crate::oauth::OauthError;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
@@ -29,7 +31,7 @@ use crate::routes::{
 };
 use crate::tool_routes;
 
-pub use bounds::{Bounds, RequestBound, ResponseBound, Work, WorkBounds};
+pub use bounds::{Bounds, RequestBound, ResponseBound};
 pub use build::RouteRefused;
 pub use route::Route;
 use route::{delete, get, post};
@@ -41,7 +43,9 @@ pub fn router(app: App) -> Result<Router, RouteRefused> {
 
 /// The OpenAPI document of all routes.
 pub fn openapi_document() -> Value {
-    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>())
+    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>(), |generator| {
+        generator.subschema_for::<OauthError>();
+    })
 }
 
 /// The names of all operations, in the order of the route table.

@@ -26,8 +26,9 @@ mod stream_owner;
 mod trusted_proxies;
 
 pub(crate) use body::BodyError;
+pub(crate) use connection::ListenerContext;
 pub use limits::{BodyLimits, ConnectionLimits};
-pub use listener::{Server, ServerError};
+pub use listener::{ListenError, Server};
 pub(crate) use peer::{Peer, client_of};
 pub(crate) use stream_owner::StreamOwner;
 pub use trusted_proxies::TrustedProxies;

@@ -61,20 +61,16 @@ pub(crate) struct Definitions {
 pub(crate) fn render_definitions(
     catalogue: &Catalogue,
     format: ToolFormat,
-    (start, limit): (usize, usize),
+    start: usize,
+    limit: usize,
 ) -> serde_json::Result<Definitions> {
     match format {
-        ToolFormat::Lobe => {
-            render_page(lobe::families(catalogue).iter().map(|family| family.manifest()), (start, limit))
-        }
-        format => render_page(catalogue.tools.iter().map(|tool| render_definition(tool, format)), (start, limit)),
+        ToolFormat::Lobe => render_page(lobe::families(catalogue).iter().map(|family| family.manifest()), start, limit),
+        format => render_page(catalogue.tools.iter().map(|tool| render_definition(tool, format)), start, limit),
     }
 }
 
-fn render_page(
-    rendered: impl Iterator<Item = Value>,
-    (start, limit): (usize, usize),
-) -> serde_json::Result<Definitions> {
+fn render_page(rendered: impl Iterator<Item = Value>, start: usize, limit: usize) -> serde_json::Result<Definitions> {
     let (mut items, mut bytes) = (Vec::new(), 0);
     for item in rendered.skip(start) {
         let item = to_raw_value(&item)?;

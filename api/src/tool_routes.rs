@@ -16,7 +16,7 @@ use registry::Permission;
 use runner::{Invoker, RoutedTool, ToolRoute, Verb, routed_tools};
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::openapi::{Inputs, OperationDoc};
 use crate::tasks::Tasks;
 

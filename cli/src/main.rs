@@ -15,6 +15,8 @@
 //! | `runtime` | Tokio runtimes and the TLS provider |
 //! | `failure` | errors with their hints and exit codes |
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 mod backup;
 mod client;

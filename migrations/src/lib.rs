@@ -4,6 +4,8 @@
 //! never edited after a release, since a database stores their checksums. A change that old code cannot read takes two releases: the
 //! first adds, the second removes. Nothing reverts a migration: a backup is the way back.
 
+#![forbid(unsafe_code)]
+
 /// One migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {

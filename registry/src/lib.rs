@@ -4,6 +4,8 @@
 //! The domain types are in one file per concept and know neither SQL nor HTTP. [`Store`] stores rows, [`Artifacts`] stores
 //! bytes by digest, [`Objects`] is a bucket, [`KeyRing`] seals variables, and [`DataDir`] is the layout of the data directory.
 
+#![forbid(unsafe_code)]
+
 mod account;
 mod agent;
 mod agent_call;

@@ -1,6 +1,8 @@
 //! Files for authors: the Python package of types, the project templates, and the `main` branch of a hosted repository.
 //! All of them are embedded, so that the binary needs no other files.
 
+#![forbid(unsafe_code)]
+
 mod embedded;
 mod error;
 mod javascript;

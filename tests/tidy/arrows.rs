@@ -1,10 +1,10 @@
-//! Allowed dependencies between crates, and between modules and libraries.
+//! Allowed dependencies between crates, and of crates on libraries.
 
 use std::collections::BTreeMap;
 
 use toml::Table;
 
-use super::{code, none, product, root};
+use super::{none, root};
 
 /// Each crate with the crates of this workspace that it may use.
 const ARROWS: [(&str, &[&str]); 10] = [
@@ -23,10 +23,12 @@ const ARROWS: [(&str, &[&str]); 10] = [
 /// Libraries that only one crate may use.
 const KEPT: [(&str, &str); 4] = [("sqlx", "registry"), ("object_store", "registry"), ("axum", "api"), ("clap", "cli")];
 
-/// Prefixes of the only paths in each crate that may use the store.
-const SHELLS: [(&str, &str); 2] = [("runner/src/", "runner/src/invoke"), ("builder/src/", "builder/src/publish")];
+/// The directories of all crates.
+pub(super) fn crates() -> impl Iterator<Item = &'static str> {
+    ARROWS.iter().map(|(directory, _)| *directory)
+}
 
-fn manifest(directory: &str) -> Table {
+pub(super) fn manifest(directory: &str) -> Table {
     let path = root().join(directory).join("Cargo.toml");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.parse().unwrap_or_else(|error| panic!("{directory}: {error}"))
@@ -74,31 +76,4 @@ fn some_libraries_are_kept_by_one_crate() {
         }
     }
     none("a library of one crate is used by another", &findings);
-}
-
-#[test]
-fn the_store_is_touched_by_the_shells_alone() {
-    let mut findings = Vec::new();
-    for file in product() {
-        let Some((_, shell)) = SHELLS.iter().find(|(crate_sources, _)| file.path.starts_with(crate_sources)) else {
-            continue;
-        };
-        let is_other = !file.path.starts_with(shell);
-        let names_store =
-            |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "Store");
-        // Wasmtime has a type of that name.
-        let wasmtime = file.text.contains("use wasmtime") || file.text.contains("wasmtime::Store");
-        for (number, line) in code(&file).filter(|_| is_other) {
-            let registrys =
-                line.contains("registry::Store") || (names_store(line) && !wasmtime && !line.contains("//"));
-            let is_variant = line.contains("Self::Store")
-                || line.contains("Store(")
-                || line.contains("::Store =>")
-                || line.trim() == "Store,";
-            if registrys && !is_variant {
-                findings.push(format!("{}:{number}: {}", file.path, line.trim()));
-            }
-        }
-    }
-    none("only invoke/ and publish/ touch the store", &findings);
 }

@@ -6,11 +6,11 @@ use axum::extract::{FromRequestParts, Request};
 use registry::{Permission, Principal, Store};
 
 use super::auth_request::{AuthRequest, RequestSubject};
-use super::caller::Caller;
 use super::check::{AccessCheck, Bearers};
 use super::recheck::rechecked;
 use super::resource::ResourceRef;
 use super::rights::Rights;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::QueryParameters;
 use crate::public_url::PublicBase;
@@ -76,6 +76,6 @@ impl Guard {
         let (Some(limit), Some(credentials)) = (&self.key_limit, &asked.credentials) else { return Ok(()) };
         let organization = asked.organization.in_path.as_deref().unwrap_or_default();
         let Some(key) = credentials.key() else { return Ok(()) };
-        limit.count([organization, credentials.user(organization), key.as_str()], check).await
+        limit.count(organization, credentials.user(organization), key.as_str(), check).await
     }
 }

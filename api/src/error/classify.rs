@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use builder::source::{SourceError, SourceErrorKind};
 
-use super::{Error, Kind};
-use crate::extract::Problem;
+use super::{Error, Kind, Problem};
 
 /// Time to wait when the error does not say.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -25,14 +24,13 @@ impl Error {
             Self::UriTooLong { .. } => Kind::UriTooLong,
             Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
             Self::RateLimited { .. }
-            | Self::TooManySessions
+            | Self::TooMany { .. }
             | Self::TooManyRequests { .. }
-            | Self::TooManyStreams { .. }
             | Self::BodiesFull { owner: Some(_) } => Kind::TooManyRequests,
             Self::ShuttingDown
             | Self::NotReady { .. }
             | Self::TooManyConnections
-            | Self::DocumentsBusy
+            | Self::Busy { .. }
             | Self::BodiesFull { owner: None } => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
             Self::Registry(error) => registry_kind(error.kind()),
@@ -52,7 +50,7 @@ impl Error {
             Self::Forbidden { .. } => "permission_missing",
             Self::OrganizationDiffers => "organization_differs",
             Self::Invalid { .. } => "request_invalid",
-            Self::Refused { code, .. } => code,
+            Self::Refused { code, .. } | Self::TooMany { code, .. } | Self::Busy { code, .. } => code,
             Self::TooLarge { .. } => "body_too_large",
             Self::TooSlow => "body_too_slow",
             Self::CutOff => "body_cut_off",
@@ -62,10 +60,7 @@ impl Error {
             Self::HeadersTooLarge { .. } => "headers_too_large",
             Self::RateLimited { .. } => "rate_limited",
             Self::TooManyConnections => "too_many_connections",
-            Self::TooManySessions => "too_many_sessions",
             Self::TooManyRequests { .. } => "too_many_requests",
-            Self::TooManyStreams { .. } => "too_many_streams",
-            Self::DocumentsBusy => "client_documents_busy",
             Self::BodiesFull { owner: Some(_) } => "too_many_body_bytes",
             Self::BodiesFull { owner: None } => "overloaded",
             Self::StillRunning { .. } => "request_in_progress",

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Error;
-use crate::wire::schemas::Id;
+use crate::id_schema::Id;
 
 /// Fields beside `detail` and `code`. Most errors have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

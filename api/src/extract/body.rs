@@ -8,13 +8,12 @@ use http_body_util::BodyExt;
 use registry::{do_heavy_work, parse_json};
 use serde_json::{Map, Value};
 
-use super::node::{IgnoredFields, Node, Problems};
-use super::problem::Problem;
+use super::ignored_fields::IgnoredFields;
+use super::node::{Node, Problems};
 use super::{Decoder, Fields, Object};
 use crate::body_bounds::{BodyBound, BodyRefused};
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::openapi::{DocumentedInput, Inputs, RequestBody};
-use crate::request_identity::RequestIdentity;
 use crate::server::BodyError;
 
 /// Size of a JSON body of any route; most have a lower bound of their own ([`crate::body_bounds`]). Ten inputs of 100 KiB fit.
@@ -55,8 +54,8 @@ impl<S: Sync, T: FromBody + Send + 'static> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        let identity = identity_of(&request);
-        read_json(request, move |body| read_fields(&body, &identity)).await.map(Self)
+        let ignored = IgnoredFields::of(&request);
+        read_json(request, move |body| read_fields(&body, &ignored)).await.map(Self)
     }
 }
 
@@ -101,23 +100,18 @@ pub(crate) async fn read_object(request: Request) -> Result<Map<String, Value>, 
 
 /// Reads a body of any content, also one that was stored.
 pub(crate) fn parsed<T: FromBody>(value: &Value) -> Result<T, Error> {
-    read_fields(value, &RequestIdentity::default())
+    read_fields(value, &IgnoredFields::default())
 }
 
 /// Reads a body, and notes the fields that its operation does not have: the response names them.
-pub(super) fn read_fields<T: FromBody>(value: &Value, identity: &RequestIdentity) -> Result<T, Error> {
+pub(super) fn read_fields<T: FromBody>(value: &Value, ignored: &IgnoredFields) -> Result<T, Error> {
     let problems = Problems::default();
     let parsed = Object(T::read).decode(&Node::root(value, &problems));
-    let IgnoredFields(ignored) = problems.find_ignored(value);
-    if !ignored.is_empty() {
-        identity.set_ignored_fields(ignored);
+    let names = problems.find_ignored(value);
+    if !names.is_empty() {
+        ignored.set(names);
     }
     problems.finish(parsed)
-}
-
-/// Returns the identity of a request, with which its response is completed.
-pub(super) fn identity_of(request: &Request) -> RequestIdentity {
-    request.extensions().get::<RequestIdentity>().cloned().unwrap_or_default()
 }
 
 fn expect_json(headers: &HeaderMap) -> Result<(), Error> {

@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, Method, Uri};
 use registry::{Digest, IdempotencyKey, Once};
 use serde_json::{Value, json};
 
-use super::body::{Body, FromBody, identity_of, read_fields, read_json};
-use super::problem::Problem;
-use crate::error::Error;
+use super::body::{Body, FromBody, read_fields, read_json};
+use super::ignored_fields::IgnoredFields;
+use crate::error::{Error, Problem};
 use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
 const HEADER: &str = "idempotency-key";
@@ -35,11 +35,11 @@ impl<S: Sync, T: FromBody + Send + 'static> FromRequest<S> for Idempotent<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         let key = key(request.headers())?;
-        let identity = identity_of(&request);
+        let ignored = IgnoredFields::of(&request);
         let asked = key.map(|key| (key, request.method().clone(), request.uri().clone()));
         let read = move |body: Value| {
             let once = asked.map(|(key, method, uri)| Once { key, request: fingerprint(&method, &uri, &body) });
-            Ok(Self { request: read_fields(&body, &identity)?, once })
+            Ok(Self { request: read_fields(&body, &ignored)?, once })
         };
         read_json(request, read).await
     }

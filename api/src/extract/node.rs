@@ -10,8 +10,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use super::numbers::whole;
-use super::problem::{LocationStep, Problem};
-use crate::error::Error;
+use crate::error::{Error, LocationStep, Problem};
 
 /// Problems that one response lists. Nobody reads more, and a body of a megabyte can have hundreds of thousands.
 const PROBLEMS_MAX: usize = 100;
@@ -25,17 +24,14 @@ pub(crate) struct Problems {
     asked: RefCell<BTreeSet<String>>,
 }
 
-/// Fields of a body that its reader did not ask for.
-pub(crate) struct IgnoredFields(pub(crate) Vec<String>);
-
 /// Ignored fields that a response names.
 const IGNORED_MAX: usize = 8;
 
 impl Problems {
     /// Returns the fields of a body that were read without a problem and that nobody asked for. A body that has such fields alone
     /// would do nothing, and is refused: its fields are misspelt.
-    pub(super) fn find_ignored(&self, body: &Value) -> IgnoredFields {
-        let (Some(fields), asked) = (body.as_object(), self.asked.borrow()) else { return IgnoredFields(Vec::new()) };
+    pub(super) fn find_ignored(&self, body: &Value) -> Vec<String> {
+        let (Some(fields), asked) = (body.as_object(), self.asked.borrow()) else { return Vec::new() };
         let unknown: Vec<&String> = fields.keys().filter(|name| !asked.contains(*name)).collect();
         if !unknown.is_empty() && unknown.len() == fields.len() && self.noted.borrow().is_empty() {
             let known = asked.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -45,7 +41,7 @@ impl Problems {
                 self.noted.borrow_mut().push(Problem::new(location, "extra_forbidden", message.as_str()));
             }
         }
-        IgnoredFields(unknown.into_iter().take(IGNORED_MAX).cloned().collect())
+        unknown.into_iter().take(IGNORED_MAX).cloned().collect()
     }
 
     /// Returns the value when no problem was noted. Problems of form take precedence over a refusal by meaning.

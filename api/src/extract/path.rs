@@ -5,9 +5,8 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 
-use super::problem::Problem;
 use super::{Decoder as _, Text, TextDecoder as _};
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
 /// A type that is read from a path parameter.

@@ -15,8 +15,7 @@ use registry::Page;
 use serde_json::{Value, json};
 
 use super::TextDecoder;
-use super::problem::{LocationStep, Problem};
-use crate::error::Error;
+use crate::error::{Error, LocationStep, Problem};
 use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
 /// Values in one query. No operation needs more, and each value costs time.
@@ -164,16 +163,17 @@ impl QueryParameters {
 
     /// Reads `limit` and `continuation_token`.
     pub(crate) fn page(&mut self, limits: RangeInclusive<u64>, default: u64) -> Page {
-        let limit = self.integer(("limit", "Items on the page, at most."), limits, default);
+        let limit = self.integer("limit", "Items on the page, at most.", limits, default);
         let text = "The `continuation_token` of the page before; 0 starts at the beginning.";
-        let token = self.integer(("continuation_token", text), 0..=TOKEN_MAX, 0);
+        let token = self.integer("continuation_token", text, 0..=TOKEN_MAX, 0);
         Page { limit: u32::try_from(limit).unwrap_or(u32::MAX), token }
     }
 
     /// A whole number within `bounds`, or `default`.
     pub(crate) fn integer(
         &mut self,
-        (name, text): (&'static str, &'static str),
+        name: &'static str,
+        text: &'static str,
         bounds: RangeInclusive<u64>,
         default: u64,
     ) -> u64 {

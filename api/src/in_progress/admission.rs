@@ -113,7 +113,7 @@ impl RequestPermit {
             for owner in &self.owners {
                 let limit = owner.bound(bounds).streams;
                 if counts.get(owner).is_some_and(|counts| counts.streams >= limit) {
-                    return Err(Error::TooManyStreams { owner: owner.name(), limit });
+                    return Err(too_many_streams(owner.name(), limit));
                 }
             }
             for owner in &self.owners {
@@ -147,11 +147,20 @@ impl OnBodyEnd for Arc<RequestPermit> {
     fn on_body_end(self, _: bool) {}
 }
 
+fn too_many_streams(owner: &str, limit: usize) -> Error {
+    let streams = if limit == 1 { "stream" } else { "streams" };
+    let detail = format!(
+        "This {owner} has {limit} listening {streams}, which is the most it may have; end one of them, or listen with one stream \
+        to all lists of an agent."
+    );
+    Error::TooMany { code: "too_many_streams", detail }
+}
+
 impl StreamAdmission {
     /// Admits the request as a listening stream.
     ///
     /// # Errors
-    /// [`Error::TooManyStreams`] when its user or organisation has as many as it may have.
+    /// [`Error::TooMany`] when its user or organisation has as many as it may have.
     pub(crate) fn begin(&self) -> Result<StreamOwner, Error> {
         let ended = || Error::Internal { detail: "a stream begins after the end of its request".into() };
         self.0.upgrade().ok_or_else(ended)?.become_stream()

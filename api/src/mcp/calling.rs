@@ -55,7 +55,8 @@ impl Calling {
     /// are answered by a later request, or in a session while the call waits.
     pub(super) async fn call(
         &self,
-        (listed, mut request): (ListedTool, ToolCallRequest),
+        listed: ListedTool,
+        mut request: ToolCallRequest,
         asked: Asked,
     ) -> Result<CallToolResponse, ErrorData> {
         let Asked { context, level } = asked;

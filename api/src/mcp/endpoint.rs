@@ -30,9 +30,10 @@ use super::scope::Scope;
 use super::sessions::{INITIALIZE, SESSION, Sessions};
 use super::transport_refusal;
 use crate::auth::Rights;
+use crate::call_depth::CallDepth;
 use crate::caller_names;
 use crate::error::Error;
-use crate::extract::{CallDepth, expect_length, read};
+use crate::extract::{expect_length, read};
 use crate::in_progress::StreamAdmission;
 use crate::public_url::PublicUrl;
 use crate::server::StreamOwner;
@@ -127,7 +128,7 @@ impl McpEndpoint {
         // The stream of a session is open for as long as its client is there, and does not keep the session from its end.
         let session = session.filter(|_| parts.method != Method::GET);
         let is_end = parts.method == Method::DELETE;
-        let response = self.answer((parts, body), scope).await?;
+        let response = self.answer(parts, body, scope).await?;
         match session {
             Some(session) if is_end && response.status().is_success() => {
                 session.forget();
@@ -140,7 +141,7 @@ impl McpEndpoint {
     }
 
     /// Answers a request whose session is that of its user and agent.
-    async fn answer(&self, (mut parts, body): (Parts, Bytes), scope: Arc<Scope>) -> Result<Response, Error> {
+    async fn answer(&self, mut parts: Parts, body: Bytes, scope: Arc<Scope>) -> Result<Response, Error> {
         let is_post = parts.method == Method::POST;
         let may_begin = is_post && may_begin_session(&parts.headers);
         let listens = parts.headers.get(METHOD).is_some_and(|method| method == LISTEN);
@@ -166,7 +167,7 @@ impl McpEndpoint {
         let schema = |name: &str| gateway.get_tool(name).map(|tool| tool.input_schema);
         if let Some(call) = self.plain_calls.read(&parts, &body, schema) {
             drop(body);
-            return self.plain_calls.answer(call, (gateway, scope)).await;
+            return self.plain_calls.answer(call, gateway, scope).await;
         }
         if is_json && let Err(refused) = check(&body, check_parameters).await? {
             return Ok(refused.into_response());

@@ -69,16 +69,16 @@ impl Gateway {
     ) -> Result<CallToolResponse, ErrorData> {
         let (scope, level) = (Scope::of(&context.extensions)?, *self.level.lock());
         if let Some(turn) = turn_of(&self.store, scope, &context.meta).await? {
-            let (call, form) = call_in_turn(&self.calling.invoker, turn, (request, &context))?;
+            let (call, form) = call_in_turn(&self.calling.invoker, turn, request, &context)?;
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
         let (listed, request) = match Exposed(scope.catalogue()?).called(request)? {
             Called::Tool(listed, request) => (listed, request),
             Called::Failed(result) => return Ok(result.into()),
         };
-        match self.tasks(&context)?.start((&listed, &request), &context).await? {
+        match self.tasks(&context)?.start(&listed, &request, &context).await? {
             Some(task) => Ok(task),
-            None => self.calling.call((listed, request), Asked { context, level }).await,
+            None => self.calling.call(listed, request, Asked { context, level }).await,
         }
     }
 

@@ -15,9 +15,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::library_items::LibraryItems;
 use super::mixed_list::digest_of;
 use super::scope::Viewpoint;
-use super::tool_forms;
+use super::{metrics, tool_forms};
 use crate::error::Error;
-use crate::metrics;
 
 /// Time in which changes are announced together.
 const TOGETHER: Duration = Duration::from_millis(50);
@@ -176,7 +175,7 @@ impl Looker {
         if let Some(last) = self.last.as_ref().filter(is_as_last) {
             return Ok(Look::Seen(last.seen));
         }
-        metrics::looked_for_mcp_clients();
+        metrics::count_look();
         let reference = AgentReference::from(&self.viewpoint.agent);
         let Looks { store, invoker, .. } = &self.looks;
         let Some(running) = store.running_agent(&principal, &reference).await.map_err(failed)? else {

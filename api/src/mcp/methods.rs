@@ -11,7 +11,7 @@ use rmcp::model::{
 
 use super::message::{INITIALIZE_BYTES_MAX, PARAMETERS_BYTES_MAX};
 use crate::body_bounds::BodyBound;
-use crate::router::Work;
+use crate::in_progress::Work;
 
 /// Bytes of a message with inputs of a tool, values of a prompt, or answers.
 const PAYLOAD: usize = BodyBound::Content.bytes_max();

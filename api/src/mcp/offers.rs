@@ -43,7 +43,8 @@ impl Gateway {
     fn list<'c, M: ConstString>(
         &self,
         scope: &'c Scope,
-        (family, tools): (LibraryFamily, Vec<&'c ListedTool>),
+        family: LibraryFamily,
+        tools: Vec<&'c ListedTool>,
     ) -> Result<MixedList<'c>, ErrorData> {
         let has_family = scope.running.has_family(family);
         // Files of skills are resources that no list has.
@@ -57,11 +58,11 @@ impl Gateway {
     }
 
     pub(super) fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, (LibraryFamily::Prompts, tool_forms::prompts(scope.catalogue()?)))
+        self.list::<M>(scope, LibraryFamily::Prompts, tool_forms::prompts(scope.catalogue()?))
     }
 
     pub(super) fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, (LibraryFamily::Artifacts, tool_forms::resources(scope.catalogue()?)))
+        self.list::<M>(scope, LibraryFamily::Artifacts, tool_forms::resources(scope.catalogue()?))
     }
 
     /// Returns the list of skills, which no tool is.
@@ -90,11 +91,11 @@ impl Gateway {
         let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
         let own = list.named(&request.name).await?;
         if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name).filter(|_| own.is_none()) {
-            return tool_prompts::get(&self.calling, (tool, request), self.asked(context)).await;
+            return tool_prompts::get(&self.calling, tool, request, self.asked(context)).await;
         }
         let items = list.items.ok_or_else(|| prompts::unknown(&request.name))?;
         let reader = ItemReader { calling: &self.calling, context: &context };
-        prompts::get((&items, &reader), request).await.map(GetPromptResponse::from)
+        prompts::get(&items, &reader, request).await.map(GetPromptResponse::from)
     }
 
     pub(super) async fn answer_read(
@@ -105,12 +106,12 @@ impl Gateway {
         let scope = Scope::of(&context.extensions)?.clone();
         let list = self.resources::<ReadResourceRequestMethod>(&scope)?;
         if let Some(found) = tool_resources::find(scope.catalogue()?, &request.uri) {
-            return tool_resources::read(&self.calling, (found, request), self.asked(context)).await;
+            return tool_resources::read(&self.calling, found, request, self.asked(context)).await;
         }
         let reader = ItemReader { calling: &self.calling, context: &context };
         let has_skills = scope.running.has_family(LibraryFamily::Skills);
         if let Some(id) = skill_id(&request.uri).filter(|_| has_skills) {
-            return skills::read(&reader, (id, request)).await.map(ReadResourceResponse::from);
+            return skills::read(&reader, id, request).await.map(ReadResourceResponse::from);
         }
         if list.items.is_none() {
             return Err(unknown(&request.uri));

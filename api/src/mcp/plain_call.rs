@@ -96,7 +96,7 @@ impl PlainCalls {
     }
 
     /// Answers a call. When the client goes away, the call is cancelled and goes on to its end.
-    pub async fn answer(&self, call: PlainCall, (gateway, scope): (Gateway, Arc<Scope>)) -> Result<Response, Error> {
+    pub async fn answer(&self, call: PlainCall, gateway: Gateway, scope: Arc<Scope>) -> Result<Response, Error> {
         let PlainCall { id, meta, request } = call;
         let mut context = RequestContext::new(id.clone(), self.nobody.clone());
         context.ct = self.ending.child_token();

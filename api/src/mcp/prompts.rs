@@ -57,7 +57,8 @@ pub(super) async fn list(
 
 /// Returns the text of a prompt with its arguments, as a message of the user.
 pub(super) async fn get(
-    (items, reader): (&LibraryItems, &ItemReader<'_>),
+    items: &LibraryItems,
+    reader: &ItemReader<'_>,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     let GetPromptRequestParams { name, arguments, .. } = request;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use registry::{AccountId, AgentId, OrganizationId};
 use tokio::time::Instant;
 
-use crate::metrics;
+use super::metrics;
 
 /// Sessions of one server. Each has its queues and tasks, up to a megabyte after some calls.
 const SESSIONS_MAX: usize = 2_000;
@@ -68,7 +68,7 @@ impl SessionTable {
         let users = self.organizations.entry(owner.organization.clone()).or_default();
         users.entry(owner.account.clone()).or_default().insert(number);
         self.sessions.insert(number, Session { owner, id: None, used: Instant::now(), requests: 0 });
-        metrics::set_mcp_sessions(self.sessions.len());
+        metrics::set_sessions(self.sessions.len());
         Some((number, evicted))
     }
 
@@ -116,7 +116,7 @@ impl SessionTable {
                 self.organizations.remove(&organization);
             }
         }
-        metrics::set_mcp_sessions(self.sessions.len());
+        metrics::set_sessions(self.sessions.len());
     }
 
     /// Returns the sessions of which one has to end before another one of an owner begins: those of the user, or those of the user with

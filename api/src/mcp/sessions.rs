@@ -104,7 +104,7 @@ impl Sessions {
         if method_of(message).is_none_or(|method| method != INITIALIZE) {
             return Ok(None);
         }
-        let (number, evicted) = self.table.lock().add(owner_of(scope)).ok_or(Error::TooManySessions)?;
+        let (number, evicted) = self.table.lock().add(owner_of(scope)).ok_or_else(too_many_sessions)?;
         if let Some(evicted) = evicted {
             self.end(evicted);
         }
@@ -161,6 +161,12 @@ impl SessionUse {
     pub fn until_end_of(self, response: Response) -> Response {
         with_end(response, self)
     }
+}
+
+fn too_many_sessions() -> Error {
+    let detail =
+        "All of your MCP sessions have a request in progress. End one, or wait for its response, then begin another.";
+    Error::TooMany { code: "too_many_sessions", detail: detail.into() }
 }
 
 fn owner_of(scope: &Scope) -> Owner {

@@ -60,7 +60,8 @@ pub(super) async fn get(items: &LibraryItems, request: GetSkillRequestParams) ->
 /// Returns the file of a skill, as a call of the tool that reads skills.
 pub(super) async fn read(
     reader: &ItemReader<'_>,
-    (id, request): (LibraryItemId, ReadResourceRequestParams),
+    id: LibraryItemId,
+    request: ReadResourceRequestParams,
 ) -> Result<ReadResourceResult, ErrorData> {
     let uri = request.uri;
     let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;

@@ -43,7 +43,8 @@ impl Tasks<'_> {
     /// Starts a task, if the tool and the client have them. `None` for a call whose client waits for the result, or for questions.
     pub async fn start(
         &self,
-        (listed, request): (&ListedTool, &ToolCallRequest),
+        listed: &ListedTool,
+        request: &ToolCallRequest,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<CallToolResponse>, ErrorData> {
         let has_tasks = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());

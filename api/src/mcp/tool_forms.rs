@@ -21,10 +21,11 @@ impl Calling {
     /// Calls a tool for its prompt or its resource. A failure of the tool is an error.
     pub(super) async fn read(
         &self,
-        (listed, request): (&ListedTool, ToolCallRequest),
+        listed: &ListedTool,
+        request: ToolCallRequest,
         asked: Asked,
     ) -> Result<Read, ErrorData> {
-        match self.call((listed.clone(), request), asked).await? {
+        match self.call(listed.clone(), request, asked).await? {
             CallToolResponse::Complete(result) if result.is_error == Some(true) => Err(failure(&result)),
             CallToolResponse::Complete(result) => Ok(Read::Done(result)),
             CallToolResponse::InputRequired(questions) => Ok(Read::Asks(questions)),

@@ -34,7 +34,8 @@ pub(super) fn shown(listed: &ListedTool) -> Prompt {
 /// Calls the tool, and returns its content as messages of the user.
 pub(super) async fn get(
     calling: &Calling,
-    (listed, request): (&ListedTool, GetPromptRequestParams),
+    listed: &ListedTool,
+    request: GetPromptRequestParams,
     asked: Asked,
 ) -> Result<GetPromptResponse, ErrorData> {
     let call = ToolCallRequest {
@@ -43,7 +44,7 @@ pub(super) async fn get(
         state: request.request_state,
         responses: request.input_responses,
     };
-    match calling.read((listed, call), asked).await? {
+    match calling.read(listed, call, asked).await? {
         Read::Asks(questions) => Ok(questions.into()),
         Read::Done(result) => {
             let messages = result.content.into_iter().map(|block| PromptMessage::new(Role::User, block));

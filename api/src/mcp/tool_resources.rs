@@ -57,7 +57,8 @@ pub(super) fn template(listed: &ListedTool) -> Option<ResourceTemplate> {
 /// Calls the tool, and returns its content.
 pub(super) async fn read(
     calling: &Calling,
-    (found, request): (Found<'_>, ReadResourceRequestParams),
+    found: Found<'_>,
+    request: ReadResourceRequestParams,
     asked: Asked,
 ) -> Result<ReadResourceResponse, ErrorData> {
     let Found { listed, arguments } = found;
@@ -67,7 +68,7 @@ pub(super) async fn read(
         state: request.request_state,
         responses: request.input_responses,
     };
-    match calling.read((listed, call), asked).await? {
+    match calling.read(listed, call, asked).await? {
         Read::Asks(questions) => Ok(questions.into()),
         Read::Done(mut result) => {
             let meta = result.meta.take();

@@ -52,7 +52,8 @@ pub(super) async fn turn_of(
 pub(super) fn call_in_turn(
     invoker: &Invoker,
     turn: Arc<Turn>,
-    (request, context): (ToolCallRequest, &RequestContext<RoleServer>),
+    request: ToolCallRequest,
+    context: &RequestContext<RoleServer>,
 ) -> Result<(Call, OutputForm), ErrorData> {
     let scope = Scope::of(&context.extensions)?;
     let tool = request.name;

@@ -42,7 +42,10 @@ const DOCUMENT_TEXT: &str = "the document of the client is refused: its host can
 fn document_refused(refused: DocumentRefused) -> AuthorizationRefused {
     match refused {
         DocumentRefused::Unavailable => OauthError::new("invalid_client", DOCUMENT_TEXT).into(),
-        DocumentRefused::Busy => AuthorizationRefused::Failed(Error::DocumentsBusy),
+        DocumentRefused::Busy => {
+            let detail = "The server is reading as many documents of OAuth clients as it may; try again shortly.";
+            AuthorizationRefused::Failed(Error::Busy { code: "client_documents_busy", detail })
+        }
         DocumentRefused::TooManyOfClient { limit } => {
             AuthorizationRefused::Failed(Error::TooManyRequests { owner: "address", limit })
         }

@@ -96,6 +96,6 @@ impl<'a> Consent<'a> {
         let Some(limit) = &server.key_limit else { return Ok(()) };
         let key = ApiKeyId::of_key(self.api_key);
         let key = key.as_ref().map(ApiKeyId::as_str).unwrap_or_default();
-        limit.count([asked.gateway.organization.as_str(), self.user, key], check).await
+        limit.count(asked.gateway.organization.as_str(), self.user, key, check).await
     }
 }

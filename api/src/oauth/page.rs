@@ -101,7 +101,7 @@ impl Page<'_> {
 impl PageResponse {
     /// A page about an error that passes. Other errors are those of the API.
     pub(crate) fn of_refusal(error: Error) -> Result<Self, Error> {
-        if !matches!(error, Error::DocumentsBusy | Error::TooManyRequests { .. }) {
+        if !matches!(error, Error::Busy { .. } | Error::TooManyRequests { .. }) {
             return Err(error);
         }
         let (status, code, text) = (error.kind().status(), error.code(), error.to_string());

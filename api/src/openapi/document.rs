@@ -10,17 +10,16 @@ use super::check::in_braces;
 use super::headers::header_components;
 use super::responses::responses;
 use super::{OperationDoc, Parameter, RouteDoc, errors, schemas, tool_errors};
-use crate::error::Refusal;
-use crate::extract::Problem;
-use crate::oauth::OauthError;
+use crate::error::{Problem, Refusal};
 
 const SPECIFICATION: &str = "3.1.0";
 
 /// Operations below this path accept headers that clients of the contract send.
 const CONTRACT_PREFIX: &str = "/v1/{organization}/tool";
 
-/// The document of a route table. Routes without a description are left out; the start-up refuses them.
-pub(crate) fn document(table: &[RouteDoc]) -> Value {
+/// The document of a route table. Routes without a description are left out; the start-up refuses them. `add_schemas` adds the
+/// schemas of errors that have a form of their own.
+pub(crate) fn document(table: &[RouteDoc], add_schemas: fn(&mut SchemaGenerator)) -> Value {
     let mut generator = generator();
     let mut paths = Map::new();
     let mut bodies = Map::new();
@@ -35,15 +34,14 @@ pub(crate) fn document(table: &[RouteDoc]) -> Value {
             bodies.insert(body.name.to_owned(), body.schema.clone());
         }
     }
-    let tags: Vec<Value> =
-        tags.iter().map(|tag| json!({"name": tag.name(), "description": tag.description()})).collect();
+    let tags: Vec<Value> = tags.iter().map(|tag| json!({"name": tag.name, "description": tag.description})).collect();
     json!({
         "openapi": SPECIFICATION,
         "info": info(),
         "servers": [{"url": "/", "description": "This server."}],
         "tags": tags,
         "paths": paths,
-        "components": components(generator, bodies),
+        "components": components(generator, bodies, add_schemas),
     })
 }
 
@@ -76,7 +74,7 @@ fn info() -> Value {
 fn rendered(route: &RouteDoc, operation: &OperationDoc, generator: &mut SchemaGenerator) -> Value {
     let mut rendered = json!({
         "operationId": operation.id,
-        "tags": [operation.tag.name()],
+        "tags": [operation.tag.name],
         "summary": operation.summary,
         "description": description(route, operation),
         "parameters": parameters(route, operation),
@@ -151,10 +149,14 @@ fn request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
     (!content.is_empty()).then(|| json!({"required": true, "content": content}))
 }
 
-fn components(mut generator: SchemaGenerator, bodies: Map<String, Value>) -> Value {
+fn components(
+    mut generator: SchemaGenerator,
+    bodies: Map<String, Value>,
+    add_schemas: fn(&mut SchemaGenerator),
+) -> Value {
     let problem = generator.subschema_for::<Problem>().to_value();
     generator.subschema_for::<Refusal>();
-    generator.subschema_for::<OauthError>();
+    add_schemas(&mut generator);
     let mut schemas = generator.take_definitions(true);
     schemas.insert("InvalidRequest".to_owned(), errors::invalid_request(&problem));
     schemas.insert("JsonRpcError".to_owned(), errors::json_rpc_error());

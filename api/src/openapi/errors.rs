@@ -100,7 +100,7 @@ pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>, other:
     let content = &mut response["content"];
     let other = match other {
         OtherError::JsonRpc => "JsonRpcError",
-        OtherError::Oauth => "OauthError",
+        OtherError::Schema(name) => name,
         OtherError::Page if codes.is_empty() => {
             *content = json!({"text/html": {}});
             return response;

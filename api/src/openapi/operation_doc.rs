@@ -6,19 +6,13 @@ use serde_json::Value;
 use super::Parameter;
 use super::error_codes::{BRANCH_ERRORS, StatusAndCodes};
 
-/// The sections of the reference.
+/// A section of the reference. The route table has the sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tag {
-    SignIn,
-    Tools,
-    Versions,
-    Runs,
-    History,
-    Source,
-    Identity,
-    Agents,
-    Library,
-    Service,
+pub(crate) struct Tag {
+    /// The place of the section among the others.
+    pub(crate) position: u8,
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
 }
 
 /// Texts, responses and errors of an operation. Its inputs come from its handler.
@@ -46,7 +40,8 @@ pub(crate) struct OperationDoc {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OtherError {
     JsonRpc,
-    Oauth,
+    /// The name of a schema in `components.schemas`.
+    Schema(&'static str),
     Page,
     /// In the forms that git and Git LFS show.
     Git,
@@ -170,9 +165,9 @@ impl OperationDoc {
         self
     }
 
-    /// Statuses whose body can be an error of OAuth instead of an error of this API.
-    pub(crate) fn oauth_errors(mut self, statuses: &'static [u16]) -> Self {
-        self.other_errors.push((OtherError::Oauth, statuses));
+    /// Statuses whose body can have this schema instead of that of an error of this API.
+    pub(crate) fn errors_of_schema(mut self, schema: &'static str, statuses: &'static [u16]) -> Self {
+        self.other_errors.push((OtherError::Schema(schema), statuses));
         self
     }
 
@@ -216,48 +211,5 @@ impl OperationDoc {
     pub(crate) fn links_to(mut self, operation: &'static str, parameter: &'static str, pointer: &'static str) -> Self {
         self.links.push(Link { operation, parameter, pointer });
         self
-    }
-}
-
-impl Tag {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::SignIn => "Sign-in",
-            Self::Tools => "Tools",
-            Self::Versions => "Versions",
-            Self::Runs => "Runs",
-            Self::History => "History",
-            Self::Source => "Source",
-            Self::Identity => "Users, roles and keys",
-            Self::Agents => "Agents",
-            Self::Library => "Library",
-            Self::Service => "Service",
-        }
-    }
-
-    pub(super) const fn description(self) -> &'static str {
-        match self {
-            Self::SignIn => "Exchange an API key for a token.",
-            Self::Tools => {
-                "A tool is a name under which versions are published. It has a description, tags and variables."
-            }
-            Self::Versions => "A version is the tip of a branch, built once. It never changes.",
-            Self::Runs => "Run a version, or the tip of a branch, on one to ten inputs.",
-            Self::History => "The record of every run that began, with its outcome.",
-            Self::Source => "The organisation's git repository, and the Python package for authors of tools.",
-            Self::Identity => {
-                "Users, their roles and their API keys. Every user manages their own keys; administrators manage all."
-            }
-            Self::Agents => {
-                "An agent holds tools through assignments. Edits change its draft; a deployment makes the draft the running \
-                revision, which never changes."
-            }
-            Self::Library => {
-                "What users and their agents keep: memories, rules, skills, prompts, artifacts and preferences. Each operation \
-                calls the tool of its name, on behalf of the user of the credentials. Responses have `success`, and `data` or \
-                `error`."
-            }
-            Self::Service => "Health, the OpenAPI document and the HTTP reference.",
-        }
     }
 }

@@ -41,7 +41,7 @@ impl KeyLimit {
     ///
     /// # Errors
     /// [`Error::RateLimited`] beyond the limit of signing in: for a right key, that of its own sign-ins.
-    pub(crate) async fn count(&self, [organization, user, key]: [&str; 3], check: KeyCheck) -> Result<(), Error> {
+    pub(crate) async fn count(&self, organization: &str, user: &str, key: &str, check: KeyCheck) -> Result<(), Error> {
         if !check.is_right {
             return self.sign_in.count_sign_in(SignIn::Failed([organization, user], check.peer)).await;
         }

@@ -17,7 +17,7 @@ use super::clock::MonotonicClock;
 use super::limits::RateLimits;
 use super::sign_in::{SIGN_IN, SignIn, SignInNames};
 use super::usage::{Key, Limiter, Usage};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract;
 use crate::metrics;

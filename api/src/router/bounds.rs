@@ -6,17 +6,16 @@
 //! table in `docs/reference/limits.md` is made from these rows.
 
 mod table;
-mod work;
 
 use axum::body::HttpBody as _;
 use axum::response::Response;
 
 use super::route::Route;
 use crate::error::Error;
+use crate::in_progress::Work;
 use crate::openapi::OperationDoc;
 use table::ROWS;
 pub use table::ResponseBound;
-pub use work::{Work, WorkBounds};
 
 /// Bytes of a response that is no success. The message of a refusal has at most 64 KiB, and the problems of a request are bounded
 /// in number and length; JSON makes up to six bytes of one.
@@ -115,7 +114,7 @@ mod tests {
             "the row is-live of api/src/router/bounds/table.rs belongs to no operation"
         );
         let mut other = routes();
-        other[0].operation = Some(OperationDoc::new("get-more", crate::openapi::Tag::Service, "More"));
+        other[0].operation = Some(OperationDoc::new("get-more", crate::openapi::Tag::SERVICE, "More"));
         assert_eq!(problem(&other).unwrap(), "GET / has no row in api/src/router/bounds/table.rs");
     }
 

@@ -151,6 +151,6 @@ mod tests {
     }
 
     fn described() -> OperationDoc {
-        OperationDoc::new("test", Tag::Service, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
+        OperationDoc::new("test", Tag::SERVICE, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
     }
 }

@@ -60,7 +60,7 @@ impl Route {
 impl From<ToolOperation> for Route {
     fn from(tool: ToolOperation) -> Self {
         let ToolOperation { method, path, permission, inputs, operation, handler } = tool;
-        let route = route((method, path), Some(permission), (handler, inputs));
+        let route = route(method, path, Some(permission), handler, inputs);
         Self { operation: Some(operation), ..route.reads(BodyBound::Content) }
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn get<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    route(("GET", path), permission, (routing::get(handler), T::inputs()))
+    route("GET", path, permission, routing::get(handler), T::inputs())
 }
 
 pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
@@ -78,7 +78,7 @@ pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    route(("POST", path), permission, (routing::post(handler), T::inputs()))
+    route("POST", path, permission, routing::post(handler), T::inputs())
 }
 
 pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
@@ -86,13 +86,15 @@ pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    route(("DELETE", path), permission, (routing::delete(handler), T::inputs()))
+    route("DELETE", path, permission, routing::delete(handler), T::inputs())
 }
 
 fn route(
-    (method, path): (&'static str, &'static str),
+    method: &'static str,
+    path: &'static str,
     permission: Option<Permission>,
-    (handler, inputs): (MethodRouter<App>, Inputs),
+    handler: MethodRouter<App>,
+    inputs: Inputs,
 ) -> Route {
     let body = if permission.is_some() { BodyBound::Fields } else { BodyBound::Form };
     Route { method, path, permission, bearers: Bearers::OfUsers, body, handler, inputs, operation: None }

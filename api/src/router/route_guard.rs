@@ -8,9 +8,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::bounds::{self, ResponseBound};
-use crate::auth::{Caller, Guard};
+use crate::auth::Guard;
 use crate::body_bounds::{BodyBound, BodyBudget, BodyOwner};
 use crate::body_end::with_end;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::in_progress::{RequestAdmission, RequestPermit};
 use crate::rate::Limit;
@@ -70,7 +71,7 @@ impl RouteGuard {
             Some(Caller(caller)) => BodyOwner::Organization(caller.organization.clone()),
             None => BodyOwner::Address(Peer::of(&parts.extensions).map(client_of)),
         };
-        let body = budget.bound(&parts.headers, body, (*bound, owner));
+        let body = budget.bound(&parts.headers, body, *bound, owner);
         Request::from_parts(parts, body)
     }
 

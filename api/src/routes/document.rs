@@ -13,7 +13,7 @@ use crate::openapi::{OperationDoc, Tag};
 static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-openapi-document", Tag::Service, "This document")
+    OperationDoc::new("get-openapi-document", Tag::SERVICE, "This document")
         .description("An OpenAPI 3.1 document of the whole API, the same for all callers. `/docs` shows it as a page.")
         .returns_bytes(200, "The document.", &["application/json"])
 }

@@ -15,9 +15,9 @@ use futures_util::TryStreamExt;
 use registry::{OrganizationId, Principal};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use crate::auth::Caller;
-use crate::error::Error;
-use crate::extract::{Decoder as _, OneOf, Problem};
+use crate::caller::Caller;
+use crate::error::{Error, Problem};
+use crate::extract::{Decoder as _, OneOf};
 use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
 use crate::tasks::Tasks;
 
@@ -36,7 +36,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Git clients use this interface; the document shows their requests.
 pub(crate) fn read_operation() -> OperationDoc {
     let services = OneOf(&[("git-upload-pack", ()), ("git-receive-pack", ())]).schema();
-    common(OperationDoc::new("access-git-interface", Tag::Source, "Begin a fetch or a push"))
+    common(OperationDoc::new("access-git-interface", Tag::SOURCE, "Begin a fetch or a push"))
         .description(
             "Git's smart HTTP protocol, version 2: `git clone {server}/v1/{organization}/tool/git/tools.git`. Git begins \
             with the request `tools.git/info/refs?service=…`. Its first request has no credentials; git asks its user for \
@@ -51,7 +51,7 @@ pub(crate) fn read_operation() -> OperationDoc {
 }
 
 pub(crate) fn write_operation() -> OperationDoc {
-    common(OperationDoc::new("post-git-interface", Tag::Source, "Fetch or push"))
+    common(OperationDoc::new("post-git-interface", Tag::SOURCE, "Fetch or push"))
         .description(
             "The second request of git's smart HTTP protocol: `tools.git/git-upload-pack` fetches and \
             `tools.git/git-receive-pack` pushes. A push may change every branch but `main`, and is checked before a branch \

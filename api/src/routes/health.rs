@@ -18,13 +18,13 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn live_operation() -> OperationDoc {
-    OperationDoc::new("is-live", Tag::Service, "Check liveness")
+    OperationDoc::new("is-live", Tag::SERVICE, "Check liveness")
         .description("Responds while the process runs. Nothing else is checked.")
         .returns::<Response>(200, "The process runs.", json!({"status": "live"}))
 }
 
 pub(crate) fn ready_operation() -> OperationDoc {
-    OperationDoc::new("is-ready", Tag::Service, "Check readiness")
+    OperationDoc::new("is-ready", Tag::SERVICE, "Check readiness")
         .description(
             "The server is ready while every part works, the database accepts writes, and no shutdown has begun.",
         )

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 
@@ -23,7 +23,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"org_id": "acme", "name": "acme", "created_at": "2026-11-20T09:32:05.000Z"});
-    OperationDoc::new("get-organization", Tag::Identity, "Show the organisation")
+    OperationDoc::new("get-organization", Tag::IDENTITY, "Show the organisation")
         .description("The caller's organisation.")
         .returns::<Response>(200, "The organisation.", example)
 }

@@ -19,7 +19,7 @@ const TEXT: &str = concat!(
 );
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-root", Tag::Service, "Say what this is")
+    OperationDoc::new("get-root", Tag::SERVICE, "Say what this is")
         .description("What the server is, and the paths to begin with, as plain text.")
         .returns_bytes(200, "The text.", &["text/plain"])
 }

@@ -13,7 +13,7 @@ use crate::openapi::{OperationDoc, Tag};
 static ARCHIVE: OnceLock<Bytes> = OnceLock::new();
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-scaffold-release", Tag::Source, "Download the scaffold")
+    OperationDoc::new("get-tool-scaffold-release", Tag::SOURCE, "Download the scaffold")
         .description(
             "The Python package `amigo_tool_scaffold` as a source archive, with a project template. pip and uv can install \
             from this URL, with the token as the password of Basic authentication.",

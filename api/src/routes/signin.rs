@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use registry::{OrganizationId, SignIn, SignInRefused, SignedIn, Store};
 use serde_json::json;
 
-use crate::error::Error;
-use crate::extract::{self, Problem};
+use crate::error::{Error, Problem};
+use crate::extract;
 use crate::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, STORE_CODES, Tag, schemas};
 use crate::wire::{SecretText, Token};
 
@@ -21,7 +21,7 @@ pub(crate) struct Organization(String);
 pub(crate) fn operation() -> OperationDoc {
     let [key_id, key, user] = HEADERS;
     let header = |name, description| Parameter::header(name, description, schemas::text()).required();
-    OperationDoc::new("sign-in-with-api-key", Tag::SignIn, "Sign in with an API key")
+    OperationDoc::new("sign-in-with-api-key", Tag::SIGN_IN, "Sign in with an API key")
         .description("Returns a token for an API key. The key is in the headers; the body is empty.")
         .parameter(header(key_id, "The key's id."))
         .parameter(header(key, "The key."))

@@ -5,13 +5,13 @@ use axum::extract::State;
 use registry::Store;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{SigningKey, SigningKeys};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("list-signing-keys", Tag::Versions, "List the public signing keys")
+    OperationDoc::new("list-signing-keys", Tag::VERSIONS, "List the public signing keys")
         .description("The public keys that verify the provenance of versions. There are none before the first version.")
         .returns::<SigningKeys>(200, "The keys.", example())
 }

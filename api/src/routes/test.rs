@@ -14,7 +14,8 @@ use super::results::run;
 use super::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{Caller, Requirement};
+use crate::auth::Requirement;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, Text, TextMap, text_within};
 use crate::openapi::{OperationDoc, Tag};
@@ -36,7 +37,7 @@ struct Test {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("test-tool", Tag::Runs, "Test a branch")
+    OperationDoc::new("test-tool", Tag::RUNS, "Test a branch")
         .description(
             "Builds the tip of a branch, runs the checks of its project, and runs it on the inputs. Nothing is published. \
             The request has the values of variables; the variables of existing tools are not used. The records of these \

@@ -91,7 +91,7 @@ impl Acceptor {
         let (context, peer) = (Arc::clone(&self.context), Peer(address.ip()));
         match self.limiter.admit(peer) {
             Some(permit) => self.connections.spawn(serve(context, Client { tcp, peer, permit })),
-            None => self.connections.spawn(probes::serve(context, (tcp, peer), self.probes.admit(peer))),
+            None => self.connections.spawn(probes::serve(context, tcp, peer, self.probes.admit(peer))),
         };
     }
 }

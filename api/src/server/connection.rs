@@ -45,10 +45,10 @@ const SILENCE_BEFORE_PROBE: Duration = Duration::from_secs(60);
 const PROBE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// State shared by all connections of a listener.
-pub(super) struct ListenerContext {
-    pub(super) router: Router,
-    pub(super) limits: ConnectionLimits,
-    pub(super) ids: RequestIds,
+pub(crate) struct ListenerContext {
+    pub(crate) router: Router,
+    pub(crate) limits: ConnectionLimits,
+    pub(crate) ids: RequestIds,
 }
 
 /// A client whose connection is admitted.

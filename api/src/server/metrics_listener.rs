@@ -9,7 +9,6 @@ use axum::response::Response;
 use axum::routing::get;
 use registry::Clock;
 
-use super::accept::accept_until;
 use super::connection::ListenerContext;
 use super::limits::ConnectionLimits;
 use super::listener::Server;
@@ -49,7 +48,7 @@ impl Server {
             shutdown.await;
             Duration::ZERO
         };
-        drop(accept_until(self.listener, context, shutdown).await);
+        drop(self.accept_until(context, shutdown).await);
     }
 }
 

@@ -105,12 +105,12 @@ struct Probe {
 }
 
 /// Answers a probe, and refuses every other client.
-pub(super) async fn serve(context: Arc<ListenerContext>, (mut tcp, peer): (TcpStream, Peer), mut permit: ProbePermit) {
+pub(super) async fn serve(context: Arc<ListenerContext>, mut tcp: TcpStream, peer: Peer, mut permit: ProbePermit) {
     let answered = tokio::select! {
         biased;
         // The reserve is full: what fits into the buffer of the socket is written without waiting.
         _ = &mut permit.evicted => false,
-        answered = answer(&context, (&mut tcp, peer)) => answered,
+        answered = answer(&context, &mut tcp, peer) => answered,
     };
     if !answered {
         connection_cut("full");
@@ -119,7 +119,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, (mut tcp, peer): (TcpSt
 }
 
 /// Answers a probe; `false` for every other request, and for a client that sends none.
-async fn answer(context: &ListenerContext, (tcp, peer): (&mut TcpStream, Peer)) -> bool {
+async fn answer(context: &ListenerContext, tcp: &mut TcpStream, peer: Peer) -> bool {
     let probe = timeout(HEAD_TIME_MAX, read_probe(tcp)).await;
     let Ok(Some(Probe { path, is_head })) = probe else { return false };
     let Ok(mut request) = Request::get(path).body(Body::empty()) else { return false };

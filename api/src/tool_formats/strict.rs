@@ -36,7 +36,7 @@ pub(super) enum StrictDialect {
 }
 
 impl StrictDialect {
-    fn has_keyword(self, (keyword, value): (&str, &Value)) -> bool {
+    fn has_keyword(self, keyword: &str, value: &Value) -> bool {
         let of_dialect: &[&str] = match self {
             Self::OpenAi => &OF_OPENAI,
             Self::Anthropic => &OF_ANTHROPIC,
@@ -58,7 +58,7 @@ pub(super) fn is_strict(schema: &Value, dialect: StrictDialect) -> bool {
 fn is_strict_part(schema: &Value, dialect: StrictDialect, depth: usize) -> bool {
     let Some(schema) = schema.as_object() else { return false };
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let has_known_keywords = schema.iter().all(|(key, value)| dialect.has_keyword((key, value)));
+    let has_known_keywords = schema.iter().all(|(key, value)| dialect.has_keyword(key, value));
     has_known_keywords && is_closed(schema) && parts(schema).all(|part| is_strict_part(part, dialect, depth))
 }
 

@@ -5,8 +5,8 @@ use runner::ToolRoute;
 use serde_json::{Map, Value};
 
 use super::query::argument;
-use crate::error::Error;
-use crate::extract::{self, Problem, QueryParameters};
+use crate::error::{Error, Problem};
+use crate::extract::{self, QueryParameters};
 
 /// Reads the arguments. An argument that occurs in two places must have one value.
 pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value) -> Result<Map<String, Value>, Error> {
@@ -19,18 +19,18 @@ pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value
     let query = QueryParameters::from_request_parts(&mut parts, &()).await?.by_name();
     for (name, texts) in query {
         let value = argument(&schema["properties"][&name], &texts);
-        add(&mut arguments, ("query", name), value)?;
+        add(&mut arguments, "query", name, value)?;
     }
     if route.verb.has_body() {
         let fields = extract::read_object(Request::from_parts(parts, body)).await?;
         for (name, value) in fields {
-            add(&mut arguments, ("body", name), value)?;
+            add(&mut arguments, "body", name, value)?;
         }
     }
     Ok(arguments)
 }
 
-fn add(arguments: &mut Map<String, Value>, (place, name): (&str, String), value: Value) -> Result<(), Error> {
+fn add(arguments: &mut Map<String, Value>, place: &str, name: String, value: Value) -> Result<(), Error> {
     match arguments.get(&name) {
         Some(present) if *present != value => {
             let location = vec![place.into(), name.as_str().into()];

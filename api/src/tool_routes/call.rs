@@ -38,7 +38,7 @@ impl ToolRequest {
         let names = caller_names::read(request.headers())?;
         let identity = request.extensions().get::<RequestIdentity>().cloned().unwrap_or_default();
         let arguments = arguments(request, route, &tool.input_schema).await?;
-        let call = call((principal, names), tool.clone(), arguments);
+        let call = call(principal, names, tool.clone(), arguments);
         let running = tasks.spawn(Box::pin(async move { invoker.try_invoke(call, EventSender::none()).await }))?;
         match running.await.map_err(|error| internal(&error))? {
             Ok(results) => {
@@ -67,7 +67,8 @@ fn rendered(result: RunResult, effect: ToolEffect) -> Response {
 }
 
 fn call(
-    (principal, caller_names): (Principal, CallerNames),
+    principal: Principal,
+    caller_names: CallerNames,
     tool: Arc<NativeTool>,
     input_parameters: Map<String, Value>,
 ) -> Call {

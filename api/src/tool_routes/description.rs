@@ -26,7 +26,7 @@ pub(super) fn inputs(tool: &RoutedTool, route: ToolRoute) -> Inputs {
 /// Texts and responses.
 pub(super) fn operation(tool: &RoutedTool, route: ToolRoute) -> OperationDoc {
     let status = if tool.effect == ToolEffect::Adds { 201 } else { 200 };
-    OperationDoc::new(route.operation(tool.name), Tag::Library, tool.title)
+    OperationDoc::new(route.operation(tool.name), Tag::LIBRARY, tool.title)
         .description(tool.description)
         .returns_schema(status, "The result.", tool.output_schema["oneOf"][0].clone())
         .in_envelopes()

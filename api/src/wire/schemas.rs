@@ -13,17 +13,13 @@ mod source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use crate::id_schema::Id;
 pub(crate) use content::ContentBlock;
 pub(crate) use ledger::{Cost, Ledger};
 pub(crate) use settings::{
     Annotations, HumanIntervention, Intervention, InterventionRule, McpSettings, TaskSupport, VersionSettings,
 };
 pub(crate) use source::{InvocationMode, InvocationSource, InvokeStep, Origin};
-
-// An id of a stored row. Fields describe it.
-#[derive(JsonSchema)]
-#[schemars(inline, extend("pattern" = "^[a-f0-9]{24}$"))]
-pub(crate) struct Id(String);
 
 /// The version of a tool.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -164,7 +164,7 @@ impl RunningOperation {
     pub(crate) async fn carry_out(self, work: BoxFuture<'static, Result<FinalResponse, Error>>) -> FinalResponse {
         let Self { store, request, organization, id } = self;
         let answer = to_its_end(work, &request).await;
-        record_end(store, (organization, id), end_of(&answer)).await;
+        record_end(store, organization, id, end_of(&answer)).await;
         answer
     }
 }
@@ -179,7 +179,7 @@ fn end_of(answer: &FinalResponse) -> OperationEnd {
 /// Records the end of an operation. The result of the work is stored already. An end that cannot be recorded is retried,
 /// or found at the next start of the server. A database that refuses writes also refuses new operations, so that there are
 /// at most as many retries as running operations.
-async fn record_end(store: Store, (organization, operation): (OrganizationId, OperationId), end: OperationEnd) {
+async fn record_end(store: Store, organization: OrganizationId, operation: OperationId, end: OperationEnd) {
     let Err(error) = store.end_operation(&organization, &operation, end.clone()).await else { return };
     tracing::error!(%operation, %error, "cannot record the end of an operation; trying again");
     tokio::spawn(async move {

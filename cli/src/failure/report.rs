@@ -77,7 +77,7 @@ fn message(error: &anyhow::Error) -> String {
 fn hint(error: &anyhow::Error) -> Option<String> {
     match failure_in(error) {
         Some(failure) => failure.hint(),
-        None if error.is::<api::ServerError>() => {
+        None if error.is::<api::ListenError>() => {
             Some("give another address with --listen, or stop the program that uses this one".to_owned())
         }
         None => {

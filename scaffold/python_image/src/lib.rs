@@ -4,6 +4,8 @@
 //! Making it takes a second WebAssembly engine, which building Lathe must not: the component lies beside its recipe, and
 //! `just python-image` makes it anew.
 
+#![forbid(unsafe_code)]
+
 /// The component is about four times as large.
 static PACKED: &[u8] = include_bytes!("../image.wasm.zst");
 

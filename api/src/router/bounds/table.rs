@@ -2,7 +2,7 @@
 
 use ResponseBound::{Bytes, Stream};
 
-use super::work::Work::{
+use crate::in_progress::Work::{
     self, AgentRuns, Builds, ClientDocuments, Git, Lists, McpMessage, Memory, Reads, Runs, Stream as Lasting, Writes,
 };
 

@@ -5,13 +5,13 @@ use axum::http::StatusCode;
 use registry::AgentRunId;
 use runner::Invoker;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("cancel-agent-run", Tag::Agents, "Cancel a run of an agent")
+    OperationDoc::new("cancel-agent-run", Tag::AGENTS, "Cancel a run of an agent")
         .description(
             "Ends a run that goes on or is paused. A call of a tool in progress is cancelled, too; another server than that of the \
             run lets the call end first.",

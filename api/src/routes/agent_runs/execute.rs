@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
 use super::wire::AgentRunStatus;
-use crate::auth::Caller;
+use crate::call_depth::CallDepth;
+use crate::caller::Caller;
 use crate::caller_names::InNamesOf;
 use crate::extract::{
-    AnyObject, Boolean, CallDepth, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _,
-    Query, Text, WholeNumber,
+    AnyObject, Boolean, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
+    Text, WholeNumber,
 };
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::agents::fields::built_in_tools;
@@ -67,7 +68,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("execute-agent", Tag::Agents, "Run an agent")
+    OperationDoc::new("execute-agent", Tag::AGENTS, "Run an agent")
         .description(
             "Lets a model call the tools of an agent until it has reached the objective. The model is that of the server's \
             settings. The run acts for the caller, with the caller's rights at each call, and every call is in the history. The \

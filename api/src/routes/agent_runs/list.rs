@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Problem, Query, QueryParameters};
+use crate::caller::Caller;
+use crate::error::{Error, Problem};
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::schemas;
 
@@ -57,7 +57,7 @@ struct Listed {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-runs", Tag::Agents, "List runs of agents")
+    OperationDoc::new("get-agent-runs", Tag::AGENTS, "List runs of agents")
         .description("Runs of agents, newest first. Users see their own, administrators those of all users.")
         .returns::<Response>(200, "The runs.", json!({"agent_runs": [example()], "has_more": false}))
         .errors(503, &["query_too_slow"])
@@ -109,7 +109,7 @@ impl From<ListedAgentRun> for Listed {
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        let limit = query.integer(("limit", "Runs, at most."), 1..=LIMIT_MAX, LIMIT);
+        let limit = query.integer("limit", "Runs, at most.", 1..=LIMIT_MAX, LIMIT);
         let before = "Only runs that started before this one.";
         Self(AgentRunFilter {
             state: query.one("status", "Only runs with this status.", &STATUS),

@@ -59,13 +59,17 @@ impl ResponseTime {
             |error: &dyn std::fmt::Display| Error::Internal { detail: format!("a run of an agent: {error}") };
         let begun = match beginning.await.map_err(|error| ended_early(&error))?? {
             Beginning::New(status) => *status,
-            Beginning::Repeated(repeated) => return Ok(answer(*repeated)),
+            Beginning::Repeated(repeated) => {
+                let (run, progress) = *repeated;
+                return Ok(answer(run, progress));
+            }
         };
         if self.is_at_once {
             return Ok((StatusCode::ACCEPTED, Json(begun)));
         }
         let ended = working.await.map_err(|error| ended_early(&error))?;
-        Ok(answer(ended.ok_or_else(|| ended_early(&"it never began"))??))
+        let (run, progress) = ended.ok_or_else(|| ended_early(&"it never began"))??;
+        Ok(answer(run, progress))
     }
 }
 
@@ -94,7 +98,7 @@ where
 }
 
 /// A run that goes on has 202.
-fn answer((run, progress): (AgentRun, Progress)) -> (StatusCode, Json<AgentRunStatus>) {
+fn answer(run: AgentRun, progress: Progress) -> (StatusCode, Json<AgentRunStatus>) {
     let goes_on = run.state == AgentRunState::Running;
     let status = if goes_on { StatusCode::ACCEPTED } else { StatusCode::OK };
     (status, Json(AgentRunStatus::of(run, progress)))

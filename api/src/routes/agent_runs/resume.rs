@@ -6,13 +6,13 @@ use runner::Invoker;
 
 use super::response::Response;
 use super::response_time::{Answer, ResponseTime, resuming};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::extract::{Body, InPath, Query};
 use crate::openapi::{OperationDoc, Tag};
 use crate::tasks::Tasks;
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("resume-agent-run", Tag::Agents, "Resume a run of an agent")
+    let operation = OperationDoc::new("resume-agent-run", Tag::AGENTS, "Resume a run of an agent")
         .description(
             "Answers the question of a paused run, which goes on with the answer as the result of its question; approvals and forms \
             are answered by their request. Of two answers, the first one counts. The user of the run and administrators may answer; the run acts for its user all the same.",

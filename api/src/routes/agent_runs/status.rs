@@ -6,7 +6,7 @@ use registry::{AgentRunId, StepFilter};
 use runner::Invoker;
 
 use super::wire::AgentRunStatus;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -16,7 +16,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-run", Tag::Agents, "Show a run of an agent")
+    OperationDoc::new("get-agent-run", Tag::AGENTS, "Show a run of an agent")
         .description("A run of the caller. Administrators see the runs of all users.")
         .returns::<AgentRunStatus>(200, "The run.", AgentRunStatus::example())
         .errors(403, &["organization_differs"])

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::wire::TraceStep;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
@@ -37,7 +37,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-run-trace", Tag::Agents, "List the steps of a run of an agent")
+    OperationDoc::new("get-agent-run-trace", Tag::AGENTS, "List the steps of a run of an agent")
         .description(
             "What the model thought and called, and what came of it, up to 1,000 steps or 8 MiB, the first ones first. Long \
             observations are cut here; the record of the call has all of it.",

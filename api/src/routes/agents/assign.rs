@@ -9,12 +9,11 @@ use serde_json::{Value, json};
 
 use super::fields::{line, text};
 use super::human_intervention::{self, HumanInterventionDecoder, require_usable_rules};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::CONSTRAINT;
-use crate::routes::text_types::DIGEST;
+use crate::routes::text_types::{CONSTRAINT, DIGEST};
 use crate::wire::assignment_example;
 
 const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));
@@ -37,7 +36,7 @@ const DIGEST_DESCRIPTION: &str = "The `component_digest` that the version must h
 pub(crate) struct Request(Assignment);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("assign-tool", Tag::Agents, "Assign a tool to an agent")
+    OperationDoc::new("assign-tool", Tag::AGENTS, "Assign a tool to an agent")
         .description(
             "Assigns a tool in the draft, in place of an earlier assignment of this tool. The running revision stays as it is \
             until the next deployment, which checks the tool and its versions. An agent has at most 500 assignments.",

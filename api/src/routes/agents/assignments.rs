@@ -5,14 +5,14 @@ use axum::extract::State;
 use registry::{AgentId, Store};
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Assignment, AssignmentList, assignment_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-assignments", Tag::Agents, "List the assignments of an agent")
+    OperationDoc::new("get-agent-assignments", Tag::AGENTS, "List the assignments of an agent")
         .description("The assignments of the draft, in the order of the tools' ids.")
         .returns::<AssignmentList>(200, "All assignments.", json!({"assignments": [assignment_example()]}))
 }

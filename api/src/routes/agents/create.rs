@@ -10,7 +10,7 @@ use super::fields::{
     AGENT_NAME, AGENT_TYPE, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE,
     TOOL_EXPOSURE_DESCRIPTION, built_in_tools,
 };
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, Object};
 use crate::openapi::{OperationDoc, Tag};
@@ -20,7 +20,7 @@ use crate::wire::CreatedAgent;
 pub(crate) struct Request(NewAgent);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-agent", Tag::Agents, "Create an agent")
+    OperationDoc::new("create-agent", Tag::AGENTS, "Create an agent")
         .description(
             "Creates an agent without assignments and without a running revision. The caller is its author. The slug is \
             unique among the agents of the organisation, or among the caller's personal agents; the type never changes. A \

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("delete-agent", Tag::Agents, "Delete an agent")
+    OperationDoc::new("delete-agent", Tag::AGENTS, "Delete an agent")
         .description(
             "Deletes the agent, which cannot be restored. Its slug can be used again. Its revisions stay in the database, \
             and no request returns them.",

@@ -12,7 +12,7 @@ use runner::{Invoker, describes_objects, names_object_type};
 use serde_json::{Map, Value, json};
 
 use super::revision;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
@@ -24,7 +24,7 @@ const SHOWN_MAX: usize = 5;
 const KEY_CHARACTERS_MAX: usize = 64;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deploy-agent", Tag::Agents, "Deploy the draft of an agent")
+    OperationDoc::new("deploy-agent", Tag::AGENTS, "Deploy the draft of an agent")
         .description(
             "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
             assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \
@@ -44,7 +44,7 @@ pub(crate) async fn handle(
 ) -> Result<Json<AgentRevision>, Error> {
     let revision = store.deploy_agent(&principal, &agent).await?;
     let warnings = warnings(&revision.content, &invoker);
-    let warnings = [warnings, warnings_of_versions(&revision.content, (&store, &principal)).await].concat();
+    let warnings = [warnings, warnings_of_versions(&revision.content, &store, &principal).await].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
 }
 
@@ -64,7 +64,7 @@ fn warnings(content: &AgentDraft, invoker: &Invoker) -> Vec<String> {
 
 /// What may be a mistake in the versions that agents call now: schemas that clients do not take as they are, and names in assignments
 /// that are no API and no argument. The revision runs already, so that a store that fails takes only the warnings away.
-async fn warnings_of_versions(content: &AgentDraft, (store, user): (&Store, &Principal)) -> Vec<String> {
+async fn warnings_of_versions(content: &AgentDraft, store: &Store, user: &Principal) -> Vec<String> {
     let mut found = BTreeSet::new();
     for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
         let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;

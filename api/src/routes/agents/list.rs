@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::fields::{AGENT_TYPE, SLUG};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -32,7 +32,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"agents": [agent_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-agents", Tag::Agents, "List agents")
+    OperationDoc::new("get-agents", Tag::AGENTS, "List agents")
         .description(
             "Lists the agents that the caller sees, without their drafts, newest first unless `sort_by` gives another order. \
             An agent that is renamed while its list is read by name can be on two pages, or on none.",

@@ -9,7 +9,7 @@ use super::fields::{
     AGENT_NAME, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION,
     built_in_tools,
 };
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, Object};
 use crate::openapi::{OperationDoc, Tag};
@@ -18,7 +18,7 @@ use crate::routes::text_types::DESCRIPTION;
 pub(crate) struct Request(AgentChanges);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-agent", Tag::Agents, "Change an agent")
+    OperationDoc::new("modify-agent", Tag::AGENTS, "Change an agent")
         .description(
             "A field that is absent or null stays unchanged. `system_prompt`, `tool_exposure` and `builtInTools` change the draft, and the \
             running revision stays as it is until the next deployment. All other fields take effect at once. Only the author of \

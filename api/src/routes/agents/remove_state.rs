@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, StateName, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("remove-agent-state", Tag::Agents, "Remove a state from an agent")
+    OperationDoc::new("remove-agent-state", Tag::AGENTS, "Remove a state from an agent")
         .description("Removes the state from the draft. The running revision stays as it is until the next deployment.")
         .returns_nothing(204, "Removed.")
 }

@@ -5,14 +5,14 @@ use axum::extract::State;
 use registry::{AgentId, RevisionNumber, Store};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{AgentRevision, assignment_example, deployment_example, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-revision", Tag::Agents, "Show a revision of an agent")
+    OperationDoc::new("get-agent-revision", Tag::AGENTS, "Show a revision of an agent")
         .description("One revision, as it was deployed.")
         .returns::<AgentRevision>(200, "The revision.", example())
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -25,7 +25,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"revisions": [deployment_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-agent-revisions", Tag::Agents, "List the revisions of an agent")
+    OperationDoc::new("get-agent-revisions", Tag::AGENTS, "List the revisions of an agent")
         .description("Lists the revisions without their content, newest first. The first one runs.")
         .returns::<Response>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::assign::assignment;
 use super::fields::STATE_TYPE;
 use super::human_intervention::require_usable_rules;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, List, Object};
 use crate::openapi::{OperationDoc, Tag};
@@ -23,7 +23,7 @@ const DESIGNATED: &str = "designated_tool";
 pub(crate) struct Request(AgentState);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("set-agent-state", Tag::Agents, "Set a state of an agent")
+    OperationDoc::new("set-agent-state", Tag::AGENTS, "Set a state of an agent")
         .description(
             "Sets a state in the draft, in place of an earlier state of this name. An `action` state has \
             `action_tool_call_specs` and `exit_condition_tool_call_specs`, a `decision` or `reflection` state has \

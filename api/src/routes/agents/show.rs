@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::{AgentId, Store};
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
@@ -15,7 +15,7 @@ pub(crate) fn operation() -> OperationDoc {
     let mut example = agent_example();
     let prompt = "You help customers with their orders.";
     example["draft"] = json!({"system_prompt": prompt, "tool_exposure": "full", "builtInTools": {"disabled": [], "allowedFamilies": null}, "assignments": [assignment_example()], "states": [state_example()]});
-    OperationDoc::new("get-agent", Tag::Agents, "Show an agent")
+    OperationDoc::new("get-agent", Tag::AGENTS, "Show an agent")
         .description("One agent with its draft. `running_revision` is the number of the revision that runs.")
         .returns::<AgentDetail>(200, "The agent.", example)
 }

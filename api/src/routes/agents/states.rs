@@ -5,14 +5,14 @@ use axum::extract::State;
 use registry::{AgentId, Store};
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{AgentState, AgentStateList, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-states", Tag::Agents, "List the states of an agent")
+    OperationDoc::new("get-agent-states", Tag::AGENTS, "List the states of an agent")
         .description("The states of the draft, in the order of their names.")
         .returns::<AgentStateList>(200, "All states.", json!({"states": [state_example()]}))
 }

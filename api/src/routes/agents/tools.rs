@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, OneOf, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -51,7 +51,7 @@ pub(crate) fn operation() -> OperationDoc {
     let tool = json!({"name": "search_orders", "description": "Finds orders.", "inputSchema": {"type": "object"}});
     let example =
         json!({"revision": 1, "tools": [tool], "left_out": [], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-agent-tools", Tag::Agents, "List the tools of an agent for a model API")
+    OperationDoc::new("get-agent-tools", Tag::AGENTS, "List the tools of an agent for a model API")
         .description(
             "Lists the tools of the running revision that the caller may invoke, with the names under which MCP clients call \
             them. 404 before the first deployment. In the forms of OpenAI and Anthropic, `strict` is true for a tool whose input \
@@ -71,23 +71,19 @@ pub(crate) async fn handle(
     let reference = AgentReference::from(&agent);
     let running = store.running_agent(&principal, &reference).await?.ok_or(Error::NotFound)?;
     let catalogue = invoker.catalogue(&principal, running).await?;
-    let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, (format, page))).await;
+    let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, format, page)).await;
     rendered.map_err(|error| Error::Internal { detail: error.to_string() })?
 }
 
 /// Renders a page, which can have megabytes.
-fn render_page(
-    store: &Store,
-    catalogue: &Catalogue,
-    (format, page): (ToolFormat, Page),
-) -> Result<FinalResponse, Error> {
+fn render_page(store: &Store, catalogue: &Catalogue, format: ToolFormat, page: Page) -> Result<FinalResponse, Error> {
     let RunningAgent { agent, revision } = &*catalogue.running;
     let [form, digest] = format.list_name(catalogue);
     let list = ["agent tools", agent.organization.as_str(), agent.id.as_str(), &form, &digest];
     let start = usize::try_from(store.open_position(&list, page)?).unwrap_or(usize::MAX);
     let internal = |error: serde_json::Error| Error::Internal { detail: error.to_string() };
     let Definitions { items, has_more } =
-        render_definitions(catalogue, format, (start, page.limit as usize)).map_err(internal)?;
+        render_definitions(catalogue, format, start, page.limit as usize).map_err(internal)?;
     if items.is_empty() && !page.is_first() {
         return Err(registry::Error::PageTokenUnknown.into());
     }

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, Store, ToolId};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("unassign-tool", Tag::Agents, "Remove a tool from an agent")
+    OperationDoc::new("unassign-tool", Tag::AGENTS, "Remove a tool from an agent")
         .description(
             "Removes the assignment of the tool from the draft. The running revision stays as it is until the next deployment.",
         )

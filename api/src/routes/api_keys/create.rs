@@ -7,7 +7,7 @@ use registry::{Clock, Store, UserId};
 use serde_json::{Value, json};
 
 use super::terms::{KeyTerms, created_example};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};
@@ -20,7 +20,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-api-key", Tag::Identity, "Create a key")
+    OperationDoc::new("create-api-key", Tag::IDENTITY, "Create a key")
         .description("Creates a key for a user of the organisation. Only this response shows the secret of the key.")
         .returns::<CreatedApiKey>(201, "The key.", created_example())
         .errors(400, &["user_unknown", "invalid_value", "too_many"])

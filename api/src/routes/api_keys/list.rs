@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::{Page, Slice, Store, UserId};
 
 use super::terms::{ApiKeys, list_example};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -17,7 +17,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-api-keys", Tag::Identity, "List keys")
+    OperationDoc::new("get-api-keys", Tag::IDENTITY, "List keys")
         .description(
             "The keys of all users without their secrets, newest first. The list includes expired and revoked keys.",
         )

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{ApiKeyId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("revoke-api-key", Tag::Identity, "Revoke a key")
+    OperationDoc::new("revoke-api-key", Tag::IDENTITY, "Revoke a key")
         .description(
             "Revokes the key of any user and its tokens: on this server at once, on other servers within a second.",
         )

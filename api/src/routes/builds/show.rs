@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::{BuildId, BuildReference, Store, ToolId};
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
@@ -17,7 +17,7 @@ pub(crate) fn operation() -> OperationDoc {
         "stage": "manifest", "message": "pyproject.toml:3: `timeout_seconds` should be a number", "creator": "ada",
         "started_at": "2026-11-20T09:37:36.000Z", "finished_at": "2026-11-20T09:37:37.000Z", "log": "checkout: 3 files\n",
     });
-    OperationDoc::new("get-tool-build", Tag::Versions, "Show a build")
+    OperationDoc::new("get-tool-build", Tag::VERSIONS, "Show a build")
         .description(
             "One attempt to publish a version, with its log. The error of a refused publication has the id as \
             `build_id`.",

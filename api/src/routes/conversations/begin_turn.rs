@@ -10,7 +10,7 @@ use runner::Invoker;
 use serde_json::{Value, json};
 
 use super::system_tools::system_tools;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, PathParameter as _, WholeNumber};
 use crate::openapi::{OperationDoc, Tag};
@@ -32,7 +32,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("begin-turn", Tag::Agents, "Begin a turn of a conversation")
+    OperationDoc::new("begin-turn", Tag::AGENTS, "Begin a turn of a conversation")
         .description(
             "Presents the tools of a state of the running revision, each in the highest live version that its specification \
             accepts, and keeps them with the turn. Calls of the turn are checked against these, whatever becomes of the agent \

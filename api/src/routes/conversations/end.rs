@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{ConversationId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("end-conversation", Tag::Agents, "End a conversation")
+    OperationDoc::new("end-conversation", Tag::AGENTS, "End a conversation")
         .description(
             "Ends the conversation: it has no more turns and calls. Its turns, its log and its runs stay. A conversation that has \
             ended stays as it is.",

@@ -9,9 +9,10 @@ use runner::{Call, Input, Invoker, TurnCall};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::Caller;
+use crate::call_depth::CallDepth;
+use crate::caller::Caller;
 use crate::error::Error;
-use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
+use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::turn_inputs;
 use crate::routes::results::run;
@@ -36,7 +37,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("invoke-in-turn", Tag::Agents, "Invoke a tool in a turn")
+    let operation = OperationDoc::new("invoke-in-turn", Tag::AGENTS, "Invoke a tool in a turn")
         .description(
             "Runs a tool that the turn presented, in the version that it presented, on one to ten inputs in parallel and in the \
             mode of the conversation. A tool that the turn did not present is refused, even if the state has it now. \

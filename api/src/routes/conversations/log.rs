@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -31,7 +31,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-conversation-log", Tag::Agents, "Show the log of a conversation")
+    OperationDoc::new("get-conversation-log", Tag::AGENTS, "Show the log of a conversation")
         .description(
             "The calls of the conversation's turns whose results later interactions see, oldest first. With `interaction_id`, also \
             those that only this interaction sees: ephemeral results and results that are too long to be persisted. Calls that were \

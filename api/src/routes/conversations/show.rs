@@ -4,14 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use registry::{ConversationId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Conversation, conversation_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-conversation", Tag::Agents, "Show a conversation")
+    OperationDoc::new("get-conversation", Tag::AGENTS, "Show a conversation")
         .description("One conversation of the caller.")
         .returns::<Conversation>(200, "The conversation.", conversation_example())
 }

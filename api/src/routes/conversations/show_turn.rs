@@ -6,14 +6,14 @@ use registry::{ConversationId, TurnId};
 use runner::Invoker;
 
 use super::system_tools::system_tools;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Turn, turn_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-turn", Tag::Agents, "Show a turn of a conversation")
+    OperationDoc::new("get-turn", Tag::AGENTS, "Show a turn of a conversation")
         .description("One turn with the tools as it presented them. A turn never changes.")
         .returns::<Turn>(200, "The turn.", turn_example())
 }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use registry::{AgentId, InvalidValue, InvocationMode, NewConversation, Simulation, Store};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, WholeNumber};
 use crate::openapi::{OperationDoc, Tag};
@@ -21,7 +21,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("start-conversation", Tag::Agents, "Start a conversation with an agent")
+    OperationDoc::new("start-conversation", Tag::AGENTS, "Start a conversation with an agent")
         .description(
             "Starts a conversation of the caller, whom alone it exists for. Every call in it runs in its mode. The ids of a \
             simulation belong to the mode `conversation-simulation`.",

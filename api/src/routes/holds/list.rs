@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -25,7 +25,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"holds": [hold_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-history-holds", Tag::History, "List legal holds")
+    OperationDoc::new("get-history-holds", Tag::HISTORY, "List legal holds")
         .description("The legal holds of the organisation, newest first. The list includes released holds.")
         .returns::<Response>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])

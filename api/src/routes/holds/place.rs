@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use registry::{HeldRuns, HoldReason, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, PathParameter as _};
 use crate::openapi::{OperationDoc, Tag};
@@ -19,7 +19,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("place-history-hold", Tag::History, "Place a legal hold")
+    OperationDoc::new("place-history-hold", Tag::HISTORY, "Place a legal hold")
         .description(
             "Keeps runs in the history that the server would delete because of their age: all runs of the organisation, or \
             those of a tool, from a time on, or before a time. The hold and its recordings of runs stay until the hold is \

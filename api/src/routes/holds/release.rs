@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{HoldId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("release-history-hold", Tag::History, "Release a legal hold")
+    OperationDoc::new("release-history-hold", Tag::HISTORY, "Release a legal hold")
         .description(
             "Releases a hold. The next hourly deletion removes the runs whose time is over and that no other hold keeps. \
             The hold stays in the list with the user and the time of its release. Another release changes nothing.",

@@ -4,14 +4,14 @@ use axum::extract::State;
 use registry::HumanRequestId;
 use runner::Invoker;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::extract::{Body, InPath, Query};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::agent_runs::{Answer, Response, ResponseTime, resuming};
 use crate::tasks::Tasks;
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("answer-human-request", Tag::Agents, "Answer a request to a person")
+    let operation = OperationDoc::new("answer-human-request", Tag::AGENTS, "Answer a request to a person")
         .description(
             "Answers an open request; the first answer counts. A question takes `human_input`, `approved` or both, an approval \
             `approved`, a form the values of all `forms`, or `approved: false`. The run goes on, for its user, whoever answers.",

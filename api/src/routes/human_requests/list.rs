@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::wire::Shown;
-use crate::auth::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Problem, Query, QueryParameters};
+use crate::caller::Caller;
+use crate::error::{Error, Problem};
+use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
 
 const LIMIT_MAX: u64 = 200;
@@ -38,7 +38,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"human_requests": [Shown::example()], "has_more": false});
-    OperationDoc::new("get-human-requests", Tag::Agents, "List requests to people")
+    OperationDoc::new("get-human-requests", Tag::AGENTS, "List requests to people")
         .description(
             "Requests of runs of agents that wait for a person, the most urgent ones first, then the oldest ones. Users see those of \
             their own runs, administrators those of all runs.",
@@ -70,7 +70,7 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let status = "Only requests with this status; `open` by default, `any` for all.";
-        let limit = query.integer(("limit", "Requests, at most."), 1..=LIMIT_MAX, LIMIT);
+        let limit = query.integer("limit", "Requests, at most.", 1..=LIMIT_MAX, LIMIT);
         Self(HumanRequestFilter {
             state: query.one("status", status, &STATUS).unwrap_or(Some(HumanRequestState::Open)),
             urgency: query.one("urgency", "Only requests of this urgency.", &URGENCY),

@@ -5,13 +5,13 @@ use axum::extract::State;
 use registry::{HumanRequestId, Store};
 
 use super::wire::Shown;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-human-request", Tag::Agents, "Get a request to a person")
+    OperationDoc::new("get-human-request", Tag::AGENTS, "Get a request to a person")
         .description("The request, with its answer if there is one.")
         .returns::<Shown>(200, "The request.", Shown::example())
         .links_to("answer-human-request", "human_request_id", "/human_request_id")

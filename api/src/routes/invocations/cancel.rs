@@ -5,13 +5,13 @@ use axum::http::StatusCode;
 use registry::{InvocationId, Store};
 use runner::Invoker;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("cancel-tool-invocation", Tag::History, "Cancel a run")
+    OperationDoc::new("cancel-tool-invocation", Tag::HISTORY, "Cancel a run")
         .description(
             "Stops a run that is in progress. It fails with the type `cancelled`, and its message names the user who \
             cancelled it. The other runs of the same call go on.",

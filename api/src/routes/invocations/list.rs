@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{filter, page};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -48,7 +48,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-tool-invocations", Tag::History, "List runs")
+    OperationDoc::new("get-tool-invocations", Tag::HISTORY, "List runs")
         .description(
             "Lists runs, newest first unless `sort_by` gives another order. A page of large records ends \
             after 8 MiB, whatever the limit.",

@@ -12,7 +12,8 @@ use registry::{InvocationId, Permission, Principal, ProjectPath, Record, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
 
-use crate::auth::{Caller, Requirement};
+use crate::auth::Requirement;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};
@@ -22,7 +23,7 @@ use crate::wire::{ReplayToolInvocation, Replayed, replay_example};
 use crate::work::{Events, FinalResponse, Reply};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("replay-tool-invocation", Tag::History, "Replay a run")
+    OperationDoc::new("replay-tool-invocation", Tag::HISTORY, "Replay a run")
         .description(
             "Runs the code again, offline, from the recording of the run. The replay has no connection and no clock, and \
             leaves no record. For the version that ran, the response has the first difference, if there is one. For another \

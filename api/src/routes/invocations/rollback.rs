@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};
@@ -27,7 +27,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("roll-back-tool-invocations", Tag::History, "Take records out of a conversation")
+    OperationDoc::new("roll-back-tool-invocations", Tag::HISTORY, "Take records out of a conversation")
         .description(
             "Takes the caller's records of a conversation, of one interaction in it, or of a simulation out of it. They stay in \
             the history without its ids; nothing else changes. Records that left it before are not counted again. Those of \

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{filter, page};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
@@ -42,7 +42,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("search-tool-invocations", Tag::History, "Search runs")
+    OperationDoc::new("search-tool-invocations", Tag::HISTORY, "Search runs")
         .description(
             "Searches the outputs, the exceptions and the inputs of runs that have ended, latest end first. A page of large \
             records ends after 8 MiB, whatever the limit.",

@@ -5,14 +5,14 @@ use axum::extract::State;
 use registry::{InvocationId, Store};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{AccountedToolInvocation, run_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-invocation", Tag::History, "Show a run")
+    OperationDoc::new("get-tool-invocation", Tag::HISTORY, "Show a run")
         .description("One record with its ledger, also of a run that has not ended.")
         .returns::<AccountedToolInvocation>(200, "The record.", example())
 }

@@ -20,7 +20,7 @@ const SAFE: [(HeaderName, HeaderValue); 2] = [
 ];
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("download-artifact", Tag::Library, "Download an artifact by its link")
+    OperationDoc::new("download-artifact", Tag::LIBRARY, "Download an artifact by its link")
         .description(
             "The content of an artifact, with the media type that it was saved with. `artifact_get` with `with_download_url` \
             returns the link, which needs no token and works for fifteen minutes, or longer if the artifact is public.",

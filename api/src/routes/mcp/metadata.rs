@@ -12,7 +12,7 @@ use crate::public_url::PublicBase;
 const PREFIX: &str = "/.well-known/oauth-protected-resource/";
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-protected-resource", Tag::Agents, "Describe an MCP endpoint as a protected resource")
+    OperationDoc::new("get-protected-resource", Tag::AGENTS, "Describe an MCP endpoint as a protected resource")
         .description("RFC 9728. The answer is the same for gateways that exist and for those that do not.")
         .parameter(Parameter::path("resource", "The path of the endpoint.", schemas::text()))
         .returns_bytes(200, "The description.", &["application/json"])

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use registry::{Clock, Store};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};
@@ -17,7 +17,7 @@ use crate::wire::CreatedApiKey;
 pub(crate) struct Request(KeyTerms);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-own-api-key", Tag::Identity, "Create a key of the caller")
+    OperationDoc::new("create-own-api-key", Tag::IDENTITY, "Create a key of the caller")
         .description(
             "Creates another key of the caller, with the same rights. It expires no later than the key that the caller \
             signed in with. Only this response shows the secret of the key.",

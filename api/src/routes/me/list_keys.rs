@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use registry::{Page, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -13,7 +13,7 @@ use crate::routes::api_keys::terms::{ApiKeys, list_example};
 pub(crate) struct Request(Page);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-own-api-keys", Tag::Identity, "List the keys of the caller")
+    OperationDoc::new("get-own-api-keys", Tag::IDENTITY, "List the keys of the caller")
         .description(
             "The caller's keys without their secrets, newest first. The list includes expired and revoked keys.",
         )

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{ApiKeyId, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("revoke-own-api-key", Tag::Identity, "Revoke a key of the caller")
+    OperationDoc::new("revoke-own-api-key", Tag::IDENTITY, "Revoke a key of the caller")
         .description("Revokes one of the caller's keys and its tokens, including the token of this request.")
         .returns_nothing(204, "Revoked.")
         .errors(409, &["last_administrator"])

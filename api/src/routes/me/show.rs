@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::Store;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Grant, Me};
@@ -13,7 +13,7 @@ use crate::wire::{Grant, Me};
 pub(crate) fn operation() -> OperationDoc {
     let permissions = json!([{"permission": "Tool:InvokeTool", "conditions": []}]);
     let example = json!({"user_id": "ada", "org_id": "acme", "role": "invoker", "permissions": permissions});
-    OperationDoc::new("get-me", Tag::Identity, "Show the caller")
+    OperationDoc::new("get-me", Tag::IDENTITY, "Show the caller")
         .description("The caller's id, organisation, role and permissions.")
         .returns::<Me>(200, "The caller.", example)
 }

@@ -14,7 +14,7 @@ use crate::openapi::{OperationDoc, STORE_CODES, Tag};
 use crate::server::Peer;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("post-oauth-authorization", Tag::SignIn, "Allow or deny an authorisation")
+    OperationDoc::new("post-oauth-authorization", Tag::SIGN_IN, "Allow or deny an authorisation")
         .description(
             "The form of the page. It has the user and an API key: there are no sessions of browsers. A wrong key counts as a \
             wrong sign-in, and shows the page again.",

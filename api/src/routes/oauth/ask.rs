@@ -11,7 +11,7 @@ use crate::openapi::{OperationDoc, STORE_CODES, Tag};
 use crate::server::Peer;
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("get-oauth-authorization", Tag::SignIn, "Show the page of an authorisation")
+    let operation = OperationDoc::new("get-oauth-authorization", Tag::SIGN_IN, "Show the page of an authorisation")
         .description(
             "The authorization endpoint of OAuth 2.1. A program sends its user here. Errors are a page: nothing is sent to the \
             client before its user has decided.",

@@ -10,7 +10,7 @@ use crate::oauth::{OauthServer, authorization_server};
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-authorization-server", Tag::SignIn, "Describe the authorization server for MCP clients")
+    OperationDoc::new("get-authorization-server", Tag::SIGN_IN, "Describe the authorization server for MCP clients")
         .description("RFC 8414. The issuer is the public URL of the server, or the host that the request names.")
         .returns_bytes(200, "The description.", &["application/json"])
         .errors(404, &["not_found"])

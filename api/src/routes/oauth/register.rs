@@ -19,14 +19,14 @@ pub(crate) fn operation() -> OperationDoc {
         "token_endpoint_auth_method": "none", "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"], "scope": "mcp",
     });
-    OperationDoc::new("register-oauth-client", Tag::SignIn, "Register an OAuth client")
+    OperationDoc::new("register-oauth-client", Tag::SIGN_IN, "Register an OAuth client")
         .description(
             "RFC 7591. Only with the server's option `--oauth-registration`; 404 without it. The client is public, whatever it \
             asks for. Clients that no user has authorised within a day are deleted.",
         )
         .binary_body(&["application/json"])
         .returns::<OauthClient>(201, "The client.", example)
-        .oauth_errors(&[400])
+        .errors_of_schema("OauthError", &[400])
         .errors(400, &["body_cut_off"])
         .errors(404, &["not_found"])
         .errors(408, &["body_too_slow"])

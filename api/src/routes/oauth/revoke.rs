@@ -18,13 +18,13 @@ const FIELDS: [(&str, &str); 3] = [
 ];
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("revoke-oauth-token", Tag::SignIn, "Revoke a token of an OAuth client")
+    OperationDoc::new("revoke-oauth-token", Tag::SIGN_IN, "Revoke a token of an OAuth client")
         .description(
             "RFC 7009. A token that is not valid, or of another client, is left as it is; the answer is the same.",
         )
         .form(schema)
         .returns_nothing(200, "The client has no such token any more.")
-        .oauth_errors(&[400])
+        .errors_of_schema("OauthError", &[400])
         .errors(503, STORE_CODES)
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn operation() -> OperationDoc {
     let example = json!({
         "access_token": "lat_…", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "lrt_…", "scope": "mcp",
     });
-    OperationDoc::new("create-oauth-token", Tag::SignIn, "Exchange a code or a refresh token")
+    OperationDoc::new("create-oauth-token", Tag::SIGN_IN, "Exchange a code or a refresh token")
         .description(
             "The token endpoint of OAuth 2.1, for public clients. A code is used once, within 60 seconds. Each use of a \
             refresh token returns the next one. A second use of a code ends the authorisation, and so does one of a refresh token, \
@@ -35,7 +35,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .form(schema)
         .returns::<OauthTokens>(200, "The tokens.", example)
-        .oauth_errors(&[400])
+        .errors_of_schema("OauthError", &[400])
         .errors(503, STORE_CODES)
 }
 

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use registry::{OperationId, OperationKind, Permission, Principal, Store, TrackedOperation};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
@@ -15,7 +15,7 @@ use crate::request_id::RequestId;
 use crate::work::{OperationInstance, OperationReader};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-operation", Tag::Runs, "Show an operation")
+    OperationDoc::new("get-operation", Tag::RUNS, "Show an operation")
         .description(
             "The state of an asynchronous operation or of a request with an idempotency key, and its response after its \
             end. The user who started the operation may see it. So may users with `Tool:GetInvocation` for the tool of an \

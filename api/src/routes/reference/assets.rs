@@ -32,7 +32,7 @@ static SWAGGER_UI: LazyLock<Router> = LazyLock::new(|| {
 pub(crate) struct Asset(String);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-reference-asset", Tag::Service, "Get a file of the reference")
+    OperationDoc::new("get-reference-asset", Tag::SERVICE, "Get a file of the reference")
         .description("Scripts and styles of the pages below `/docs`.")
         .parameter(Parameter::path("asset", "The file's name.", schemas::text()))
         .returns_bytes(200, "The file.", &["text/javascript", "text/css"])

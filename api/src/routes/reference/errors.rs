@@ -24,7 +24,7 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
 });
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-error-reference", Tag::Service, "The error reference")
+    OperationDoc::new("get-error-reference", Tag::SERVICE, "The error reference")
         .description("The meaning of every error code, and what to do about it. `/docs/errors#<code>` shows one code.")
         .returns_bytes(200, "The page.", &["text/html"])
 }

@@ -10,7 +10,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-reference", Tag::Service, "The HTTP reference")
+    OperationDoc::new("get-reference", Tag::SERVICE, "The HTTP reference")
         .description("This document as an HTML page. The page loads nothing from other hosts.")
         .returns_bytes(200, "The page.", &["text/html"])
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::grants::grants;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};
@@ -28,7 +28,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-role", Tag::Identity, "Create a role")
+    OperationDoc::new("create-role", Tag::IDENTITY, "Create a role")
         .description("Creates a custom role of the organisation, in addition to the built-in roles.")
         .returns::<Response>(201, "The role's name.", json!({"name": "searcher"}))
         .errors(400, &["too_many"])

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{RoleName, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("delete-role", Tag::Identity, "Delete a role")
+    OperationDoc::new("delete-role", Tag::IDENTITY, "Delete a role")
         .description("Deletes a custom role that no user has.")
         .returns_nothing(204, "Deleted.")
         .errors(400, &["role_built_in"])

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Role, role_example};
@@ -21,7 +21,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-roles", Tag::Identity, "List roles")
+    OperationDoc::new("get-roles", Tag::IDENTITY, "List roles")
         .description("The built-in roles, then the custom roles by name.")
         .returns::<Response>(200, "All roles.", json!({"roles": [role_example()]}))
 }

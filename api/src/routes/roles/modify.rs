@@ -6,7 +6,7 @@ use registry::{Grants, RoleName, Store};
 use serde_json::{Value, json};
 
 use super::grants::grants;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};
@@ -15,7 +15,7 @@ use crate::wire::grants_example;
 pub(crate) struct Request(Grants);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-role", Tag::Identity, "Change a role")
+    OperationDoc::new("modify-role", Tag::IDENTITY, "Change a role")
         .description("Replaces all grants of a custom role, from the next request of its users on.")
         .returns_nothing(204, "Changed.")
         .errors(400, &["role_built_in"])

@@ -4,14 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use registry::{RoleName, Store};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{Role, role_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-role", Tag::Identity, "Show a role")
+    OperationDoc::new("get-role", Tag::IDENTITY, "Show a role")
         .description("One role with its grants.")
         .returns::<Role>(200, "The role.", role_example())
 }

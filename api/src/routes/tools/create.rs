@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use registry::{NewTool, Store, ToolName};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, Node};
 use crate::openapi::{OperationDoc, Tag};
@@ -16,7 +16,7 @@ use crate::wire::CreatedTool;
 pub(crate) struct Request(NewTool);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-tool", Tag::Tools, "Create a tool")
+    OperationDoc::new("create-tool", Tag::TOOLS, "Create a tool")
         .description(
             "Creates a tool without a version. The name is unique among the organisation's live tools and never \
             changes. It can be used again after the tool is deprecated.",

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Store, ToolId};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deprecate-tool", Tag::Tools, "Deprecate a tool")
+    OperationDoc::new("deprecate-tool", Tag::TOOLS, "Deprecate a tool")
         .description("Deprecates the tool and its versions at once. The history stays, and the name can be used again.")
         .returns_nothing(204, "Deprecated.")
         .errors(409, &["operation_in_progress"])

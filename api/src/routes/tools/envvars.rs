@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, List, Object, any_text};
 use crate::openapi::{OperationDoc, Tag};
@@ -17,7 +17,7 @@ const CHANGES_MAX: usize = 100;
 pub(crate) struct Request(EnvvarChanges);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-tool-envvars", Tag::Tools, "Change variables")
+    OperationDoc::new("modify-tool-envvars", Tag::TOOLS, "Change variables")
         .description(
             "Deletes, then updates, then inserts variables; all changes are made or none. Values are encrypted; only \
             runs can read them. A value has at most 32 KiB, a tool at most 100 variables.",

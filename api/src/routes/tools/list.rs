@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, PathParameter as _, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
@@ -46,7 +46,7 @@ struct FilterValues {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tools", Tag::Tools, "List tools")
+    OperationDoc::new("get-tools", Tag::TOOLS, "List tools")
         .description(
             "Lists the tools, newest first unless `sort_by` gives another order. The list includes deprecated tools.",
         )

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{Store, ToolChanges, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};
@@ -14,7 +14,7 @@ use crate::routes::text_types::{DESCRIPTION, TagsDecoder};
 pub(crate) struct Request(ToolChanges);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-tool", Tag::Tools, "Change description and tags")
+    OperationDoc::new("modify-tool", Tag::TOOLS, "Change description and tags")
         .description(
             "A field that is absent or null stays unchanged; `tags` replaces all tags. The name of a tool cannot \
             change.",

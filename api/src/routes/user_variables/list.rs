@@ -5,7 +5,7 @@ use axum::extract::State;
 use registry::{AccountId, OrganizationId, Store, UserId};
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
@@ -13,11 +13,11 @@ use crate::routes::user_variables::find_account;
 use crate::wire::{UserVariable, UserVariableList};
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("get-user-variables", Tag::Identity, "List the variables of a user"))
+    described(OperationDoc::new("get-user-variables", Tag::IDENTITY, "List the variables of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("get-own-variables", Tag::Identity, "List the variables of the caller"))
+    described(OperationDoc::new("get-own-variables", Tag::IDENTITY, "List the variables of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

@@ -4,18 +4,18 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Store, UserId, UserVariableName};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::user_variables::find_account;
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("remove-user-variable", Tag::Identity, "Remove a variable of a user"))
+    described(OperationDoc::new("remove-user-variable", Tag::IDENTITY, "Remove a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("remove-own-variable", Tag::Identity, "Remove a variable of the caller"))
+    described(OperationDoc::new("remove-own-variable", Tag::IDENTITY, "Remove a variable of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

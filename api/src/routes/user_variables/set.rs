@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{NewUserVariable, SecretValue, Store, UserId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, any_text};
 use crate::openapi::{OperationDoc, Tag};
@@ -15,11 +15,11 @@ use crate::routes::user_variables::find_account;
 pub(crate) struct Request(NewUserVariable);
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("set-user-variable", Tag::Identity, "Set a variable of a user"))
+    described(OperationDoc::new("set-user-variable", Tag::IDENTITY, "Set a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("set-own-variable", Tag::Identity, "Set a variable of the caller"))
+    described(OperationDoc::new("set-own-variable", Tag::IDENTITY, "Set a variable of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, Node};
 use crate::openapi::{OperationDoc, Tag};
@@ -23,7 +23,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-user", Tag::Identity, "Add a user")
+    OperationDoc::new("create-user", Tag::IDENTITY, "Add a user")
         .description("Adds a user with a role. The user can sign in after an API key is created for them.")
         .returns::<Response>(201, "The user's id.", json!({"user_id": "bob"}))
         .errors(400, &["role_unknown", "too_many"])

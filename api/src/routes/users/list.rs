@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, Query, QueryParameters};
 use crate::openapi::{OperationDoc, Tag};
@@ -25,7 +25,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"users": [super::user_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-users", Tag::Identity, "List users")
+    OperationDoc::new("get-users", Tag::IDENTITY, "List users")
         .description("Users with their roles, oldest first.")
         .returns::<Response>(200, "One page of the list.", example)
 }

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Store, UserId};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("remove-user", Tag::Identity, "Remove a user")
+    OperationDoc::new("remove-user", Tag::IDENTITY, "Remove a user")
         .description(
             "Removes the user with their keys, tokens, variables, authorisations of clients, runs of agents, and the items of \
             the Library that nobody else reads. Tools, versions, records, agents and shared items stay. The id is free for another \

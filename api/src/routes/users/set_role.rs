@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use registry::{RoleName, Store, UserId};
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};
@@ -14,7 +14,7 @@ use crate::routes::text_types::ROLE_NAME;
 pub(crate) struct Request(RoleName);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-user", Tag::Identity, "Change the role of a user")
+    OperationDoc::new("modify-user", Tag::IDENTITY, "Change the role of a user")
         .description("The new role applies from the next request of the user on.")
         .returns_nothing(204, "Changed.")
         .errors(400, &["role_unknown"])

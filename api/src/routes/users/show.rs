@@ -4,14 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use registry::{Store, UserId};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::User;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-user", Tag::Identity, "Show a user")
+    OperationDoc::new("get-user", Tag::IDENTITY, "Show a user")
         .description("One user with their role.")
         .returns::<User>(200, "The user.", super::user_example())
 }

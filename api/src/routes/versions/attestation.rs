@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::detail::ExactVersion;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
@@ -53,7 +53,7 @@ pub(crate) mod provenance {
             "payloadType": "application/vnd.in-toto+json", "payload": "eyJfdHlwZSI6…",
             "signatures": [{"keyid": "5".repeat(64), "sig": "bWVudA=="}],
         });
-        OperationDoc::new("get-tool-version-provenance", Tag::Versions, "Show the provenance of a version")
+        OperationDoc::new("get-tool-version-provenance", Tag::VERSIONS, "Show the provenance of a version")
             .description(
                 "The SLSA provenance (version 1) of a version in a signed DSSE envelope: commit, branch, image, packages \
                 and build. Any verifier of DSSE envelopes can check it with a public key of the organisation, without the \
@@ -68,7 +68,7 @@ pub(crate) mod provenance {
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&store, (&principal.organization, &tool), version).await?.provenance))
+        Ok(document(find(&store, &principal.organization, &tool, version).await?.provenance))
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) mod sbom {
 
     pub(crate) fn operation() -> OperationDoc {
         let example = json!({"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {}, "components": []});
-        OperationDoc::new("get-tool-version-sbom", Tag::Versions, "Show the bill of materials of a version")
+        OperationDoc::new("get-tool-version-sbom", Tag::VERSIONS, "Show the bill of materials of a version")
             .description(
                 "The bill of materials of a version as a CycloneDX document (version 1.6): the interpreter and every \
                 package of the lock file, each with its hash. The provenance has its SHA-256.",
@@ -91,13 +91,14 @@ pub(crate) mod sbom {
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&store, (&principal.organization, &tool), version).await?.sbom))
+        Ok(document(find(&store, &principal.organization, &tool, version).await?.sbom))
     }
 }
 
 async fn find(
     store: &Store,
-    (organization, tool): (&OrganizationId, &ToolId),
+    organization: &OrganizationId,
+    tool: &ToolId,
     ExactVersion(version): ExactVersion,
 ) -> Result<Attestation, Error> {
     let found = store.get_version(organization, tool, &version).await?.ok_or(Error::NotFound)?;

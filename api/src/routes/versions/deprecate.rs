@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Constraint, Store, ToolId};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deprecate-tool-version", Tag::Versions, "Deprecate versions")
+    OperationDoc::new("deprecate-tool-version", Tag::VERSIONS, "Deprecate versions")
         .description(
             "Deprecates all live versions that the constraint admits, at once. The response is 404 when there are \
             none.",

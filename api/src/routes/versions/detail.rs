@@ -7,12 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{InPath, PathParameter, Text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::wire::schemas;
-use crate::wire::{ToolVersion, version_example};
+use crate::wire::{ToolVersion, schemas, version_example};
 
 /// A version with its sources, its digests and its settings.
 #[derive(Serialize, JsonSchema)]
@@ -35,7 +34,7 @@ pub(crate) struct Response {
 pub(crate) struct ExactVersion(pub(super) Version);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-version", Tag::Versions, "Show a version")
+    OperationDoc::new("get-tool-version", Tag::VERSIONS, "Show a version")
         .description("One version, live or deprecated, with its digests, its settings and the log of its build.")
         .returns::<Response>(200, "The version.", example())
 }

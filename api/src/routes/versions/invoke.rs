@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::Caller;
+use crate::call_depth::CallDepth;
+use crate::caller::Caller;
 use crate::error::Error;
-use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
+use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::{inputs, inputs_example};
 use crate::routes::results::run;
@@ -38,11 +39,11 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version", Tag::Runs, "Invoke a version"))
+    described(OperationDoc::new("invoke-tool-version", Tag::RUNS, "Invoke a version"))
 }
 
 pub(crate) fn operation_by_name() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version-by-name", Tag::Runs, "Invoke a version by the tool's name"))
+    described(OperationDoc::new("invoke-tool-version-by-name", Tag::RUNS, "Invoke a version by the tool's name"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

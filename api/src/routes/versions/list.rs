@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, InPath, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
@@ -60,7 +60,7 @@ struct FilterValues {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-versions", Tag::Versions, "List versions")
+    OperationDoc::new("get-tool-versions", Tag::VERSIONS, "List versions")
         .description(
             "Lists the versions, newest first unless `sort_by` gives another order. The list includes deprecated \
             versions.",

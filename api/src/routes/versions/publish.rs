@@ -7,7 +7,8 @@ use builder::{Builder, PublishRequest, Published};
 use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::auth::{Caller, Requirement};
+use crate::auth::Requirement;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
 use crate::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc, Tag};
@@ -18,7 +19,7 @@ use crate::wire::{BUMPS, PublishToolVersion, PublishedVersion};
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("publish-tool-version", Tag::Versions, "Publish a version")
+    let operation = OperationDoc::new("publish-tool-version", Tag::VERSIONS, "Publish a version")
         .description(
             "Builds the tip of a branch, runs the checks of its project, and publishes it as the tool's next version. The \
             first version is `1.0.0`, whatever the bump. After a minor or patch bump, callers of the highest earlier \

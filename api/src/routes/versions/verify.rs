@@ -7,7 +7,7 @@ use registry::{Store, ToolId};
 use serde_json::json;
 
 use super::detail::ExactVersion;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{BUILD_CODES, OperationDoc, Tag};
@@ -16,7 +16,7 @@ use crate::wire::Verification;
 use crate::work::{FinalResponse, Reply, WorkContext};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("verify-tool-version", Tag::Versions, "Build a version again and compare")
+    OperationDoc::new("verify-tool-version", Tag::VERSIONS, "Build a version again and compare")
         .description(
             "Builds the commit of a version again and compares the result with the published version. Another release of \
             Lathe may have another image of the language: then `image_digest` and `component_digest` differ.",

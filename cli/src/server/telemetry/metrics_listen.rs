@@ -3,7 +3,7 @@
 use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-use api::{Server, ServerError};
+use api::{ListenError, Server};
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ impl MetricsListen {
     }
 }
 
-fn refused(error: &ServerError) -> anyhow::Error {
+fn refused(error: &ListenError) -> anyhow::Error {
     Failure::refused(
         format!("metrics cannot be served: {error}"),
         "give --metrics-listen another address or `off`, or stop the program that uses this one",

@@ -6,7 +6,7 @@ use builder::source::GitLimits;
 use registry::Config as StoreConfig;
 use runner::{AGENT_RUNS, Bounds};
 
-use crate::in_progress::RequestBounds;
+use super::bounds::RequestBounds;
 use crate::server::ConnectionLimits;
 
 /// Where the cost of an operation goes.

@@ -1,0 +1,88 @@
+//! Which modules of `runner` and `builder` reach stored data. The others take and return values.
+
+use syn::visit::Visit;
+use syn::{Item, ItemUse, UseTree};
+
+use super::circles::is_test_item;
+use super::{none, product};
+
+const CRATES: [&str; 2] = ["runner/src/", "builder/src/"];
+
+/// Types of `registry` that read and write stored data, each with the only paths that may name it.
+const HANDLES: [(&str, &[&str]); 4] = [
+    ("Store", &["runner/src/invoke", "builder/src/publish"]),
+    ("Library", &["runner/src/invoke", "runner/src/native"]),
+    ("Artifacts", &["runner/src/invoke", "builder/src/publish", "builder/src/images.rs"]),
+    ("SharedRepositories", &["builder/src/source"]),
+];
+
+/// The names of `registry` in a file, without its unit tests.
+#[derive(Default)]
+struct Named(Vec<String>);
+
+impl Named {
+    fn import(&mut self, tree: &UseTree, before: &[String]) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            UseTree::Path(path) => self.import(&path.tree, &with(&path.ident)),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, before)),
+            UseTree::Name(name) => self.note(&with(&name.ident)),
+            UseTree::Rename(rename) => self.note(&with(&rename.ident)),
+            UseTree::Glob(_) => {}
+        }
+    }
+
+    fn note(&mut self, path: &[String]) {
+        if let [first, name, ..] = path
+            && first == "registry"
+        {
+            self.0.push(name.clone());
+        }
+    }
+}
+
+impl Visit<'_> for Named {
+    fn visit_item(&mut self, item: &Item) {
+        if !is_test_item(item) {
+            syn::visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, import: &ItemUse) {
+        self.import(&import.tree, &[]);
+    }
+
+    fn visit_path(&mut self, path: &syn::Path) {
+        self.note(&path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>());
+        syn::visit::visit_path(self, path);
+    }
+}
+
+fn find_handles(text: &str) -> Vec<String> {
+    let mut named = Named::default();
+    named.visit_file(&syn::parse_file(text).expect("Rust"));
+    named.0.retain(|name| HANDLES.iter().any(|(handle, _)| name == handle));
+    named.0
+}
+
+#[test]
+fn stored_data_is_reached_from_few_modules() {
+    let mut findings = Vec::new();
+    for file in product().into_iter().filter(|file| CRATES.iter().any(|sources| file.path.starts_with(sources))) {
+        for name in find_handles(&file.text) {
+            let (_, allowed) = HANDLES.iter().find(|(handle, _)| name == *handle).expect("a handle");
+            if !allowed.iter().any(|path| file.path.starts_with(path)) {
+                findings.push(format!("{}: registry::{name}", file.path));
+            }
+        }
+    }
+    none("a module reaches stored data, and is not in the table", &findings);
+}
+
+#[test]
+fn a_handle_is_found() {
+    let found =
+        find_handles("use registry::{Digest, Store as Database};\nfn a(_: registry::Library) {}\nuse wasmtime::Store;");
+    assert_eq!(found, ["Store", "Library"]);
+    assert!(find_handles("#[cfg(test)]\nmod tests { use registry::Store; }").is_empty());
+}

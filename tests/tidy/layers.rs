@@ -1,0 +1,67 @@
+//! The layers of `api`, in the order of its `lib.rs`, and what the lowest one may know.
+
+use super::circles::collect_module_imports;
+use super::{File, code, none, product};
+
+const SOURCES: &str = "api/src/";
+
+/// Words of the domain above versions and runs, which the kit does not know.
+const WORDS: [&str; 9] =
+    ["agent", "library", "mcp", "oauth", "conversation", "assignment", "gateway", "skill", "embedding"];
+
+/// The header of HTTP, which has one of these words.
+const HEADER: &str = "user-agent";
+
+/// Returns the modules that a `lib.rs` lists, layer by layer. An empty line separates layers.
+fn read_layers(text: &str) -> Vec<Vec<&str>> {
+    let layers = text.split("\n\n").map(|lines| lines.lines().filter_map(module_in).collect::<Vec<_>>());
+    layers.filter(|layer| !layer.is_empty()).collect()
+}
+
+fn module_in(line: &str) -> Option<&str> {
+    line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')
+}
+
+fn find_lib(files: &[File]) -> &File {
+    files.iter().find(|file| file.path == format!("{SOURCES}lib.rs")).expect("the contents of the crate")
+}
+
+/// Whether a file is part of a layer.
+fn is_in(layer: &[&str], file: &File) -> bool {
+    let path = file.path.strip_prefix(SOURCES);
+    path.is_some_and(|path| layer.iter().any(|module| path.split(['/', '.']).next() == Some(module)))
+}
+
+#[test]
+fn a_module_imports_from_its_own_layer_and_lower_ones() {
+    let files = product();
+    let layers = read_layers(&find_lib(&files).text);
+    assert!(layers.len() > 2 && layers[0].contains(&"error"), "the layers are {layers:?}");
+    let height = |module: &str| layers.iter().position(|layer| layer.contains(&module)).expect("a listed module");
+    let mut findings = Vec::new();
+    for (module, targets) in &collect_module_imports(SOURCES, &files) {
+        let higher = targets.iter().filter(|target| height(&target[0]) > height(&module[0]));
+        findings.extend(higher.map(|target| format!("{SOURCES}{} imports {}", module[0], target[0])));
+    }
+    none("a module imports from a higher layer of api/src/lib.rs", &findings);
+}
+
+#[test]
+fn the_kit_does_not_know_agents() {
+    let files = product();
+    let layers = read_layers(&find_lib(&files).text);
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| is_in(&layers[0], file)) {
+        for (number, line) in code(file).map(|(number, line)| (number, line.to_lowercase().replace(HEADER, ""))) {
+            let found = WORDS.iter().filter(|word| line.contains(**word));
+            findings.extend(found.map(|word| format!("{}:{number}: {word}", file.path)));
+        }
+    }
+    none("the kit of the API has a word of agents, the Library, MCP or OAuth", &findings);
+}
+
+#[test]
+fn layers_are_found() {
+    let text = "//! Text.\n\n// The kit.\nmod a;\npub mod b;\n\n// More.\nmod c;\n\npub use a::A;\n";
+    assert_eq!(read_layers(text), [vec!["a", "b"], vec!["c"]]);
+}
