@@ -5,11 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::{HeapBytes, heap_bytes};
-use crate::invalid_value::InvalidValue;
-use crate::pattern::Pattern;
-use crate::tags::tag_text;
-use crate::tool::Tool;
+use super::pattern::Pattern;
+use crate::kit::byte_cache::{HeapBytes, heap_bytes};
+use crate::kit::invalid_value::InvalidValue;
+use crate::tools::{Tool, tag_text};
 
 /// The prefix of tags in condition keys.
 const TAG_PREFIX: &str = "tag.";

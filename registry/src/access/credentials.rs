@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::account::{OrganizationId, UserId};
-use crate::clock::Timestamp;
-use crate::variables::SecretValue;
+use super::account::{OrganizationId, UserId};
+use crate::kit::clock::Timestamp;
+use crate::tools::SecretValue;
 
 /// The input for creating an organisation. The first user is an administrator.
 #[derive(Clone, Debug)]

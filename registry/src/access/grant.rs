@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::heap_bytes;
-use crate::condition::Condition;
-use crate::invalid_value::InvalidValue;
-use crate::permission::{Permission, PermissionSet};
-use crate::tool::Tool;
+use super::condition::Condition;
+use super::permission::{Permission, PermissionSet};
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::invalid_value::InvalidValue;
+use crate::tools::Tool;
 
 /// Grants of one role: every permission with a handful of different conditions.
 pub const GRANTS_MAX: usize = 50;

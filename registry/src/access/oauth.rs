@@ -9,10 +9,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
-use crate::api_key::{SECRET_CHARACTERS, checksum, is_base62};
-use crate::random;
-use crate::text_type::{made_of, text_type};
-use crate::variables::SecretValue;
+use super::api_key::{SECRET_CHARACTERS, checksum, is_base62};
+use crate::kit::random;
+use crate::text::text_type::{made_of, text_type};
+use crate::tools::SecretValue;
 
 /// Time in which a code can be exchanged: a redirect and a request.
 pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(60);
@@ -135,7 +135,7 @@ pub(crate) fn generate_client_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api_key::{ApiKeyId, is_secret};
+    use crate::access::api_key::{ApiKeyId, is_secret};
 
     #[test]
     fn kinds_of_secrets_are_told_apart() {

@@ -1,7 +1,7 @@
 //! An organisation, as its operator sees it.
 
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use super::account::OrganizationId;
+use crate::kit::clock::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Organization {

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use regex_lite::{Regex, RegexBuilder};
 
-use crate::byte_cache::HeapBytes;
-use crate::invalid_value::InvalidValue;
+use crate::kit::byte_cache::HeapBytes;
+use crate::kit::invalid_value::InvalidValue;
 
 /// Bytes of a pattern. Names and tags are shorter.
 const PATTERN_BYTES_MAX: usize = 256;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::suggestion::did_you_mean;
+use crate::text::suggestion::did_you_mean;
 
 macro_rules! permissions {
     ($($(#[doc = $doc:literal])* $name:ident = $wire:literal,)*) => {

@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::api_key::ApiKeyId;
-use crate::byte_cache::heap_bytes;
-use crate::clock::Timestamp;
-use crate::grant::Grants;
-use crate::ids::AgentId;
-use crate::permission::Permission;
-use crate::tool::Tool;
+use super::account::{AccountId, OrganizationId, UserId};
+use super::api_key::ApiKeyId;
+use super::grant::Grants;
+use super::permission::Permission;
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::AgentId;
+use crate::tools::Tool;
 
 /// A user whose token was checked, with their grants at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]

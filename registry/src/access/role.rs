@@ -1,9 +1,9 @@
 //! Roles: named lists of grants. Four are built in; an organisation can add its own.
 
-use crate::clock::Timestamp;
-use crate::grant::Grants;
-use crate::permission::Permission;
-use crate::text_type::{made_of, text_type};
+use super::grant::Grants;
+use super::permission::Permission;
+use crate::kit::clock::Timestamp;
+use crate::text::text_type::{made_of, text_type};
 
 text_type! {
     /// The name of a role.

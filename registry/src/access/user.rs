@@ -1,8 +1,8 @@
 //! The users of an organisation.
 
-use crate::account::{AccountId, UserId};
-use crate::clock::Timestamp;
-use crate::role::RoleName;
+use super::account::{AccountId, UserId};
+use super::role::RoleName;
+use crate::kit::clock::Timestamp;
 
 /// A user with their role.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::account::UserId;
-use crate::byte_cache::heap_bytes;
-use crate::clock::Timestamp;
-use crate::text_type::{made_of, text_type};
-use crate::variables::SecretValue;
+use super::account::UserId;
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::clock::Timestamp;
+use crate::text::text_type::{made_of, text_type};
+use crate::tools::SecretValue;
 
 text_type! {
     /// The name of a variable of a user.

@@ -1,9 +1,9 @@
 //! Requests of runs of agents to people: questions, approvals of calls, and forms of tools.
 
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::clock::Timestamp;
-use crate::ids::{AgentId, AgentRunId, HumanRequestId};
-use crate::named_values::named_values;
+use crate::access::{AccountId, OrganizationId, UserId};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{AgentId, AgentRunId, HumanRequestId};
+use crate::kit::named_values::named_values;
 
 named_values! {
     /// The kind of a request to a person.

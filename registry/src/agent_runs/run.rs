@@ -1,12 +1,12 @@
 //! Runs of agents: a model calls tools until it has the answer to an objective.
 
-use crate::account::{AccountId, OrganizationId};
-use crate::clock::Timestamp;
-use crate::human_request::NewHumanRequest;
-use crate::ids::{AgentId, AgentRunId};
-use crate::invalid_value::InvalidValue;
-use crate::named_values::named_values;
-use crate::operation::Once;
+use super::human_request::NewHumanRequest;
+use crate::access::{AccountId, OrganizationId};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{AgentId, AgentRunId};
+use crate::kit::invalid_value::InvalidValue;
+use crate::kit::named_values::named_values;
+use crate::operations::Once;
 
 /// The state of a run of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

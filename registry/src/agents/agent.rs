@@ -6,21 +6,19 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::agent_state::AgentState;
-use crate::assignment::Assignment;
-use crate::built_in_tools::BuiltInTools;
-use crate::byte_cache::heap_bytes;
-use crate::clock::Timestamp;
-use crate::ids::AgentId;
-use crate::invalid_value::InvalidValue;
+use super::assignment::Assignment;
+use super::built_in_tools::BuiltInTools;
+use super::state::AgentState;
+use crate::access::{AccountId, OrganizationId, Permission, Principal, UserId};
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::AgentId;
+use crate::kit::invalid_value::InvalidValue;
+use crate::kit::named_values::named_values;
+use crate::kit::page::Direction;
 use crate::library::LibraryFamily;
-use crate::named_values::named_values;
-use crate::names::Description;
-use crate::page::Direction;
-use crate::permission::Permission;
-use crate::principal::Principal;
-use crate::text_type::{made_of, text_type};
+use crate::text::text_type::{made_of, text_type};
+use crate::tools::Description;
 
 text_type! {
     /// The name of an agent, for people. Surrounding white space is trimmed.

@@ -2,15 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::{HeapBytes, heap_bytes};
-use crate::constraint::Constraint;
-use crate::digest::Digest;
-use crate::human_intervention::HumanIntervention;
-use crate::ids::ToolId;
-use crate::invalid_value::InvalidValue;
-use crate::names::ToolName;
-use crate::text_type::{made_of, text_type};
-use crate::version::Version;
+use super::human_intervention::HumanIntervention;
+use crate::kit::byte_cache::{HeapBytes, heap_bytes};
+use crate::kit::digest::Digest;
+use crate::kit::ids::ToolId;
+use crate::kit::invalid_value::InvalidValue;
+use crate::text::text_type::{made_of, text_type};
+use crate::tools::ToolName;
+use crate::versions::{Constraint, Version};
 
 text_type! {
     /// An instruction to the model about one tool, besides the tool's description. It can be empty. NUL is refused, because some

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::heap_bytes;
-use crate::intervention::Intervention;
+use crate::kit::byte_cache::heap_bytes;
 use crate::library::LibraryFamily;
-use crate::names::NativeToolName;
-use crate::text_type::{made_of, text_type};
+use crate::text::text_type::{made_of, text_type};
+use crate::tools::NativeToolName;
+use crate::versions::Intervention;
 
 text_type! {
     /// The name of a family of tools, which need not exist.

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::byte_cache::heap_bytes;
-use crate::intervention::{Intervention, InterventionRule};
-use crate::tool_api::ApiName;
+use crate::kit::byte_cache::heap_bytes;
+use crate::versions::{ApiName, Intervention, InterventionRule};
 
 /// Whether a person confirms the calls that an agent makes of a tool. The strictest of all parts that are about a call counts,
 /// and the tool's own declaration counts besides: an agent makes it stricter, never weaker.

@@ -1,9 +1,9 @@
 //! The tools that a turn presents: those of one state of the agent, or all assignments of an agent without states.
 
-use crate::agent::{AgentRevision, RevisionNumber};
-use crate::agent_state::{AgentState, SpecList, StateName, StateTools, ToolCallSpecs};
-use crate::assignment::Assignment;
-use crate::turn::TurnState;
+use super::agent::{AgentRevision, RevisionNumber};
+use super::assignment::Assignment;
+use super::state::{AgentState, SpecList, StateName, StateTools, ToolCallSpecs};
+use crate::conversations::TurnState;
 
 /// The reason why a turn cannot begin in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::assignment::Assignment;
-use crate::byte_cache::{HeapBytes, heap_bytes};
-use crate::invalid_value::InvalidValue;
-use crate::named_values::named_values;
-use crate::text_type::{made_of, text_type};
+use super::assignment::Assignment;
+use crate::kit::byte_cache::{HeapBytes, heap_bytes};
+use crate::kit::invalid_value::InvalidValue;
+use crate::kit::named_values::named_values;
+use crate::text::text_type::{made_of, text_type};
 
 text_type! {
     /// The name of a state, unique among the states of its agent.

@@ -5,30 +5,22 @@
 //! A publication stores its artifacts, or renews those that are stored already, and inserts its version after that. Only
 //! artifacts that were stored and renewed longer ago than any publication takes are deleted, also beside a running server.
 
-mod bucket;
-mod cache;
-mod directory;
-mod object_keys;
-mod recorded_bodies;
-mod unused_artifact;
-mod unused_files;
-
 use std::collections::HashSet;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use self::bucket::ArtifactBucket;
-use self::cache::ArtifactCache;
-use self::directory::ArtifactDirectory;
-pub use self::recorded_bodies::{RecordedBodies, StoredBody};
-pub use self::unused_artifact::UnusedArtifact;
-use crate::blocking::off_the_runtime;
-use crate::clock::{Clock, Timestamp};
-use crate::data_dir::DataDir;
-use crate::digest::Digest;
+use super::bucket::ArtifactBucket;
+use super::cache::ArtifactCache;
+use super::directory::ArtifactDirectory;
+use super::objects::Objects;
+use super::recorded_bodies::RecordedBodies;
+use super::unused_artifact::UnusedArtifact;
 use crate::error::Result;
-use crate::objects::Objects;
+use crate::kit::blocking::off_the_runtime;
+use crate::kit::clock::{Clock, Timestamp};
+use crate::kit::data_dir::DataDir;
+use crate::kit::digest::Digest;
 
 /// The content-addressed store of an installation; cheap to clone.
 #[derive(Clone, Debug)]

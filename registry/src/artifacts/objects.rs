@@ -15,10 +15,10 @@ use object_store::path::Path;
 use object_store::{Error as Failure, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 
 use self::problem::{Action, is_absent};
-use crate::clock::Timestamp;
+use super::storage_url::StorageUrl;
 use crate::error::{Error, Result};
-use crate::metrics::STORAGE_FAILURES;
-use crate::storage_url::StorageUrl;
+use crate::kit::clock::Timestamp;
+use crate::kit::metrics::STORAGE_FAILURES;
 
 /// The object that names the format of a bucket and its owner. It is written once.
 const FORMAT_KEY: &str = "lathe/format";

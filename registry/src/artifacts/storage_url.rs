@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::invalid_value::InvalidValue;
+use crate::kit::invalid_value::InvalidValue;
 
 /// The service that has a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

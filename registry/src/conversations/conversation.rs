@@ -1,9 +1,9 @@
 //! Conversations of users with agents.
 
-use crate::account::{AccountId, OrganizationId};
-use crate::clock::Timestamp;
-use crate::ids::{AgentId, ConversationId};
-use crate::invocation_mode::InvocationMode;
+use crate::access::{AccountId, OrganizationId};
+use crate::history::InvocationMode;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{AgentId, ConversationId};
 
 /// The input for starting a conversation. The caller is its user.
 #[derive(Clone, Debug)]

@@ -3,19 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{AgentSlug, RevisionNumber};
-use crate::agent_call::{AgentCall, AgentProtocol, ClientName};
-use crate::agent_state::{SpecList, StateName, StateType};
-use crate::assignment::Assignment;
-use crate::clock::Timestamp;
-use crate::conversation::Conversation;
-use crate::digest::Digest;
-use crate::ids::{ConversationId, InteractionId, TurnId};
-use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::{InvocationMetadata, InvocationSource};
-use crate::schema_text::SchemaText;
-use crate::tool_api::ApiName;
-use crate::version::Version;
+use super::conversation::Conversation;
+use crate::agents::{AgentSlug, Assignment, RevisionNumber, SpecList, StateName, StateType};
+use crate::history::{AgentCall, AgentProtocol, ClientName, InvocationMetadata, InvocationMode, InvocationSource};
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::ids::{ConversationId, InteractionId, TurnId};
+use crate::versions::{ApiName, SchemaText, Version};
 
 /// A tool as it was presented to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::RevisionNumber;
-use crate::ids::{AgentId, TurnId};
-use crate::invocation_source::Origin;
-use crate::named_values::named_values;
-use crate::text_type::{made_of, text_type};
-use crate::visible_text::visible;
+use super::invocation_source::Origin;
+use crate::agents::RevisionNumber;
+use crate::kit::ids::{AgentId, TurnId};
+use crate::kit::named_values::named_values;
+use crate::text::text_type::{made_of, text_type};
+use crate::text::visible_text::visible;
 
 /// The agent through which a tool was called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Recorded answers: responses to a tool's requests, stored for simulations as sealed bytes. The runner defines the format.
 
-use crate::clock::Timestamp;
-use crate::ids::ToolId;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::ToolId;
 
 /// A response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]

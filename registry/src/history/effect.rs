@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent_call::AgentCall;
-use crate::ledger::Ledger;
-use crate::record::{Outcome, RunEnd, RunStart};
+use super::agent_call::AgentCall;
+use super::ledger::Ledger;
+use super::record::{Outcome, RunEnd, RunStart};
 
 /// Kinds of effects. Effects of one kind are alternatives in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,7 +127,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Denied, Granted, HttpUse, Used};
+    use crate::history::ledger::{Denied, Granted, HttpUse, Used};
 
     fn request(host: &str, refusal: Option<&str>, secrets: &[&str]) -> HttpUse {
         let secrets = secrets.iter().map(|name| (*name).to_owned()).collect();

@@ -1,12 +1,12 @@
 //! Filters and searches of the history of runs.
 
-use crate::clock::Timestamp;
-use crate::constraint::Constraint;
-use crate::effect::Effect;
-use crate::ids::ToolId;
-use crate::invalid_value::InvalidValue;
-use crate::invocation_source::{Origin, SourceType};
-use crate::page::Direction;
+use super::effect::Effect;
+use super::invocation_source::{Origin, SourceType};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::ToolId;
+use crate::kit::invalid_value::InvalidValue;
+use crate::kit::page::Direction;
+use crate::versions::Constraint;
 
 /// Words of a search. Each word costs a scan of an index.
 pub const SEARCH_TERMS_MAX: usize = 32;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::invocation_mode::InvocationMode;
+use super::invocation_mode::InvocationMode;
 
 /// The source of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

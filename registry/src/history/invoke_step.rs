@@ -1,6 +1,6 @@
 //! The steps of a call, in their order.
 
-use crate::named_values::named_values;
+use crate::kit::named_values::named_values;
 
 named_values! {
     /// A step of a call. A refused call has the step that refused it in its record.

@@ -6,22 +6,20 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::agent_call::AgentCall;
-use crate::answer::NewAnswers;
-use crate::api_key::ApiKeyId;
-use crate::clock::Timestamp;
-use crate::content::ContentBlock;
-use crate::ids::{InvocationId, OperationId, ToolId};
-use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::{InvocationSource, Origin};
-use crate::invoke_step::InvokeStep;
-use crate::ledger::Ledger;
-use crate::names::NativeToolName;
-use crate::principal::Principal;
-use crate::raw_json::RawJson;
-use crate::tape::NewTape;
-use crate::version::Version;
+use super::agent_call::AgentCall;
+use super::answer::NewAnswers;
+use super::content::ContentBlock;
+use super::invocation_mode::InvocationMode;
+use super::invocation_source::{InvocationSource, Origin};
+use super::invoke_step::InvokeStep;
+use super::ledger::Ledger;
+use super::tape::NewTape;
+use crate::access::{AccountId, ApiKeyId, OrganizationId, Principal, UserId};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{InvocationId, OperationId, ToolId};
+use crate::text::raw_json::RawJson;
+use crate::tools::NativeToolName;
+use crate::versions::Version;
 
 /// Replaces the values of sensitive variables in records.
 pub const REDACTED: &str = "[redacted]";

@@ -9,14 +9,14 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
-use crate::account::OrganizationId;
+use super::tape::{BodyPlace, KeptTape, NewTape, SealedBody, TapeBody, UnsealedTape};
+use crate::access::OrganizationId;
 use crate::artifacts::{Artifacts, RecordedBodies};
-use crate::clock::Timestamp;
-use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::ids::InvocationId;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::ids::InvocationId;
 use crate::store::Store;
-use crate::tape::{BodyPlace, KeptTape, NewTape, SealedBody, TapeBody, UnsealedTape};
 
 /// Size of a sealed body from which it is an object of the storage. The rows of smaller bodies cost a database less than a request
 /// to a bucket costs the run.

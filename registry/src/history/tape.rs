@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::digest::Digest;
+use crate::kit::digest::Digest;
 
 /// A tape to be stored with the record of its run.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use quick_cache::{Lifecycle, Weighter};
 pub(crate) use heap_bytes::heap_bytes;
 pub use heap_bytes::{HeapBytes, allocated};
 
-/// The name and the bound of a cache, as [caches.md](../../docs/explanation/caches.md) lists them.
+/// The name and the bound of a cache, as [caches.md](../../../docs/explanation/caches.md) lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheBound {
     pub name: &'static str,

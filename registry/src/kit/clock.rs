@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::HeapBytes;
+use super::byte_cache::HeapBytes;
 
 /// Milliseconds since 1970-01-01T00:00:00Z. Displays as RFC 3339 with `Z` and milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::durable::{at, create_private_folder, ignore_in_git};
+use super::durable::{at, create_private_folder, ignore_in_git};
+use super::private::close_data_directory;
 use crate::error::{Error, Result};
-use crate::private::close_data_directory;
 
 /// The layout of a data directory.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::byte_cache::HeapBytes;
-use crate::invalid_value::InvalidValue;
+use super::byte_cache::HeapBytes;
+use super::invalid_value::InvalidValue;
 
 const PREFIX: &str = "sha256:";
 const TEXT_BYTES: usize = PREFIX.len() + 64;

@@ -6,11 +6,11 @@
 
 use std::fmt;
 
-use crate::byte_cache::HeapBytes;
-use crate::clock::Clock;
-use crate::invalid_value::InvalidValue;
-use crate::random;
-use crate::text_type::written_as_text;
+use super::byte_cache::HeapBytes;
+use super::clock::Clock;
+use super::invalid_value::InvalidValue;
+use super::random;
+use crate::text::text_type::written_as_text;
 
 /// Characters of an id.
 const ID_LENGTH: usize = 24;
@@ -128,7 +128,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::clock::Timestamp;
+    use crate::kit::clock::Timestamp;
 
     #[test]
     fn ids_sort_by_age_and_differ_within_a_millisecond() {

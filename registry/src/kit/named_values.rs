@@ -15,15 +15,15 @@ macro_rules! named_values {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::invalid_value::InvalidValue;
+            type Err = $crate::kit::invalid_value::InvalidValue;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.iter().copied().find(|value| value.as_str() == text);
-                found.ok_or($crate::invalid_value::InvalidValue::new($what, $rule))
+                found.ok_or($crate::kit::invalid_value::InvalidValue::new($what, $rule))
             }
         }
 
-        $crate::text_type::written_as_text!($type);
+        $crate::text::text_type::written_as_text!($type);
     };
 }
 

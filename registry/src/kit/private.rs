@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::durable::{at, close_directory, is_open};
+use super::durable::{at, close_directory, is_open};
 use crate::error::{Error, Result};
 
 /// Entries of a data directory. After its first use it has at least one of them.

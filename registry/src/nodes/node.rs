@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
-use crate::ids::BootId;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::BootId;
 
 /// What a server says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

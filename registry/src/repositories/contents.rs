@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
+use crate::access::OrganizationId;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 
 /// The refs and packs of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,17 +13,14 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::account::OrganizationId;
-use crate::artifacts::Artifacts;
-use crate::blocking::off_the_runtime;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::durable::at;
+use super::contents::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, folder_of_packs};
+use crate::access::OrganizationId;
+use crate::artifacts::{Artifacts, ObjectEntry, Objects};
 use crate::error::{Error, Result};
-use crate::objects::{ObjectEntry, Objects};
-use crate::repository_contents::{
-    RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, folder_of_packs,
-};
+use crate::kit::blocking::off_the_runtime;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::durable::at;
 use crate::store::Store;
 
 pub use backup::NamedPack;

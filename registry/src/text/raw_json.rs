@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::strict_json::parse_json;
+use super::strict_json::parse_json;
 
 /// A JSON text that was validated but not parsed into values, which would take many times the memory: 1 MiB of empty lists takes 16 MiB, and of
 /// objects with one member each 83 MiB.

@@ -14,9 +14,9 @@ macro_rules! text_type {
         pub struct $name(smol_str::SmolStr);
 
         impl $name {
-            pub fn parse(text: &str) -> Result<Self, $crate::invalid_value::InvalidValue> {
+            pub fn parse(text: &str) -> Result<Self, $crate::kit::invalid_value::InvalidValue> {
                 let parse: fn(&str) -> Option<String> = $parse;
-                parse(text).map(|text| Self(text.into())).ok_or($crate::invalid_value::InvalidValue::new($what, $rule))
+                parse(text).map(|text| Self(text.into())).ok_or($crate::kit::invalid_value::InvalidValue::new($what, $rule))
             }
 
             pub fn as_str(&self) -> &str {
@@ -31,20 +31,20 @@ macro_rules! text_type {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::invalid_value::InvalidValue;
+            type Err = $crate::kit::invalid_value::InvalidValue;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::parse(text)
             }
         }
 
-        impl $crate::byte_cache::HeapBytes for $name {
+        impl $crate::kit::byte_cache::HeapBytes for $name {
             fn heap_bytes(&self) -> usize {
                 self.0.heap_bytes()
             }
         }
 
-        $crate::text_type::written_as_text!($name);
+        $crate::text::text_type::written_as_text!($name);
     };
 }
 
@@ -59,7 +59,7 @@ macro_rules! written_as_text {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::text_type::Checked::default())
+                deserializer.deserialize_str($crate::text::text_type::Checked::default())
             }
         }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::names::EnvvarName;
-use crate::tool::Tool;
+use super::names::EnvvarName;
+use super::tool::Tool;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingVariable {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::HeapBytes;
-use crate::invalid_value::InvalidValue;
+use crate::kit::byte_cache::HeapBytes;
+use crate::kit::invalid_value::InvalidValue;
 
 /// The tags of a tool: keys with optional values, both trimmed and made of letters, digits, `_` and white space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

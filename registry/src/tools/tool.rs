@@ -1,12 +1,12 @@
 //! A tool: a name under which versions are published, with a description, tags and variables.
 
-use crate::account::{OrganizationId, UserId};
-use crate::byte_cache::heap_bytes;
-use crate::clock::Timestamp;
-use crate::ids::ToolId;
-use crate::names::{Description, EnvvarName, ToolName};
-use crate::page::Direction;
-use crate::tags::Tags;
+use super::names::{Description, EnvvarName, ToolName};
+use super::tags::Tags;
+use crate::access::{OrganizationId, UserId};
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::ToolId;
+use crate::kit::page::Direction;
 
 /// A tool of an organisation.
 #[derive(Clone, Copy, Debug)]

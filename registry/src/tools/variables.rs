@@ -5,7 +5,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::names::EnvvarName;
+use super::names::EnvvarName;
 
 /// A secret value. It is wiped when dropped, and shown as `[secret]` in debug output.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Attestations: signed statements about how a version was built.
 
-use crate::clock::Timestamp;
+use super::version::Version;
+use crate::kit::clock::Timestamp;
 use crate::secrets::PublicKey;
-use crate::version::Version;
 
 /// The statements about one version.
 #[derive(Clone, Debug, PartialEq, Eq)]

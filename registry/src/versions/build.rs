@@ -1,9 +1,9 @@
 //! Builds: their states and logs.
 
-use crate::account::{OrganizationId, UserId};
-use crate::clock::Timestamp;
-use crate::ids::{BuildId, ToolId, VersionId};
-use crate::version::Version;
+use super::version::Version;
+use crate::access::{OrganizationId, UserId};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{BuildId, ToolId, VersionId};
 
 /// The result of a build that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! The data that a call needs before a run can begin.
 
-use crate::byte_cache::heap_bytes;
-use crate::names::EnvvarName;
-use crate::tool::Tool;
-use crate::tool_version::ToolVersion;
+use super::tool_version::ToolVersion;
+use crate::kit::byte_cache::heap_bytes;
+use crate::tools::{EnvvarName, Tool};
 
 /// A version with its tool and the tool's current variables.
 #[derive(Debug)]

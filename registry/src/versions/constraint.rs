@@ -9,10 +9,10 @@ use std::str::FromStr;
 use pep440_rs::{Operator, VersionSpecifier};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::byte_cache::{HeapBytes, allocated};
-use crate::invalid_value::InvalidValue;
-use crate::text_type::Checked;
-use crate::version::Version;
+use super::version::Version;
+use crate::kit::byte_cache::{HeapBytes, allocated};
+use crate::kit::invalid_value::InvalidValue;
+use crate::text::text_type::Checked;
 
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::invalid_value::InvalidValue;
+use crate::kit::invalid_value::InvalidValue;
 
 const WHAT: &str = "host";
 const RULE: &str =

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::byte_cache::{HeapBytes, heap_bytes};
-use crate::invalid_value::InvalidValue;
+use crate::kit::byte_cache::{HeapBytes, heap_bytes};
+use crate::kit::invalid_value::InvalidValue;
 
 /// Whether a person confirms each call of a version. The strictest is the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

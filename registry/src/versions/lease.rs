@@ -1,8 +1,8 @@
 //! Leases: one publication per tool at a time.
 
-use crate::account::{OrganizationId, UserId};
-use crate::clock::Timestamp;
-use crate::ids::{BuildId, ToolId};
+use crate::access::{OrganizationId, UserId};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{BuildId, ToolId};
 
 /// Error: another publication of the tool is running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::heap_bytes;
-use crate::invalid_value::InvalidValue;
-use crate::uri_parts::{UriPart, parts};
+use super::uri_parts::{UriPart, parts};
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::invalid_value::InvalidValue;
 
 /// Bytes of the URI of a resource.
 const URI_BYTES_MAX: usize = 2_048;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::byte_cache::{HeapBytes, allocated};
+use crate::kit::byte_cache::{HeapBytes, allocated};
 
 /// A JSON Schema as its text. Its values would take ten to a hundred times the memory. Clones share the text.
 #[derive(Clone)]

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::annotations::Annotations;
-use crate::byte_cache::heap_bytes;
-use crate::intervention::Intervention;
-use crate::names::Description;
-use crate::raw_json::RawJson;
-use crate::schema_text::SchemaText;
-use crate::text_type::{made_of, text_type};
+use super::annotations::Annotations;
+use super::intervention::Intervention;
+use super::schema_text::SchemaText;
+use crate::kit::byte_cache::heap_bytes;
+use crate::text::raw_json::RawJson;
+use crate::text::text_type::{made_of, text_type};
+use crate::tools::Description;
 
 text_type! {
     /// The name of an API, unique in its version.

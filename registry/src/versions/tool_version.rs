@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::account::{OrganizationId, UserId};
-use crate::annotations::{Annotations, TaskSupport};
-use crate::attestation::Attestation;
-use crate::byte_cache::heap_bytes;
-use crate::clock::Timestamp;
-use crate::constraint::Constraint;
-use crate::digest::Digest;
-use crate::ids::{ToolId, VersionId};
-use crate::intervention::{Intervention, InterventionRule};
-use crate::language::Language;
-use crate::mcp_settings::McpSettings;
-use crate::names::{EnvvarName, ToolName};
-use crate::page::Direction;
-use crate::schema_text::SchemaText;
-use crate::source_names::{BranchName, ProjectPath};
-use crate::tool_api::{ApiName, SystemRole, ToolApi};
-use crate::tool_world::ToolWorld;
-use crate::version::{BumpKind, Version};
+use super::annotations::{Annotations, TaskSupport};
+use super::attestation::Attestation;
+use super::constraint::Constraint;
+use super::intervention::{Intervention, InterventionRule};
+use super::language::Language;
+use super::mcp_settings::McpSettings;
+use super::schema_text::SchemaText;
+use super::source_names::{BranchName, ProjectPath};
+use super::tool_api::{ApiName, SystemRole, ToolApi};
+use super::tool_world::ToolWorld;
+use super::version::{BumpKind, Version};
+use crate::access::{OrganizationId, UserId};
+use crate::kit::byte_cache::heap_bytes;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::ids::{ToolId, VersionId};
+use crate::kit::page::Direction;
+use crate::tools::{EnvvarName, ToolName};
 
 /// The settings of a version, from the project's manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_cache::heap_bytes;
+use crate::kit::byte_cache::heap_bytes;
 
 /// The interfaces between a version and the server, with their WIT names and versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The parts of a template of URIs.
 
-use crate::byte_cache::HeapBytes;
+use crate::kit::byte_cache::HeapBytes;
 
 /// Bytes of a template.
 const BYTES_MAX: usize = 256;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::invalid_value::InvalidValue;
+use crate::kit::invalid_value::InvalidValue;
 
 /// Maximum of each part of a version. Parts are stored in signed 64-bit columns.
 const PART_MAX: u64 = i64::MAX as u64;

@@ -9,8 +9,8 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::{Host, Url};
 
+use crate::artifacts::storage_url::{Provider, StorageUrl};
 use crate::error::{Error, Result};
-use crate::storage_url::{Provider, StorageUrl};
 
 /// Time for one request with its body. The largest artifacts have some hundred megabytes.
 const REQUEST_TIME_MAX: &str = "120 seconds";

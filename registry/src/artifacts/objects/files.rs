@@ -9,8 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::Objects;
 use super::problem::{Action, is_absent};
-use crate::durable::at;
 use crate::error::Result;
+use crate::kit::durable::at;
 
 /// Size of a part that is sent. S3 accepts 10,000 parts, so files up to 160 GB.
 const PART_BYTES: u64 = 16 << 20;

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use object_store::Error as Failure;
 
-use crate::storage_url::StorageUrl;
+use crate::artifacts::storage_url::StorageUrl;
 
 /// Codes of a bucket that does not exist: S3 and Google Cloud Storage have one, Azure has another.
 const NO_BUCKET: [&str; 2] = ["NoSuchBucket", "ContainerNotFound"];

@@ -14,7 +14,7 @@ use futures_util::future::{BoxFuture, ready};
 use super::embedder::{EmbedFailure, Embedder};
 use super::ngrams::{DIMENSIONS, scale, vector_of};
 use super::vector::Vector;
-use crate::words::words;
+use crate::text::words::words;
 
 /// The first part of the model's id. It changes with the vectors.
 pub(crate) const CORPUS_FORMAT: &str = "corpus-1.";

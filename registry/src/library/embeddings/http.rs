@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::embedder::{EmbedFailure, Embedder};
 use super::vector::Vector;
-use crate::invalid_value::InvalidValue;
-use crate::variables::SecretValue;
+use crate::kit::invalid_value::InvalidValue;
+use crate::tools::SecretValue;
 
 /// Time for a request. A search waits less.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);

@@ -12,8 +12,8 @@ use super::token_table::TokenTable;
 use super::unusable::unusable;
 use super::vector::Vector;
 use super::word_pieces::WordPieces;
-use crate::digest::Digest;
 use crate::error::Result;
+use crate::kit::digest::Digest;
 
 /// Bytes of a file of a model, which is read into memory.
 const FILE_BYTES_MAX: u64 = 1 << 30;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::unusable::unusable;
 use crate::error::Result;
-use crate::words::words;
+use crate::text::words::words;
 
 /// Bytes of a word that is cut into pieces. Longer words have no tokens.
 const WORD_BYTES_MAX: usize = 100;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::scope_index::ScopeIndex;
-use crate::byte_cache::{ByteCache, CacheBound, HeapBytes};
-use crate::library::LibraryScope;
+use crate::kit::byte_cache::{ByteCache, CacheBound, HeapBytes};
+use crate::library::item::LibraryScope;
 
 /// All indices: those of 400,000 memories of some sentences. Memories of a scope whose index is not there are read again.
 pub(crate) const MEMORY_INDICES: CacheBound = CacheBound { name: "indices of memories", bytes_max: 512 << 20 };

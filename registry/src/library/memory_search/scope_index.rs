@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::fusion::{MatchedBy, fuse};
 use super::text_index::{Lengths, TextIndex};
-use crate::embeddings::Vector;
-use crate::ids::LibraryItemId;
-use crate::near_words::Correction;
+use crate::kit::ids::LibraryItemId;
+use crate::library::embeddings::Vector;
+use crate::text::near_words::Correction;
 
 /// Results of each of both searches that are fused.
 const RESULTS_MAX: usize = 100;

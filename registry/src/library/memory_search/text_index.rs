@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, TAKEN_WEIGHT, find_near_words};
+use crate::text::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, TAKEN_WEIGHT, find_near_words};
 
 /// The parameters of BM25, with their usual values: the weight of repeated words, and of a text's length.
 const K1: f32 = 1.2;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::SharedRepositories;
-use crate::account::OrganizationId;
-use crate::durable::at;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::repository_contents::StoredPack;
+use crate::kit::durable::at;
+use crate::repositories::contents::StoredPack;
 
 /// A pack that the row of a repository names.
 #[derive(Clone, Debug)]

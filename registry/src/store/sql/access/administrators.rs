@@ -1,9 +1,8 @@
 //! The rule that every organisation keeps an administrator.
 
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::{ADMINISTRATOR, OrganizationId};
 use crate::error::{Error, Result};
-use crate::role::ADMINISTRATOR;
+use crate::kit::clock::Timestamp;
 use crate::store::database::{Connection, Query};
 
 const COUNT: &str = "SELECT count(*) AS administrators FROM members m

@@ -3,19 +3,17 @@
 use std::time::Duration;
 
 use super::administrators::require_administrator;
-use super::counts::require_within;
-use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
-use crate::clock::Timestamp;
-use crate::credentials::IssuedKey;
+use crate::access::{AccountId, ApiKey, ApiKeyId, IssuedKey, NewApiKey, OrganizationId, UserId, api_key};
 use crate::error::{Error, Result};
-use crate::invalid_value::InvalidValue;
-use crate::page::{Page, Slice};
+use crate::kit::clock::Timestamp;
+use crate::kit::invalid_value::InvalidValue;
+use crate::kit::page::{Page, Slice};
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 
 /// Valid keys of one user: one per machine and purpose, and some more for rotation.
 const KEYS_PER_USER_MAX: u64 = 50;

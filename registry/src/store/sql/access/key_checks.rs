@@ -3,14 +3,12 @@
 use subtle::ConstantTimeEq;
 
 use super::api_keys::api_key_hash;
-use super::row::{get, parsed, timestamp_option};
 use super::tokens::{hour_of_use, note_use};
-use crate::api_key::ApiKeyId;
-use crate::credentials::KeyEnd;
+use crate::access::{ApiKeyId, KeyEnd, Principal, SignInKey};
 use crate::error::Result;
-use crate::principal::{Principal, SignInKey};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, parsed, timestamp_option};
 use crate::store::token_cache::Checked;
 
 const FIND: &str = "SELECT k.organization, k.account, k.key_hash, k.last_used_at, k.expires_at, m.role, r.grants

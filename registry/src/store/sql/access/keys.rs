@@ -1,19 +1,15 @@
 //! Organisations and their data keys.
 
 use super::api_keys::{Insert, insert_key, issue};
-use super::counts::require_changed;
-use super::row::{get, timestamp};
 use super::users::insert_member;
-use crate::account::OrganizationId;
-use crate::api_key::NewApiKey;
-use crate::clock::Timestamp;
-use crate::credentials::{IssuedKey, NewOrganization};
+use crate::access::{ADMINISTRATOR, IssuedKey, NewApiKey, NewOrganization, NewUser, OrganizationId, RoleName};
 use crate::error::{Error, Result};
-use crate::role::{ADMINISTRATOR, RoleName};
+use crate::kit::clock::Timestamp;
 use crate::secrets::{DataKey, KeyRing};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::user::NewUser;
+use crate::store::sql::kit::counts::require_changed;
+use crate::store::sql::kit::row::{get, timestamp};
 
 /// The data key of the organisation `$1`.
 const DATA_KEY: &str = "SELECT data_key_id, data_key FROM organizations WHERE organization = $1";
@@ -74,7 +70,7 @@ impl Store {
 }
 
 /// Reads and opens the data key of an organisation.
-pub(super) async fn data_key(
+pub(in crate::store::sql) async fn data_key(
     connection: &mut Connection,
     organization: &OrganizationId,
     keys: &KeyRing,

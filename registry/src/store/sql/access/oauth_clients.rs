@@ -1,12 +1,11 @@
 //! OAuth clients that registered themselves. Everyone may register a client, so that those without an authorisation are bounded for
 //! each address, and those with one for each user and organisation. None crowds out a client of others.
 
-use super::row::{get, json, to_json};
+use crate::access::{Principal, RegisteredClient, generate_client_id};
 use crate::error::Result;
-use crate::oauth::{RegisteredClient, generate_client_id};
-use crate::principal::Principal;
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, json, to_json};
 
 /// Registered clients that no user has authorised. When they are as many, a new one replaces the oldest of the address that has
 /// most of them.

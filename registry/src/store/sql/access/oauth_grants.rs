@@ -4,16 +4,15 @@
 //! authorisation with all of its tokens is deleted then.
 
 use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
-use super::row::{get, timestamp, timestamp_option};
+use crate::access::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_GRACE, Refresh};
 use crate::error::Result;
-use crate::ids::AgentId;
-use crate::oauth::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, REFRESH_GRACE, Refresh};
-use crate::principal::Principal;
-use crate::random;
+use crate::kit::ids::AgentId;
+use crate::kit::random;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::variables::SecretValue;
+use crate::store::sql::kit::row::{get, timestamp, timestamp_option};
+use crate::tools::SecretValue;
 
 /// Authorisations of one user: each client on each machine for each MCP endpoint. A new one replaces the oldest.
 const GRANTS_PER_USER_MAX: u32 = 200;
@@ -198,7 +197,7 @@ async fn end(connection: &mut Connection, id: &str) -> Result<bool> {
 }
 
 /// Deletes authorisations or tokens with a statement that returns whose they were.
-pub(super) async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
+pub(in crate::store::sql) async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
     for row in delete.fetch_all(&mut *connection).await? {
         announce_revocation(connection, &row)?;
     }

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::row::{get, parsed, timestamp, timestamp_option};
-use crate::clock::Timestamp;
+use crate::access::{ACCESS_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_LIFETIME, SignInKey};
 use crate::error::Result;
-use crate::oauth::{ACCESS_LIFETIME, IssuedAccess, OauthSecret, REFRESH_LIFETIME};
-use crate::principal::{Principal, SignInKey};
+use crate::kit::clock::Timestamp;
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 use crate::store::token_cache::Checked;
 
 /// Tokens of one authorisation. A renewal inserts two, and deletes the oldest. The used refresh tokens among them are those whose second

@@ -1,10 +1,10 @@
 //! The list of organisations, for the operator.
 
-use super::row::{parsed, timestamp, unsigned};
+use crate::access::Organization;
 use crate::error::Result;
-use crate::organization::Organization;
 use crate::store::database::Query;
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{parsed, timestamp, unsigned};
 
 const LIST: &str = "SELECT organization, created_at,
         (SELECT count(*) FROM members m WHERE m.organization = o.organization) AS users,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::row::get;
 use crate::error::Result;
 use crate::store::database::Query;
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::get;
 
 const MINUTE: i64 = 60_000_000;
 

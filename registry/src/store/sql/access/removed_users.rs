@@ -1,13 +1,13 @@
 //! The removal of a user: what acts for them ends, and what they alone read goes. A later user with the same id has another account, which
 //! nothing of theirs names.
 
-use super::counts::require_changed;
-use super::row::parsed;
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::clock::Timestamp;
+use crate::access::{AccountId, OrganizationId, UserId};
 use crate::error::{Error, Result};
+use crate::kit::clock::Timestamp;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
+use crate::store::sql::kit::counts::require_changed;
+use crate::store::sql::kit::row::parsed;
 
 const FIND: &str = "SELECT account FROM members WHERE organization = $1 AND user_id = $2";
 

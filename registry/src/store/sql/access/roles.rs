@@ -1,16 +1,13 @@
 //! Custom roles of an organisation. Built-in roles are defined in code.
 
 use super::administrators::require_administrator;
-use super::counts::{require_changed, require_within};
-use super::row::{json, parsed, timestamp, to_json};
-use crate::account::OrganizationId;
+use crate::access::{Grants, OrganizationId, Permission, Role, RoleName, RoleTimes};
 use crate::error::{Error, Result};
-use crate::grant::Grants;
-use crate::permission::Permission;
-use crate::role::{Role, RoleName, RoleTimes};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::counts::{require_changed, require_within};
+use crate::store::sql::kit::row::{json, parsed, timestamp, to_json};
 
 impl Store {
     /// Creates a role. [`Error::Exists`] when the name is taken, also by a built-in role.

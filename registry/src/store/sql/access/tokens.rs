@@ -3,22 +3,19 @@
 use subtle::{Choice, ConstantTimeEq};
 
 use super::api_keys::api_key_hash;
-use super::row::{get, parsed, timestamp, timestamp_option};
-use crate::account::AccountId;
-use crate::api_key;
-use crate::clock::Timestamp;
-use crate::credentials::{IssuedToken, SignIn, SignInRefused, SignedIn};
+use crate::access::{
+    AccountId, Grants, IssuedToken, Principal, Role, RoleName, SignIn, SignInKey, SignInRefused, SignedIn, api_key,
+};
 use crate::error::{Error, Result};
-use crate::grant::Grants;
-use crate::principal::{Principal, SignInKey};
-use crate::random;
-use crate::role::{Role, RoleName};
+use crate::kit::clock::Timestamp;
+use crate::kit::random;
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 use crate::store::token_cache::Checked;
-use crate::variables::SecretValue;
+use crate::tools::SecretValue;
 
 /// Precision of the time of a key's last use, which serves to find unused keys.
 const LAST_USED_PRECISION_MS: i64 = 60 * 60 * 1000;
@@ -143,7 +140,7 @@ impl Store {
     }
 
     /// Returns the grants of a role. Those of a custom role are in the column `grants`.
-    pub(super) fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
+    pub(in crate::store::sql) fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
         if let Some(role) = Role::find_built_in(name) {
             return Ok(role.grants);
         }

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::counts::{require_changed, require_within};
 use super::keys::data_key;
-use super::row::{get, parsed, timestamp};
-use crate::account::{AccountId, OrganizationId};
+use crate::access::{
+    AccountId, NewUserVariable, OrganizationId, Principal, SealedUserVariable, ShownUserVariable, UserVariableName,
+    UserVariables,
+};
 use crate::error::Result;
-use crate::invalid_value::InvalidValue;
-use crate::principal::Principal;
+use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
-use crate::user_variable::{NewUserVariable, SealedUserVariable, ShownUserVariable, UserVariableName, UserVariables};
-use crate::variables::SecretValue;
+use crate::store::sql::kit::counts::{require_changed, require_within};
+use crate::store::sql::kit::row::{get, parsed, timestamp};
+use crate::tools::SecretValue;
 
 /// Variables of one user of each kind, as many as a caller may send.
 const VARIABLES_MAX: u64 = 20;

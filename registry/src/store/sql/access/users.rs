@@ -1,19 +1,17 @@
 //! Users: adding, listing, changing their role, removing. An administrator always remains.
 
 use super::administrators::require_administrator;
-use super::counts::require_within;
 use super::removed_users::remove;
 use super::roles::require_role;
-use super::row::{parsed, signed, timestamp, unsigned};
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::clock::Timestamp;
+use crate::access::{AccountId, NewUser, OrganizationId, RoleName, User, UserId};
 use crate::error::{Error, Result};
-use crate::page::{Page, Slice};
-use crate::role::RoleName;
+use crate::kit::clock::Timestamp;
+use crate::kit::page::{Page, Slice};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::user::{NewUser, User};
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{parsed, signed, timestamp, unsigned};
 
 const LIST: &str = "SELECT * FROM members WHERE organization = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
 
@@ -62,7 +60,11 @@ impl Store {
     }
 
     /// Whether an account is that of a user who was not removed.
-    pub(super) async fn is_member(&self, organization: &OrganizationId, account: &AccountId) -> Result<bool> {
+    pub(in crate::store::sql) async fn is_member(
+        &self,
+        organization: &OrganizationId,
+        account: &AccountId,
+    ) -> Result<bool> {
         let query = Query::new("SELECT 1 AS found FROM members WHERE organization = $1 AND account = $2")
             .bind(organization.as_str())
             .bind(account.as_str());

@@ -1,18 +1,16 @@
 //! Requests of paused runs of agents to people.
 
-use super::record_pages::count_fitting;
-use super::row::{get, parsed, parsed_option, timestamp, timestamp_option, to_json, unsigned};
-use crate::agent_run::AgentRun;
-use crate::clock::Timestamp;
-use crate::error::Result;
-use crate::human_request::{
-    HumanRequest, HumanRequestFilter, HumanRequestState, NewHumanRequest, NewHumanResponse, Urgency,
+use crate::access::{Permission, Principal};
+use crate::agent_runs::{
+    AgentRun, HumanRequest, HumanRequestFilter, HumanRequestState, NewHumanRequest, NewHumanResponse, Urgency,
 };
-use crate::ids::HumanRequestId;
-use crate::permission::Permission;
-use crate::principal::Principal;
+use crate::error::Result;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::HumanRequestId;
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::history::record_pages::count_fitting;
+use crate::store::sql::kit::row::{get, parsed, parsed_option, timestamp, timestamp_option, to_json, unsigned};
 
 /// Requests that expire in one look.
 const EXPIRED_MAX: i64 = 100;

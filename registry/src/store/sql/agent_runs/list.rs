@@ -1,13 +1,11 @@
 //! Lists of runs of agents.
 
-use super::row::{get, parsed, timestamp, timestamp_option};
-use crate::account::OrganizationId;
-use crate::agent_run::{AgentRunFilter, AgentRunState, ListedAgentRun};
+use crate::access::{OrganizationId, Permission, Principal};
+use crate::agent_runs::{AgentRunFilter, AgentRunState, ListedAgentRun};
 use crate::error::Result;
-use crate::permission::Permission;
-use crate::principal::Principal;
 use crate::store::database::{Row, Statement};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 
 const LISTED: &str =
     "SELECT agent_run, agent, account, kind, state, objective, iterations, created_at, ended_at FROM agent_runs

@@ -3,21 +3,18 @@
 use std::time::Duration;
 
 use super::human_requests;
-use super::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
-use crate::account::OrganizationId;
-use crate::agent_run::{
-    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewStep, StartedAgentRun,
-    StepFilter,
+use crate::access::{OrganizationId, Permission, Principal};
+use crate::agent_runs::{
+    AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewHumanResponse, NewStep,
+    StartedAgentRun, StepFilter,
 };
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::human_request::NewHumanResponse;
-use crate::ids::{AgentId, AgentRunId};
-use crate::operation::Once;
-use crate::permission::Permission;
-use crate::principal::Principal;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{AgentId, AgentRunId};
+use crate::operations::Once;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
 
 /// Steps of one answer.
 const STEPS_MAX: i64 = 1_000;
@@ -313,7 +310,7 @@ impl Store {
 }
 
 /// Cancels the runs of an agent that is deleted.
-pub(super) async fn cancel_runs_of_agent(
+pub(in crate::store::sql) async fn cancel_runs_of_agent(
     connection: &mut Connection,
     (organization, agent): (&OrganizationId, &AgentId),
     now: Timestamp,

@@ -1,18 +1,17 @@
 //! Creating, finding, changing and deleting agents.
 
-use super::agent_assignments;
-use super::agent_edit::{AgentEdit, is_visible, seen};
-use super::agent_runs::cancel_runs_of_agent;
-use super::agent_states;
-use super::counts::require_within;
-use super::oauth_grants::revoke;
-use super::row::{damaged, get, json, parsed, timestamp, to_json};
-use crate::agent::{Agent, AgentChanges, AgentDraft, NewAgent, RevisionNumber};
+use super::edit::{AgentEdit, is_visible, seen};
+use super::{assignments, states};
+use crate::access::Principal;
+use crate::agents::{Agent, AgentChanges, AgentDraft, NewAgent, RevisionNumber};
 use crate::error::{Error, Result};
-use crate::ids::AgentId;
-use crate::principal::Principal;
+use crate::kit::ids::AgentId;
 use crate::store::database::{Connection, Failure, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::access::oauth_grants::revoke;
+use crate::store::sql::agent_runs::run::cancel_runs_of_agent;
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{damaged, get, json, parsed, timestamp, to_json};
 
 const GET: &str = concat!("SELECT * FROM agents WHERE ", is_visible!("agents"));
 
@@ -100,8 +99,8 @@ pub(super) async fn require(connection: &mut Connection, edit: &AgentEdit) -> Re
 
 /// Returns the draft of the agent in a row.
 async fn draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
-    let assignments = agent_assignments::of(&mut *connection, edit).await?;
-    let states = agent_states::of(connection, edit).await?;
+    let assignments = assignments::of(&mut *connection, edit).await?;
+    let states = states::of(connection, edit).await?;
     let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
     Ok(AgentDraft { system_prompt, tool_exposure, built_in_tools: json(row, "built_in_tools")?, assignments, states })
 }
@@ -125,7 +124,7 @@ pub(super) fn read(row: &Row) -> Result<Agent> {
 }
 
 /// Reads the number of a revision.
-pub(super) fn revision_number(number: i64) -> Result<RevisionNumber> {
+pub(in crate::store::sql) fn revision_number(number: i64) -> Result<RevisionNumber> {
     let number = u32::try_from(number).ok().and_then(|number| RevisionNumber::try_from(number).ok());
     number.ok_or_else(|| damaged("revision", &"the number is out of range"))
 }

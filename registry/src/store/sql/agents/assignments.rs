@@ -1,16 +1,15 @@
 //! The assignments of drafts.
 
-use super::agent_edit::AgentEdit;
-use super::agent_states::require_bytes;
-use super::counts::{require_changed, require_within};
-use super::row::{damaged, get, json, parsed, parsed_option, to_json};
-use crate::agent::AgentDraft;
-use crate::assignment::{Assignment, FillerDelay, ResultPersistence};
+use super::edit::AgentEdit;
+use super::states::require_bytes;
+use crate::access::Principal;
+use crate::agents::{AgentDraft, Assignment, FillerDelay, ResultPersistence};
 use crate::error::Result;
-use crate::ids::{AgentId, ToolId};
-use crate::principal::Principal;
+use crate::kit::ids::{AgentId, ToolId};
 use crate::store::database::{Connection, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::counts::{require_changed, require_within};
+use crate::store::sql::kit::row::{damaged, get, json, parsed, parsed_option, to_json};
 
 const LIST: &str = "SELECT * FROM agent_assignments WHERE organization = $1 AND agent = $2 ORDER BY tool";
 

@@ -1,14 +1,13 @@
 //! Changes to an agent, and the agents that a user sees.
 
-use super::counts::require_changed;
-use crate::clock::Timestamp;
+use crate::access::{Permission, Principal};
 use crate::error::Result;
-use crate::ids::AgentId;
-use crate::permission::Permission;
-use crate::principal::Principal;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::AgentId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
+use crate::store::sql::kit::counts::require_changed;
 
 /// The condition that a user sees an agent that is not deleted. `$3` is the account of the user, and `$4` is 1 for an administrator.
 macro_rules! is_visible {
@@ -27,7 +26,7 @@ macro_rules! is_visible {
         )
     };
 }
-pub(super) use is_visible;
+pub(in crate::store::sql) use is_visible;
 
 const TOUCH: &str = concat!("UPDATE agents SET updated_by = $5, updated_at = $6 WHERE ", is_visible!("agents"));
 
@@ -61,7 +60,7 @@ impl AgentEdit {
 }
 
 /// Binds what [`is_visible`] needs.
-pub(super) fn seen(statement: &'static str, principal: &Principal, agent: &AgentId) -> Query {
+pub(in crate::store::sql) fn seen(statement: &'static str, principal: &Principal, agent: &AgentId) -> Query {
     let query = Query::new(statement).bind(principal.organization.as_str()).bind(agent.as_str());
     query.bind(principal.account.as_str()).bind(principal.may(Permission::Administer))
 }

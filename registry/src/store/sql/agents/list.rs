@@ -1,18 +1,16 @@
 //! Listing agents.
 
-use super::agents::read;
-use super::listing::Listing;
-use super::row::{get, signed, to_list, unsigned};
-use super::sequence_order::{SortedBy, add_order, sort_keys};
-use crate::account::OrganizationId;
-use crate::agent::{Agent, AgentFilter, AgentSort, AgentType};
+use super::agent::read;
+use crate::access::{OrganizationId, Permission, Principal};
+use crate::agents::{Agent, AgentFilter, AgentSort, AgentType};
 use crate::error::{Error, Result};
-use crate::page::{Page, Slice};
-use crate::permission::Permission;
-use crate::principal::Principal;
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Statement, Value};
 use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, signed, to_list, unsigned};
+use crate::store::sql::kit::sequence_order::{SortedBy, add_order, sort_keys};
 
 const LAST: &str = "SELECT name, created_at FROM agents WHERE organization = $1 AND sequence = $2";
 

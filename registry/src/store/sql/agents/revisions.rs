@@ -2,24 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::agent_edit::{AgentEdit, is_visible, seen};
-use super::agent_states::require_bytes;
-use super::agents::{require, revision_number};
-use super::counts::require_within;
-use super::row::{get, json, parsed, timestamp, to_json};
-use super::versions::live;
-use crate::agent::{AgentDraft, AgentRevision, Deployment, RevisionNumber};
-use crate::agent_state::AgentState;
-use crate::assignment::{Assignment, AssignmentProblem};
-use crate::digest::Digest;
+use super::agent::{require, revision_number};
+use super::edit::{AgentEdit, is_visible, seen};
+use super::states::require_bytes;
+use crate::access::Principal;
+use crate::agents::{AgentDraft, AgentRevision, AgentState, Assignment, AssignmentProblem, Deployment, RevisionNumber};
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, VersionId};
-use crate::page::{Page, Slice};
-use crate::principal::Principal;
+use crate::kit::digest::Digest;
+use crate::kit::ids::{AgentId, VersionId};
+use crate::kit::page::{Page, Slice};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{get, json, parsed, timestamp, to_json};
+use crate::store::sql::versions::version::live;
+use crate::tools::ToolRef;
 
 /// Different tools, constraints and digests of one revision. A deployment checks each of them in its transaction.
 const DIFFERENT_SPECS_MAX: u64 = 1_000;

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use super::agent_revisions;
-use super::agents;
-use super::row::parsed;
-use crate::account::AccountId;
-use crate::agent::{Agent, AgentReference, AgentRevision, AgentScope, RunningAgent};
+use super::{agent, revisions};
+use crate::access::{AccountId, Principal};
+use crate::agents::{Agent, AgentReference, AgentRevision, AgentScope, RunningAgent};
 use crate::error::Result;
-use crate::ids::AgentId;
-use crate::principal::Principal;
+use crate::kit::ids::AgentId;
 use crate::store::call_caches::NamedAgent;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::parsed;
 
 const NAMED: &str = "SELECT agent, scope, author FROM agents
     WHERE organization = $1 AND deleted_at IS NULL AND (agent = $2 OR slug = $2)";
@@ -64,7 +62,7 @@ impl Store {
         let mut connection = self.readers().acquire().await?;
         let query = Query::new(FIND).bind(principal.organization.as_str()).bind(agent.as_str());
         let Some(row) = query.fetch_optional(&mut connection).await? else { return Ok(None) };
-        let agent = agents::read(&row)?;
+        let agent = agent::read(&row)?;
         let Some(revision) = running_revision(&mut connection, &agent).await? else { return Ok(None) };
         let found = Arc::new(RunningAgent { agent, revision });
         running.insert_read(&read_start, key, found.clone());
@@ -92,5 +90,5 @@ fn read_named(row: &Row) -> Result<NamedAgent> {
 async fn running_revision(connection: &mut Connection, agent: &Agent) -> Result<Option<AgentRevision>> {
     let Some(number) = agent.running_revision else { return Ok(None) };
     let query = Query::new(REVISION).bind(agent.organization.as_str()).bind(agent.id.as_str()).bind(number.get());
-    query.fetch_optional(connection).await?.as_ref().map(agent_revisions::read).transpose()
+    query.fetch_optional(connection).await?.as_ref().map(revisions::read).transpose()
 }

@@ -1,14 +1,14 @@
 //! The states of drafts.
 
-use super::agent_edit::AgentEdit;
-use super::counts::{require_changed, require_within};
-use super::row::{json, to_json};
-use crate::agent_state::{AgentState, StateName};
+use super::edit::AgentEdit;
+use crate::access::Principal;
+use crate::agents::{AgentState, StateName};
 use crate::error::{Error, Result};
-use crate::ids::AgentId;
-use crate::principal::Principal;
+use crate::kit::ids::AgentId;
 use crate::store::database::Connection;
 use crate::store::handle::Store;
+use crate::store::sql::kit::counts::{require_changed, require_within};
+use crate::store::sql::kit::row::{json, to_json};
 
 const LIST: &str = "SELECT state FROM agent_states WHERE organization = $1 AND agent = $2 ORDER BY name";
 
@@ -59,7 +59,7 @@ pub(super) async fn of(connection: &mut Connection, edit: &AgentEdit) -> Result<
 }
 
 /// Fails when stored JSON has too many bytes.
-pub(super) fn require_bytes(limit: usize, bytes: u64, what: &'static str) -> Result<()> {
+pub(in crate::store::sql) fn require_bytes(limit: usize, bytes: u64, what: &'static str) -> Result<()> {
     let limit = limit as u64;
     if bytes > limit { Err(Error::TooMany { what, limit }) } else { Ok(()) }
 }

@@ -1,17 +1,16 @@
 //! Conversations of users with agents. A user sees the own conversations with agents that the user sees.
 
-use super::agent_edit::{is_visible, seen};
-use super::row::{damaged, get, parsed, signed, timestamp, timestamp_option, unsigned};
-use crate::clock::Timestamp;
-use crate::conversation::{Conversation, NewConversation, Simulation};
+use crate::access::{Permission, Principal};
+use crate::conversations::{Conversation, NewConversation, Simulation};
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, ConversationId};
-use crate::invocation_mode::InvocationMode;
-use crate::page::{Page, Slice};
-use crate::permission::Permission;
-use crate::principal::Principal;
+use crate::history::InvocationMode;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{AgentId, ConversationId};
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::agents::edit::{is_visible, seen};
+use crate::store::sql::kit::row::{damaged, get, parsed, signed, timestamp, timestamp_option, unsigned};
 
 /// The condition that a user sees the conversation `c` with the agent `a`. `$1` is the organisation, `$2` the user, and `$3` is 1
 /// for an administrator.

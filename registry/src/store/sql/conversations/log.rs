@@ -1,18 +1,17 @@
 //! The log of a conversation: the calls by its turns whose results a later interaction sees, and the status of such a call.
 
-use super::history_list::beginning_of;
-use super::listing::Listing;
-use super::record_pages::{Found, fitting_page, whole};
-use super::row::{get, signed, timestamp, unsigned};
-use crate::account::OrganizationId;
-use crate::conversation::Conversation;
+use crate::access::OrganizationId;
+use crate::conversations::{Conversation, RunStatus, RunStatusEnd};
 use crate::error::Result;
-use crate::ids::{InteractionId, InvocationId, TurnId};
-use crate::page::{Page, Slice};
-use crate::record::Record;
+use crate::history::Record;
+use crate::kit::ids::{InteractionId, InvocationId, TurnId};
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Statement};
 use crate::store::handle::Store;
-use crate::turn::{RunStatus, RunStatusEnd};
+use crate::store::sql::history::list::beginning_of;
+use crate::store::sql::history::record_pages::{Found, fitting_page, whole};
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, signed, timestamp, unsigned};
 
 /// Calls by turns alone: the source that the caller of another run claims does not count.
 const OF_CONVERSATION: &str = "inv_started s JOIN inv_finished f ON f.invocation = s.invocation

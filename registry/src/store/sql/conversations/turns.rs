@@ -1,18 +1,18 @@
 //! Turns of conversations. A turn is inserted once and never changed; turns with the same tools share the row of these.
 
-use super::agent_states::require_bytes;
-use super::agents::revision_number;
-use super::conversations::{self, is_own, own};
-use super::counts::require_within;
-use super::row::{damaged, get, json, parsed, parsed_option, timestamp, to_json};
-use crate::clock::Timestamp;
-use crate::digest::Digest;
+use super::conversation::{self, is_own, own};
+use crate::access::Principal;
+use crate::conversations::{NewTurn, PresentedTool, Turn, TurnPlace, TurnState};
 use crate::error::{Error, Result};
-use crate::ids::{ConversationId, InteractionId, TurnId};
-use crate::principal::Principal;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::ids::{ConversationId, InteractionId, TurnId};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::turn::{NewTurn, PresentedTool, Turn, TurnPlace, TurnState};
+use crate::store::sql::agents::agent::revision_number;
+use crate::store::sql::agents::states::require_bytes;
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{damaged, get, json, parsed, parsed_option, timestamp, to_json};
 
 const FIND: &str = concat!(
     "SELECT c.*, t.turn, t.interaction, t.agent_slug, t.agent_revision, t.state, t.state_type, t.spec_list,
@@ -80,7 +80,7 @@ async fn begin(
     principal: &Principal,
     (new, beginning): (NewTurn, Beginning),
 ) -> Result<Turn> {
-    let conversation = conversations::require(connection, principal, &new.conversation).await?;
+    let conversation = conversation::require(connection, principal, &new.conversation).await?;
     if conversation.ended_at.is_some() {
         return Err(Error::ConversationEnded);
     }
@@ -161,7 +161,7 @@ fn read(row: &Row) -> Result<Turn> {
     };
     Ok(Turn {
         id: parsed(row, "turn")?,
-        conversation: conversations::read(row)?,
+        conversation: conversation::read(row)?,
         interaction: parsed(row, "interaction")?,
         agent_slug: parsed(row, "agent_slug")?,
         revision: revision_number(get(row, "agent_revision")?)?,

@@ -2,16 +2,16 @@
 
 use zeroize::Zeroizing;
 
-use super::row::get;
 use super::tapes::BLOCKING_BYTES_MIN;
-use crate::account::OrganizationId;
-use crate::answer::{NewAnswers, RecordedAnswer, SealedAnswer};
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::ids::ToolId;
+use crate::history::{NewAnswers, RecordedAnswer, SealedAnswer};
+use crate::kit::ids::ToolId;
 use crate::secrets::{AnswerTo, DataKey};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
+use crate::store::sql::kit::row::get;
+use crate::tools::ToolRef;
 
 /// Answers deleted in one write: a commit of some milliseconds.
 const DELETED_MAX: u32 = 64;

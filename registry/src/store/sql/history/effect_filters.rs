@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::row::to_json;
-use crate::clock::Timestamp;
-use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
-use crate::history::InvocationFilter;
+use crate::history::{Effect, EffectKind, InvocationFilter};
+use crate::kit::clock::Timestamp;
 use crate::store::database::Statement;
+use crate::store::sql::kit::row::to_json;
 
 const HAS_EFFECT: &str = " AND EXISTS (SELECT 1 FROM inv_effects o WHERE o.organization = $1 AND o.kind = ?";
 

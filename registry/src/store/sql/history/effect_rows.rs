@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::row::to_json;
-use crate::effect::Effect;
 use crate::error::Result;
-use crate::ids::InvocationId;
+use crate::history::Effect;
+use crate::kit::ids::InvocationId;
+use crate::store::sql::kit::row::to_json;
 
 /// Inserts effects of runs that have started. The start of a run may be written again.
 pub(super) const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, started_at, invocation)

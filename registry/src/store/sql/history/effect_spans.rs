@@ -11,15 +11,14 @@ use serde_json::json;
 
 use super::effect_filters::{Wanted, fewest_names, wanted};
 use super::list_start::ListStart;
-use super::listing::Listing;
-use super::row::{get, to_json};
 use super::run_group::run_group;
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
-use crate::effect::EffectKind;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::history::InvocationFilter;
+use crate::history::{EffectKind, InvocationFilter};
+use crate::kit::clock::Timestamp;
 use crate::store::database::Query;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, to_json};
 
 /// When the run with an effect of each kind began that so many newer ones follow; null if fewer do.
 const SINCE: &str = "SELECT wanted.kind, max((

@@ -9,18 +9,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::batch::Batch;
 use super::holds::is_held;
-use super::list::List;
 use super::record_pages::PAGE_BYTES_MAX;
-use super::row::{get, json, signed, to_json, unsigned};
 use super::run_group::run_group;
-use crate::clock::Timestamp;
-use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
-use crate::ledger::Ledger;
+use crate::history::{Effect, EffectKind, Ledger};
+use crate::kit::clock::Timestamp;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::batch::Batch;
+use crate::store::sql::kit::list::List;
+use crate::store::sql::kit::row::{get, json, signed, to_json, unsigned};
 
 /// Runs of one transaction: some hundredths of a second, for which other writes wait.
 const BATCH_RUNS: i64 = 200;

@@ -6,21 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::effect_filters::add_effects;
-use super::listing::Listing;
 use super::origin::origin;
-use super::row::{signed, to_json, to_list};
-use super::versions_list::version_numbers;
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
-use crate::constraint::Constraint;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::history::{InvocationFilter, RunStates, ToolSelection};
-use crate::ids::ToolId;
-use crate::invalid_value::refuse_nul;
-use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::{InvocationSourceKind, SourceType};
+use crate::history::{InvocationFilter, InvocationMode, InvocationSourceKind, RunStates, SourceType, ToolSelection};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::ToolId;
+use crate::kit::invalid_value::refuse_nul;
 use crate::store::database::Statement;
-use crate::tool::ToolRef;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{signed, to_json, to_list};
+use crate::store::sql::versions::list::version_numbers;
+use crate::tools::ToolRef;
+use crate::versions::Constraint;
 
 const OF_TOOLS: &str = " AND (s.tool IN {members ?}";
 

@@ -1,16 +1,15 @@
 //! Legal holds. A hold and its release are inserted once and never changed.
 
-use super::counts::require_within;
-use super::row::{get, parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::{OrganizationId, Principal};
 use crate::error::{Error, Result};
-use crate::hold::{HeldRuns, Hold, HoldReason, HoldRelease};
-use crate::ids::{HoldId, ToolId};
-use crate::page::{Page, Slice};
-use crate::principal::Principal;
+use crate::history::{HeldRuns, Hold, HoldReason, HoldRelease};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{HoldId, ToolId};
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{get, parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 
 /// The condition that a run, the alias of a row of `inv_started`, is under a hold that is in force.
 macro_rules! is_held {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::batch::Batch;
 use super::record_rows::EndRow;
 use crate::error::Result;
 use crate::store::database::{Connection, Query};
 use crate::store::retention::Retention;
+use crate::store::sql::kit::batch::Batch;
 
 const INSERT_TAPES: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
     SELECT invocation, organization, sealed, size, made_at, expires_at

@@ -5,21 +5,21 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::batch::Batch;
 use super::effect_rows::{INSERT_EFFECTS, effect_rows};
 use super::insert_beside::{insert_answers, insert_tapes};
-use super::list::List;
 use super::record_rows::{EndRow, RecordRows};
-use super::row::{get, to_json};
 use super::run_end::INSERT_ENDS;
 use super::run_group::run_group;
 use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
 use super::search_facets::{Facets, start_columns, start_facets};
-use crate::effect::Effect;
 use crate::error::{Error, Result};
+use crate::history::Effect;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::retention::Retention;
+use crate::store::sql::kit::batch::Batch;
+use crate::store::sql::kit::list::List;
+use crate::store::sql::kit::row::{get, to_json};
 
 /// Reads what the search index has of runs that have started and not ended.
 pub(in crate::store) const RUNNING: &str = concat!(
@@ -37,7 +37,7 @@ const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN {members $1}";
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 
 /// Rows of the record of runs, to be written together.
-pub(super) struct RecordGroup<'a> {
+pub(in crate::store::sql) struct RecordGroup<'a> {
     pub members: Vec<&'a RecordRows>,
     pub retention: Retention,
 }

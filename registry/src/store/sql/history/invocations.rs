@@ -6,10 +6,10 @@ use super::record_rows::{EndRow, RecordRows};
 use super::run_start::StartRow;
 use super::unlink::Unlinking;
 use crate::error::Result;
-use crate::ids::OperationId;
-use crate::invalid_value::refuse_nul;
-use crate::metrics::RECORDS;
-use crate::record::{FinishedRun, RecordEvent, RefusedRun, Rollback, RunStart};
+use crate::history::{FinishedRun, RecordEvent, RefusedRun, Rollback, RunStart};
+use crate::kit::ids::OperationId;
+use crate::kit::invalid_value::refuse_nul;
+use crate::kit::metrics::RECORDS;
 use crate::store::handle::Store;
 
 impl Store {

@@ -2,21 +2,20 @@
 
 use super::effect_spans::Spans;
 use super::filters::{Filters, refuse_nul_in};
-use super::history_order::{LAST, Order};
 use super::list_parts::ListPart;
 use super::list_start::ListStart;
-use super::listing::Listing;
+use super::order::{LAST, Order};
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
-use super::row::{get, signed};
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::history::InvocationFilter;
-use crate::page::{Page, Slice};
-use crate::record::Record;
+use crate::history::{InvocationFilter, Record};
+use crate::kit::clock::Timestamp;
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement};
 use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, signed};
 
 impl Store {
     /// Lists records, by default of ended runs, newest first. [`Error::PageTokenUnknown`] for a token of another list.
@@ -136,7 +135,7 @@ pub(in crate::store) fn beginning(
 }
 
 /// Returns the statement up to its tables, and up to its conditions if these are part of the text.
-pub(super) fn beginning_of(organization: &OrganizationId, tables: &str) -> Statement {
+pub(in crate::store::sql) fn beginning_of(organization: &OrganizationId, tables: &str) -> Statement {
     let mut statement = Statement::with(organization.as_str());
     statement.push("SELECT s.rowid AS position, ");
     statement.push(SHORT_COLUMNS);

@@ -7,18 +7,17 @@
 use super::effect_filters::wanted;
 use super::effect_spans::{rarest, since};
 use super::list_start::ListStart;
-use super::listing::Listing;
 use super::origin::origin;
-use super::row::get;
 use super::run_groups::{RunGroup, SelectedGroups, is_of_group, look_up_groups, sort_groups};
-use super::sequence_order::sort_keys;
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
-use crate::effect::{Effect, EffectKind};
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::history::{InvocationFilter, InvocationSort, RunStates};
-use crate::page::Direction;
+use crate::history::{Effect, EffectKind, InvocationFilter, InvocationSort, RunStates};
+use crate::kit::clock::Timestamp;
+use crate::kit::page::Direction;
 use crate::store::database::{Query, Row};
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::get;
+use crate::store::sql::kit::sequence_order::sort_keys;
 
 /// Of a span of time, the run that so many newer ones follow.
 const NTH_BY_AGE: &str = "SELECT s.started_at FROM inv_started s {index inv_started_by_age}

@@ -3,13 +3,12 @@
 
 use super::effect_filters::{add_effect_table, add_other_effects, fewest_names};
 use super::origin::origin;
-use super::row::{to_json, to_list};
 use super::run_group::run_group;
-use crate::clock::Timestamp;
-use crate::effect::EffectKind;
 use crate::error::Result;
-use crate::history::{InvocationFilter, RunStates};
+use crate::history::{EffectKind, InvocationFilter, RunStates};
+use crate::kit::clock::Timestamp;
 use crate::store::database::Statement;
+use crate::store::sql::kit::row::{to_json, to_list};
 
 /// Follows the tables of a list.
 macro_rules! of_organization {

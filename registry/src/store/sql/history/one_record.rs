@@ -1,10 +1,10 @@
 //! Reading one record.
 
 use super::records::{read, select_invocations};
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::ids::InvocationId;
-use crate::record::Record;
+use crate::history::Record;
+use crate::kit::ids::InvocationId;
 use crate::store::database::Query;
 use crate::store::handle::Store;
 

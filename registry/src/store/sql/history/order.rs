@@ -1,12 +1,12 @@
 //! The sort keys of the history.
 
 use super::list_start::ListStart;
-use super::row::get;
 use super::run_group::run_group;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates};
-use crate::page::Direction;
+use crate::kit::page::Direction;
 use crate::store::database::{Row, Value};
+use crate::store::sql::kit::row::get;
 
 /// A sort key with its direction.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl Order {
 fn sort_keys(filter: &InvocationFilter, started_at: &'static str) -> Vec<SortKey> {
     let are_ended = filter.states == RunStates::Finished;
     let key = |(sort, direction)| SortKey { sort, direction, are_ended, started_at };
-    match super::sequence_order::sort_keys(&filter.sort).as_slice() {
+    match crate::store::sql::kit::sequence_order::sort_keys(&filter.sort).as_slice() {
         [(InvocationSort::CreatedAt, Direction::Descending)] => Vec::new(),
         keys => keys.iter().copied().map(key).collect(),
     }

@@ -1,14 +1,14 @@
 //! Pages of records. The records of a page are chosen by short columns, and then read completely. A record can have more
 //! than a megabyte.
 
-use super::listing::Listing;
 use super::records::{read, select_invocations};
-use super::row::{get, to_json, unsigned};
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::page::Page;
-use crate::record::Record;
+use crate::history::Record;
+use crate::kit::page::Page;
 use crate::store::database::{Query, Row};
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, to_json, unsigned};
 
 /// Stored bytes of a page. The record that reaches the limit is its last. A page is in memory several times, as rows, records
 /// and response, and several pages are at the same time.
@@ -29,7 +29,7 @@ pub(in crate::store) const WHOLE: &str = select_invocations!(
 
 /// A record that a list or a search found.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(in crate::store::sql) struct Found {
     /// The position in the order of the list or of the search.
     pub position: u64,
     invocation: String,
@@ -37,20 +37,20 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn read(row: &Row) -> Result<Self> {
+    pub(in crate::store::sql) fn read(row: &Row) -> Result<Self> {
         let (position, bytes) = (unsigned(row, "position")?, unsigned(row, "bytes")?);
         Ok(Self { position, invocation: get(row, "invocation")?, bytes })
     }
 }
 
 /// Returns the page with no more records than fit one.
-pub(super) fn fitting_page(found: &[Found], page: Page) -> Page {
+pub(in crate::store::sql) fn fitting_page(found: &[Found], page: Page) -> Page {
     let fitting = u32::try_from(count_fitting(found.iter().map(|record| record.bytes))).unwrap_or(u32::MAX);
     Page { limit: page.limit.min(fitting), ..page }
 }
 
 /// Returns how many of the rows with these bytes fit a page: at least one, if there are any.
-pub(super) fn count_fitting(sizes: impl Iterator<Item = u64>) -> usize {
+pub(in crate::store::sql) fn count_fitting(sizes: impl Iterator<Item = u64>) -> usize {
     let mut bytes = 0_u64;
     let mut count = 0;
     for size in sizes {
@@ -64,7 +64,7 @@ pub(super) fn count_fitting(sizes: impl Iterator<Item = u64>) -> usize {
 }
 
 /// Reads the records completely, in their order.
-pub(super) async fn whole(
+pub(in crate::store::sql) async fn whole(
     listing: &mut Listing,
     organization: &OrganizationId,
     found: &[Found],

@@ -5,21 +5,18 @@
 use serde::Serialize;
 
 use super::effect_rows::effect_rows;
-use super::row::{signed, to_json};
 use super::run_end::end_row;
 use super::run_start::StartRow;
 use super::search_columns::OutcomeWords;
 use super::search_facets::{Facets, end_facets};
-use crate::account::OrganizationId;
-use crate::answer::{NewAnswers, SealedAnswer};
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::effect::Effect;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::ids::{InvocationId, ToolId};
-use crate::record::FinishedRun;
+use crate::history::{Effect, FinishedRun, NewAnswers, NewTape, SealedAnswer, SealedBody};
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::ids::{InvocationId, ToolId};
 use crate::store::retention::Retention;
-use crate::tape::{NewTape, SealedBody};
+use crate::store::sql::kit::row::{signed, to_json};
 
 /// Rows for the record of runs that are inserted together or not at all.
 pub(crate) enum RecordRows {

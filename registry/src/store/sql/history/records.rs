@@ -3,7 +3,7 @@
 use super::run_end::read_end;
 use super::run_start::read_start;
 use crate::error::Result;
-use crate::record::Record;
+use crate::history::Record;
 use crate::store::database::Row;
 
 /// Selects records, with a flag for those that were unlinked from their conversation.
@@ -26,9 +26,9 @@ macro_rules! select_invocations {
         )
     };
 }
-pub(super) use select_invocations;
+pub(in crate::store::sql) use select_invocations;
 
-pub(super) fn read(row: &Row) -> Result<Record> {
+pub(in crate::store::sql) fn read(row: &Row) -> Result<Record> {
     Ok(Record { start: read_start(row)?, end: read_end(row)? })
 }
 
@@ -36,9 +36,9 @@ pub(super) fn read(row: &Row) -> Result<Record> {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
-    use crate::raw_json::RawJson;
     use crate::store::database::Query;
     use crate::store::sqlite::tests::migrated;
+    use crate::text::raw_json::RawJson;
 
     const ROW: &str = "INSERT INTO inv_started (invocation, organization, account, source_kind, source, mode, input, started_at, boot)
             VALUES ('000000000000000000000001', 'acme', 'ann#1', 'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', 'regular', $1,

@@ -3,15 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::row::{exact_text, get, json, parsed_option, signed, to_json, unsigned};
-use crate::clock::Timestamp;
-use crate::content::ContentBlock;
 use crate::error::{Error, Result};
-use crate::invoke_step::InvokeStep;
-use crate::ledger::Ledger;
-use crate::raw_json::RawJson;
-use crate::record::{FinishedRun, Outcome, RunEnd};
+use crate::history::{ContentBlock, FinishedRun, InvokeStep, Ledger, Outcome, RunEnd};
+use crate::kit::clock::Timestamp;
 use crate::store::database::Row;
+use crate::store::sql::kit::row::{exact_text, get, json, parsed_option, signed, to_json, unsigned};
+use crate::text::raw_json::RawJson;
 
 /// JSON bytes of the status events stored with a record. Further events were only streamed.
 const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;

@@ -4,16 +4,15 @@
 use std::cmp::Ordering;
 
 use super::filters::{Selected, select_tools};
-use super::listing::Listing;
-use super::row::{get, signed};
 use super::run_group::run_group;
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::history::{InvocationFilter, InvocationSort};
-use crate::invocation_source::SourceType;
-use crate::page::Direction;
+use crate::history::{InvocationFilter, InvocationSort, SourceType};
+use crate::kit::clock::Timestamp;
+use crate::kit::page::Direction;
 use crate::store::database::Query;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, signed};
 
 /// Groups of an organisation that a list looks for. Each costs a step in the index; a list with more is read in another way.
 const GROUPS_MAX: u64 = 1024;

@@ -4,19 +4,16 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::batch::Batch;
 use super::effect_rows::{INSERT_EFFECTS, effect_rows};
-use super::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};
-use crate::agent::RevisionNumber;
-use crate::agent_call::{AgentCall, ClientName};
-use crate::api_key::ApiKeyId;
+use crate::access::ApiKeyId;
+use crate::agents::RevisionNumber;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, OperationId, ToolId, TurnId};
-use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::InvocationSource;
-use crate::names::NativeToolName;
-use crate::record::{RecordedInput, RunStart};
+use crate::history::{AgentCall, ClientName, InvocationMode, InvocationSource, RecordedInput, RunStart};
+use crate::kit::ids::{BootId, OperationId, ToolId, TurnId};
 use crate::store::database::Row;
+use crate::store::sql::kit::batch::Batch;
+use crate::store::sql::kit::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::tools::NativeToolName;
 
 /// The source of a simulation has no conversation; its column has that of the turn.
 const INSERT_STARTS: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind,

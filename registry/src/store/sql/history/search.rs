@@ -3,17 +3,16 @@
 
 use super::filters::Filters;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
-use super::row::signed;
 use super::search_windows::Windows;
 use super::text_search::text_search;
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::history::SearchQuery;
-use crate::page::{Page, Slice};
-use crate::record::Record;
+use crate::history::{Record, SearchQuery};
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Database, Statement, TextSearch, Window};
 use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
+use crate::store::sql::kit::row::signed;
 
 /// Cross joins fix the order: the full-text index comes first and is queried once. A planner may otherwise begin with the
 /// records and query the index once for each.

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::row::to_json;
 use super::search_facets::Facets;
-use crate::account::OrganizationId;
-use crate::digest::Digest;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::record::Outcome;
-use crate::words::{FIELD_BYTES_MAX, words, words_of_input, words_within};
+use crate::history::Outcome;
+use crate::kit::digest::Digest;
+use crate::store::sql::kit::row::to_json;
+use crate::text::words::{FIELD_BYTES_MAX, words, words_of_input, words_within};
 
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text

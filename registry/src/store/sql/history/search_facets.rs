@@ -5,14 +5,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::row::{get, json};
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
-use crate::history::{InvocationFilter, ToolSelection};
-use crate::ledger::Ledger;
+use crate::history::{Effect, EffectKind, InvocationFilter, Ledger, ToolSelection};
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 use crate::store::database::Row;
+use crate::store::sql::kit::row::{get, json};
 
 /// Alternatives of one kind in a search. The facets of more are not looked for.
 const ALTERNATIVES_MAX: usize = 16;

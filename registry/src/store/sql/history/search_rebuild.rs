@@ -1,11 +1,11 @@
 //! Making rows of the full-text index from records, for a copy of the database.
 
-use super::row::{exact_text, get, parsed};
 use super::search_columns::{OutcomeWords, PositionedIndexRow};
 use super::search_facets::{record_facets, start_columns};
 use crate::error::Result;
-use crate::record::Outcome;
+use crate::history::Outcome;
 use crate::store::database::Row;
+use crate::store::sql::kit::row::{exact_text, get, parsed};
 
 /// The records that have a row in the index, with the columns that [`index_rows`] reads, and `bytes`, their size.
 pub(in crate::store) const INDEXED_RECORDS: &str = concat!(

@@ -6,12 +6,12 @@
 //! before a time, few of the later records match: these are read at once, in blocks of all sizes, and then it begins with a small
 //! window.
 
-use super::row::get;
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::clock::Timestamp;
 use crate::store::database::{Block, Database, Query, Window};
-use crate::store::sql::listing::Listing;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::get;
 
 /// The rows of the smallest blocks, as a power of two.
 const SMALLEST: u32 = 9;

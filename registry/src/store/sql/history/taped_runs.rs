@@ -1,11 +1,11 @@
 //! Finding the last runs of a version that can be replayed.
 
-use super::row::{parsed, signed};
 use crate::error::Result;
-use crate::ids::InvocationId;
+use crate::kit::ids::InvocationId;
 use crate::store::database::Query;
 use crate::store::handle::Store;
-use crate::tool_version::ToolVersion;
+use crate::store::sql::kit::row::{parsed, signed};
+use crate::versions::ToolVersion;
 
 /// The cross join keeps planners from beginning with the tapes.
 pub(in crate::store) const LAST: &str =

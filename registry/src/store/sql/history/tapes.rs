@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 
 use super::holds::is_held;
-use super::keys::data_key;
-use super::row::{damaged, get, timestamp};
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::ids::InvocationId;
+use crate::history::{BodyPlace, KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
+use crate::kit::ids::InvocationId;
 use crate::secrets::DataKey;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::tape::{BodyPlace, KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
+use crate::store::sql::access::keys::data_key;
+use crate::store::sql::kit::row::{damaged, get, timestamp};
 
 /// Tapes deleted in one write: a commit of some milliseconds.
 const DELETED_MAX: u32 = 64;
@@ -147,7 +147,7 @@ impl Store {
         self.write(move |connection| Box::pin(delete_expired(connection, from))).await
     }
 
-    pub(super) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
+    pub(in crate::store::sql) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
         if let Some(key) = self.0.data_keys.get(organization) {
             return Ok(key);
         }

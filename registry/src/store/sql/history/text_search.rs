@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::search_columns::scope;
 use super::search_facets::wanted;
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::OrganizationId;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
+use crate::kit::clock::Timestamp;
 use crate::store::database::{Phrase, TextSearch};
-use crate::words::words;
+use crate::text::words::words;
 
 /// Returns what a query searches for; `None` for a text without words. Terms without words are ignored.
 pub(in crate::store) fn text_search(

@@ -1,8 +1,8 @@
 //! Taking runs out of a conversation or a simulation that is rolled back. Their records stay in the history.
 
-use crate::account::{AccountId, OrganizationId, UserId};
-use crate::clock::Timestamp;
-use crate::record::Rollback;
+use crate::access::{AccountId, OrganizationId, UserId};
+use crate::history::Rollback;
+use crate::kit::clock::Timestamp;
 use crate::store::database::Query;
 use crate::store::queued::Work;
 

@@ -6,7 +6,7 @@ use crate::store::database::{Connection, Query, Row};
 
 /// Statements that run together, in their order.
 #[derive(Default)]
-pub(super) struct Batch(Vec<Query>);
+pub(in crate::store::sql) struct Batch(Vec<Query>);
 
 impl Batch {
     /// Adds a statement without values.

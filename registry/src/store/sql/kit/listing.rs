@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::store::database::{Connection, Failure, FailureKind, Pool, PoolCount, Query, Row};
@@ -35,7 +35,7 @@ pub(crate) struct Listing {
     connection: Connection,
     deadline: Deadline,
     /// Runs that the list may read to sort them.
-    pub(super) sorted_runs_max: i64,
+    pub(in crate::store::sql) sorted_runs_max: i64,
     /// Whether a statement has begun and not ended.
     is_running: bool,
     _permit: OwnedSemaphorePermit,
@@ -95,7 +95,7 @@ impl ListPool {
 
 impl Listing {
     /// Fails with [`Error::QueryTooSlow`] when the list's time is over. For work between two statements.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::store::sql) fn check(&self) -> Result<()> {
         self.deadline.check()
     }
 
@@ -137,9 +137,9 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::account::UserId;
-    use crate::clock::Clock;
-    use crate::data_dir::DataDir;
+    use crate::access::UserId;
+    use crate::kit::clock::Clock;
+    use crate::kit::data_dir::DataDir;
     use crate::secrets::KeyRing;
     use crate::store::{DatabaseLocation, Store, StoreOptions};
 

@@ -1,9 +1,9 @@
 //! Applying missing migrations, in one transaction, with their checksums.
 
 use super::row::get;
-use crate::clock::Clock;
-use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::kit::clock::Clock;
+use crate::kit::digest::Digest;
 use crate::store::database::{Connection, Query, SchemaState};
 use migrations::{Migration, Migrations};
 

@@ -1,9 +1,9 @@
 //! The start of a page of users, keys, holds, conversations or a log, and of lists that are no tables. A page begins after a position, because rows of these lists can be deleted.
 
 use super::row::{get, signed};
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::page::Page;
+use crate::kit::page::Page;
 use crate::store::database::Query;
 use crate::store::handle::Store;
 
@@ -24,7 +24,7 @@ impl Store {
 
     /// Returns the position after which a page begins, or `None` for the first page. The row at that position may be deleted.
     /// The statement `most` returns the highest position of the organisation `$1`, as `most`, which bounds valid positions.
-    pub(super) async fn last_shown(
+    pub(in crate::store::sql) async fn last_shown(
         &self,
         (organization, list): (&OrganizationId, &[&str]),
         page: Page,

@@ -5,53 +5,56 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(super) use crate::store::database::{damaged, get};
+pub(in crate::store::sql) use crate::store::database::{damaged, get};
 
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::kit::clock::Timestamp;
 use crate::store::database::Row;
-use crate::version::Version;
+use crate::versions::Version;
 
 /// Parses a text column.
-pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
+pub(in crate::store::sql) fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
     get::<&str>(row, column)?.parse().map_err(|error| damaged(column, &error))
 }
 
 /// Like [`parsed`], for a nullable column.
-pub(super) fn parsed_option<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<Option<T>> {
+pub(in crate::store::sql) fn parsed_option<T: FromStr<Err: std::fmt::Display>>(
+    row: &Row,
+    column: &'static str,
+) -> Result<Option<T>> {
     let text: Option<&str> = get(row, column)?;
     text.map(|text| text.parse().map_err(|error| damaged(column, &error))).transpose()
 }
 
-pub(super) fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
+pub(in crate::store::sql) fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
     serde_json::from_str(get::<&str>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
-pub(super) fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
+pub(in crate::store::sql) fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
     Ok(Timestamp::from_milliseconds(get(row, column)?))
 }
 
-pub(super) fn timestamp_option(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
+pub(in crate::store::sql) fn timestamp_option(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
     let milliseconds: Option<i64> = get(row, column)?;
     Ok(milliseconds.map(Timestamp::from_milliseconds))
 }
 
 /// Reads a text that is stored as bytes, so that every character survives.
-pub(super) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
+pub(in crate::store::sql) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
     String::from_utf8(get::<Vec<u8>>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Reads the three columns of a version.
-pub(super) fn version(row: &Row) -> Result<Version> {
+pub(in crate::store::sql) fn version(row: &Row) -> Result<Version> {
     Ok(Version::new(unsigned(row, "major")?, unsigned(row, "minor")?, unsigned(row, "patch")?))
 }
 
-pub(super) fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
+pub(in crate::store::sql) fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
     u64::try_from(get::<i64>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Converts a number for a signed column. Larger numbers, which no real value reaches, become the maximum.
-pub(super) fn signed(number: u64) -> i64 {
+pub(in crate::store::sql) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -61,6 +64,6 @@ pub(in crate::store) fn to_json(value: &impl Serialize) -> Result<String> {
 }
 
 /// Serialises a list to bind. An empty list becomes null, which statements read as "any".
-pub(super) fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
+pub(in crate::store::sql) fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
     if values.is_empty() { Ok(None) } else { to_json(&values).map(Some) }
 }

@@ -1,10 +1,10 @@
 //! The order of lists whose items have a sequence: by sort keys, and newest first among equals.
 
-use crate::page::Direction::{self, Ascending};
+use crate::kit::page::Direction::{self, Ascending};
 use crate::store::database::{Statement, Value};
 
 /// A column that a list is sorted by, with the value of the last item of the previous page.
-pub(super) struct SortedBy {
+pub(in crate::store::sql) struct SortedBy {
     pub column: &'static str,
     pub direction: Direction,
     /// `None` on the first page.
@@ -12,7 +12,7 @@ pub(super) struct SortedBy {
 }
 
 /// Returns the distinct sort keys. A repeated key cannot change the order.
-pub(super) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T, Direction)> {
+pub(in crate::store::sql) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T, Direction)> {
     let mut keys: Vec<(T, Direction)> = Vec::new();
     for key in sort {
         if keys.iter().all(|(column, _)| *column != key.0) {
@@ -23,7 +23,7 @@ pub(super) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T,
 }
 
 /// Adds the condition that an item comes after the last one, whose sequence is given, and the order. `sequence` names the column.
-pub(super) fn add_order(statement: &mut Statement, keys: Vec<SortedBy>, sequence: (&str, Option<i64>)) {
+pub(in crate::store::sql) fn add_order(statement: &mut Statement, keys: Vec<SortedBy>, sequence: (&str, Option<i64>)) {
     let (sequence, last) = sequence;
     let mut order = String::new();
     for SortedBy { column, direction, .. } in &keys {

@@ -1,8 +1,8 @@
 //! Who hears of the changes of an item.
 
-use super::library_shelf::LibraryShelf;
+use super::shelf::LibraryShelf;
 use crate::error::Result;
-use crate::ids::LibraryItemId;
+use crate::kit::ids::LibraryItemId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 

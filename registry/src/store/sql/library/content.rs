@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::row::{damaged, get, json, to_json, unsigned};
 use crate::error::Result;
 use crate::library::LibraryFamily;
 use crate::store::database::Row;
+use crate::store::sql::kit::row::{damaged, get, json, to_json, unsigned};
 
-/// The columns of an item in a list: all that [`super::library::read`] reads, but the content.
+/// The columns of an item in a list: all that [`super::item::read`] reads, but the content.
 macro_rules! listed_columns {
     () => {
         "i.item, i.family, i.owner, i.app, i.body, i.content_bytes, CAST(NULL AS TEXT) AS content, i.revision, i.invocation,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::account::OrganizationId;
-use crate::blocking::off_the_runtime;
-use crate::embeddings::{CorpusModel, Embedder, LEARNED_TEXTS_MAX};
+use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::blocking::off_the_runtime;
+use crate::library::{CorpusModel, Embedder, LEARNED_TEXTS_MAX};
 use crate::store::database::{Query, get};
 use crate::store::handle::Store;
 

@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use super::library::{Library, read};
-use super::row::unsigned;
-use crate::account::OrganizationId;
-use crate::download::{Download, DownloadToken, LIFETIME};
+use super::item::{Library, read};
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::ids::LibraryItemId;
-use crate::library::LibraryItem;
+use crate::kit::ids::LibraryItemId;
+use crate::library::{Download, DownloadToken, LIFETIME, LibraryItem};
 use crate::store::database::Query;
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::unsigned;
 
 const ARTIFACT: &str = "SELECT * FROM library_items
     WHERE organization = $1 AND item = $2 AND family = 'artifacts' AND deleted_at IS NULL";

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::library::read;
-use super::library_content::StoredFields;
-use super::list::List;
-use super::row::{get, to_json};
-use crate::agent_run::RunObjective;
-use crate::clock::Timestamp;
+use super::content::StoredFields;
+use super::item::read;
+use crate::agent_runs::RunObjective;
 use crate::error::Result;
-use crate::ids::{AgentId, AgentRunId};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{AgentId, AgentRunId};
 use crate::library::{LibraryContent, LibraryItem};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::list::List;
+use crate::store::sql::kit::row::{get, to_json};
 
 /// Items of one transaction. All other writes wait for it.
 const BATCH: i64 = 100;

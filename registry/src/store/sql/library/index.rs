@@ -5,13 +5,13 @@
 
 use serde_json::{Map, Value};
 
-use super::row::signed;
-use crate::clock::Timestamp;
 use crate::error::Result;
-use crate::ids::LibraryItemId;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::LibraryItemId;
 use crate::library::LibraryScope;
 use crate::store::database::{Connection, Query};
-use crate::words::words;
+use crate::store::sql::kit::row::signed;
+use crate::text::words::words;
 
 const NEXT_CHANGE: &str = "INSERT INTO library_scopes (organization, owner, app, changes) VALUES ($1, $2, $3, $4)
     ON CONFLICT (organization, owner, app) DO UPDATE SET changes = library_scopes.changes + $4 RETURNING changes";

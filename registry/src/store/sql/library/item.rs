@@ -1,19 +1,19 @@
 //! Creating, reading, changing, sharing and deleting items of the Library.
 
-use super::counts::require_changed;
-use super::library_content::{StoredFields, read_fields};
-use super::library_index::{IndexEntry, remove_from_index};
-use super::library_revisions::{drop_revisions, keep_revision, revision_query};
-use super::library_shelf::{LibraryShelf, is_of_shelf};
-use super::library_usage::{LibraryLimits, LibraryUsage};
-use super::row::{get, parsed, parsed_option, signed, timestamp, to_json, unsigned};
-use crate::account::UserId;
-use crate::clock::Timestamp;
+use super::content::{StoredFields, read_fields};
+use super::index::{IndexEntry, remove_from_index};
+use super::revisions::{drop_revisions, keep_revision, revision_query};
+use super::shelf::{LibraryShelf, is_of_shelf};
+use super::usage::{LibraryLimits, LibraryUsage};
+use crate::access::UserId;
 use crate::error::{Error, Result};
-use crate::ids::LibraryItemId;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::LibraryItemId;
 use crate::library::{LibraryContent, LibraryFamily, LibraryItem, LibraryScope, Provenance};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::{Inner, Store};
+use crate::store::sql::kit::counts::require_changed;
+use crate::store::sql::kit::row::{get, parsed, parsed_option, signed, timestamp, to_json, unsigned};
 
 /// The condition that an item is of the scope, or shared with its user.
 macro_rules! is_visible {
@@ -77,8 +77,8 @@ struct Write {
 /// The Library as a user sees it, within one application. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Library {
-    pub(super) store: Store,
-    pub(super) scope: LibraryScope,
+    pub(in crate::store::sql) store: Store,
+    pub(in crate::store::sql) scope: LibraryScope,
     /// The provenance of everything that is written.
     provenance: Provenance,
 }

@@ -1,12 +1,12 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
-use super::library::{Library, read};
-use super::library_content::listed_columns;
-use super::row::{get, parsed, to_json, unsigned};
+use super::content::listed_columns;
+use super::item::{Library, read};
 use crate::error::Result;
-use crate::ids::LibraryItemId;
+use crate::kit::ids::LibraryItemId;
 use crate::library::{LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, require_no_nul};
 use crate::store::database::Row;
+use crate::store::sql::kit::row::{get, parsed, to_json, unsigned};
 
 /// The conditions of a filter, and the items that a page needs: no others are read. Ids begin with the age of their items.
 macro_rules! newest {

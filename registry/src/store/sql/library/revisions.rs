@@ -1,11 +1,11 @@
 //! Earlier revisions of skills and prompts.
 
-use super::library_shelf::{LibraryShelf, is_of_shelf};
-use super::row::signed;
-use crate::account::OrganizationId;
+use super::shelf::{LibraryShelf, is_of_shelf};
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::ids::LibraryItemId;
+use crate::kit::ids::LibraryItemId;
 use crate::store::database::{Connection, Query};
+use crate::store::sql::kit::row::signed;
 
 /// Earlier revisions that an item keeps: as many as a person looks through. An agent may change its items all day.
 const REVISIONS_MAX: u64 = 50;

@@ -1,12 +1,12 @@
 //! The rules that the server enforces: those that a user wrote, and no model.
 
-use super::library::{Library, read};
-use super::row::{get, parsed, to_json};
+use super::item::{Library, read};
 use crate::error::Result;
-use crate::ids::ToolId;
+use crate::kit::ids::ToolId;
 use crate::library::LibraryItem;
 use crate::store::database::Query;
-use crate::tool_api::ApiName;
+use crate::store::sql::kit::row::{get, parsed, to_json};
+use crate::versions::ApiName;
 
 /// Rules outside of applications count in all of them.
 const TRUSTED_RULES: &str = "SELECT * FROM library_items

@@ -1,16 +1,16 @@
 //! Runs that items of the Library started, and that failed or were cancelled. The row of such a run names its item until the item has
 //! the end of the run, so that no end is lost with a server.
 
-use super::library::read;
-use super::library_content::StoredFields;
-use super::row::{get, parsed, timestamp};
-use crate::agent_run::AgentRunState;
-use crate::clock::Timestamp;
+use super::content::StoredFields;
+use super::item::read;
+use crate::agent_runs::AgentRunState;
 use crate::error::Result;
-use crate::ids::AgentRunId;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::AgentRunId;
 use crate::library::{LibraryContent, LibraryItem};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, parsed, timestamp};
 
 pub const ENDED_RUN: &str = "SELECT organization, agent_run, item, state, document, ended_at FROM agent_runs
     WHERE item IS NOT NULL AND state IN ('failed', 'cancelled') LIMIT 1";

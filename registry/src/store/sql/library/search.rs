@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::library::{Library, read};
-use super::library_index::in_scope;
-use super::row::{damaged, get, parsed, to_json};
-use crate::blocking::off_the_runtime;
-use crate::embeddings::{EmbedFailure, Embedder, Vector};
+use super::index::in_scope;
+use super::item::{Library, read};
 use crate::error::Result;
-use crate::ids::LibraryItemId;
-use crate::library::{LibraryFamily, MemoryResult, MemoryResults};
-use crate::memory_search::{FoundMemory, IndexChange, IndexedMemory, SharedIndex, Wanted};
+use crate::kit::blocking::off_the_runtime;
+use crate::kit::ids::LibraryItemId;
+use crate::library::{
+    EmbedFailure, Embedder, FoundMemory, IndexChange, IndexedMemory, LibraryFamily, MemoryResult, MemoryResults,
+    SharedIndex, Vector, Wanted,
+};
 use crate::store::database::Row;
 use crate::store::handle::Inner;
-use crate::words::words;
+use crate::store::sql::kit::row::{damaged, get, parsed, to_json};
+use crate::text::words::words;
 
 /// Different words of a query. Further ones are ignored.
 const QUERY_WORDS_MAX: usize = 32;

@@ -1,12 +1,12 @@
 //! The bytes and the rows that owners and organisations have in the Library. Triggers of the database keep the numbers, whoever writes.
 
-use super::counts::require_within;
-use super::library_shelf::LibraryShelf;
-use super::row::{get, unsigned};
+use super::shelf::LibraryShelf;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::library::LibraryScope;
 use crate::store::database::{Connection, Query};
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::{get, unsigned};
 
 const USAGE: &str = "SELECT owner, bytes, items FROM library_usage WHERE organization = $1 AND owner IN ('', $2)";
 

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::library::Library;
-use super::row::{get, json as read_json, to_json};
+use super::item::Library;
 use crate::error::Result;
-use crate::ids::LibraryItemId;
+use crate::kit::ids::LibraryItemId;
 use crate::library::LibraryFamily;
 use crate::store::database::Row;
+use crate::store::sql::kit::row::{get, json as read_json, to_json};
 
 const BODY: &str = "SELECT body FROM library_items
     WHERE organization = $1 AND family = $2 AND owner = $3 AND app = $4 AND item = $5 AND deleted_at IS NULL";

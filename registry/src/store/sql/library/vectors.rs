@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::library_index::{next_changes, searched_text};
-use super::list::List;
-use super::row::{get, json, parsed, to_json};
-use crate::account::{AccountId, OrganizationId};
-use crate::embeddings::{CORPUS_FORMAT, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, Vector};
+use super::index::{next_changes, searched_text};
+use crate::access::{AccountId, OrganizationId};
 use crate::error::Result;
-use crate::ids::LibraryItemId;
-use crate::library::{CallerName, LibraryScope};
+use crate::kit::ids::LibraryItemId;
+use crate::library::{CORPUS_FORMAT, CallerName, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, LibraryScope, Vector};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::list::List;
+use crate::store::sql::kit::row::{get, json, parsed, to_json};
 
 /// Texts of one request to an endpoint, and rows of one transaction.
 const BATCH: usize = 128;

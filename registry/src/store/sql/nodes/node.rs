@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use metrics::gauge;
 
-use super::operations;
-use super::record_rows::{EndRow, RecordRows};
-use super::row::{get, parsed, timestamp, unsigned};
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::ids::{BootId, InvocationId};
-use crate::metrics::{NODES as NODES_SEEN, number};
-use crate::node::{Node, NodeDescription};
-use crate::record::{FinishedRun, ORPHANED, Outcome, RunEnd};
+use crate::history::{FinishedRun, ORPHANED, Outcome, RunEnd};
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{BootId, InvocationId};
+use crate::kit::metrics::{NODES as NODES_SEEN, number};
+use crate::nodes::{Node, NodeDescription};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::history::record_rows::{EndRow, RecordRows};
+use crate::store::sql::kit::row::{get, parsed, timestamp, unsigned};
+use crate::store::sql::operations::operation;
 
 /// Time after its last heartbeat from which a server counts as gone, in milliseconds.
 const GONE_AFTER_MS: i64 = 10_000;
@@ -115,7 +115,7 @@ impl Store {
                 // The server of a data directory has its lock, so all others are gone.
                 let gone_after = if is_shared { GONE_AFTER_MS } else { i64::MIN };
                 Query::new(FORGET_GONE).bind(boot.as_str()).bind(gone_after).execute(&mut *connection).await?;
-                operations::close(connection, now).await?;
+                operation::close(connection, now).await?;
                 Query::new(RELEASE_LEASES).execute(&mut *connection).await?;
                 let failed = Query::new(FAIL_BUILDS).bind(now.as_milliseconds()).bind(ABANDONED.as_bytes());
                 failed.execute(&mut *connection).await?;

@@ -1,8 +1,8 @@
 //! Attempts of calls whose questions were answered. Each is answered once.
 
-use crate::clock::Timestamp;
 use crate::error::Result;
-use crate::ids::InvocationId;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::InvocationId;
 use crate::store::database::Query;
 use crate::store::handle::Store;
 

@@ -1,13 +1,12 @@
 //! Requests to cancel runs, which reach the server that has the run.
 
-use super::row::parsed;
-use crate::account::{OrganizationId, UserId};
+use crate::access::{OrganizationId, Principal, UserId};
 use crate::error::Result;
-use crate::ids::InvocationId;
-use crate::principal::Principal;
+use crate::kit::ids::InvocationId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::parsed;
 
 /// Only for a run that another server has.
 const REQUEST: &str = "INSERT INTO cancellations (invocation, organization, user_id, requested_at)

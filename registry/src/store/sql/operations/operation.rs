@@ -1,20 +1,18 @@
 //! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
-use super::build_queue::{ATTEMPTS_MAX, oldest};
-use super::records::{read as read_invocation, select_invocations};
-use super::row::{exact_text, get, parsed, timestamp, version};
-use crate::account::OrganizationId;
-use crate::clock::Timestamp;
+use crate::access::{OrganizationId, Principal};
 use crate::error::{Error, Result};
-use crate::ids::{BootId, OperationId};
-use crate::lease::Lease;
-use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
-use crate::principal::Principal;
-use crate::record::Record;
+use crate::history::Record;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{BootId, OperationId};
+use crate::operations::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
 use crate::secrets::keyed_hash;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::version::Version;
+use crate::store::sql::history::records::{read as read_invocation, select_invocations};
+use crate::store::sql::kit::row::{exact_text, get, parsed, timestamp, version};
+use crate::store::sql::versions::build_queue::{ATTEMPTS_MAX, oldest};
+use crate::versions::{Lease, Version};
 
 /// Operations that are deleted when a new one begins. Bounds the commit.
 const DELETED_MAX: u32 = 256;
@@ -194,13 +192,13 @@ impl Store {
         row.as_ref().map(version).transpose()
     }
 
-    pub(super) fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
+    pub(in crate::store::sql) fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
         keyed_hash(&self.0.keys.derive("request fingerprints"), request).to_vec()
     }
 }
 
 /// Ends the operations of servers that are gone. Must come before their open runs are ended, which decide the state.
-pub(super) async fn close(connection: &mut Connection, now: Timestamp) -> Result<()> {
+pub(in crate::store::sql) async fn close(connection: &mut Connection, now: Timestamp) -> Result<()> {
     for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED] {
         Query::new(statement).bind(now.as_milliseconds()).execute(&mut *connection).await?;
     }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::row::{get, json, parsed, to_json};
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::repository_contents::{DamagedPack, RepositoryContents, RepositoryGeneration, RepositoryLease};
+use crate::repositories::{DamagedPack, RepositoryContents, RepositoryGeneration, RepositoryLease};
 use crate::store::database::Query;
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, json, parsed, to_json};
 
 const GENERATION: &str = "SELECT generation FROM repositories WHERE organization = $1";
 

@@ -1,17 +1,17 @@
 //! Comparing the number of changes of tools and agents ([`super::tool_changes`]) with the one that a server knows.
 
-use super::row::get;
-use crate::account::OrganizationId;
+use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::store::database::Query;
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::get;
 
 const READ: &str = "SELECT tool_changes FROM organizations WHERE organization = $1";
 
 impl Store {
     /// Drops what is in memory of tools and agents if they were changed by another process. The number of changes is read at most once
     /// a second.
-    pub(super) async fn drop_changed_tools(&self, organization: &OrganizationId) -> Result<()> {
+    pub(in crate::store::sql) async fn drop_changed_tools(&self, organization: &OrganizationId) -> Result<()> {
         let caches = &self.0.kept.caches;
         if caches.compared_changes.get(organization).is_some() {
             return Ok(());

@@ -1,27 +1,27 @@
 //! Changes to a tool.
 
-use super::counts::require_changed;
-use crate::clock::Timestamp;
+use crate::access::Principal;
 use crate::error::Result;
-use crate::ids::ToolId;
-use crate::principal::Principal;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::ToolId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
+use crate::store::sql::kit::counts::require_changed;
+use crate::tools::ToolRef;
 
 const TOUCH: &str = "UPDATE tools SET updated_by = $3, updated_at = $4
     WHERE organization = $1 AND tool = $2 AND deprecated = 0";
 
 /// A change to a tool by a user.
-pub(super) struct ToolEdit {
+pub(in crate::store::sql) struct ToolEdit {
     pub principal: Principal,
     pub tool: ToolId,
     pub now: Timestamp,
 }
 
 impl Store {
-    pub(super) fn tool_edit(&self, principal: &Principal, tool: &ToolId) -> ToolEdit {
+    pub(in crate::store::sql) fn tool_edit(&self, principal: &Principal, tool: &ToolId) -> ToolEdit {
         ToolEdit { principal: principal.clone(), tool: tool.clone(), now: self.0.clock.now() }
     }
 }

@@ -1,18 +1,17 @@
 //! Changing the variables of a tool, all or nothing. All values are sealed, also those of plain variables.
 
-use super::counts::require_within;
-use super::keys::data_key;
-use super::row::version;
-use super::tool_edit::ToolEdit;
+use super::edit::ToolEdit;
+use crate::access::Principal;
 use crate::error::{Error, Result};
-use crate::ids::ToolId;
-use crate::invalid_value::InvalidValue;
-use crate::names::EnvvarName;
-use crate::principal::Principal;
+use crate::kit::ids::ToolId;
+use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::{DataKey, KeyRing, SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue};
+use crate::store::sql::access::keys::data_key;
+use crate::store::sql::kit::counts::require_within;
+use crate::store::sql::kit::row::version;
+use crate::tools::{EnvvarChanges, EnvvarInsert, EnvvarName, EnvvarUpdate, SecretValue};
 
 /// Variables of one tool. Each run opens all of them.
 const VARIABLES_MAX: u64 = 100;

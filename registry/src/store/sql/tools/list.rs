@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
-use super::listing::Listing;
-use super::row::{get, signed, to_list, unsigned};
-use super::sequence_order::{SortedBy, add_order, sort_keys};
-use super::tools::{read, select_tools};
-use crate::account::OrganizationId;
+use super::tool::{read, select_tools};
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::invalid_value::refuse_nul;
-use crate::page::{Page, Slice};
+use crate::kit::invalid_value::refuse_nul;
+use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};
 use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
-use crate::tool::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, signed, to_list, unsigned};
+use crate::store::sql::kit::sequence_order::{SortedBy, add_order, sort_keys};
+use crate::tools::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
 
 /// Tag keys offered as filter values. A longer menu is of no use.
 const TAG_KEYS_MAX: u32 = 1000;

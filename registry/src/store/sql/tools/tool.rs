@@ -1,17 +1,14 @@
 //! Creating, finding, changing and deprecating tools.
 
-use super::leases::interrupt_expired;
-use super::row::{damaged, get, json, parsed, timestamp, to_json};
-use super::tool_edit::ToolEdit;
-use crate::account::OrganizationId;
+use super::edit::ToolEdit;
+use crate::access::{OrganizationId, Principal};
 use crate::error::{Error, Result};
-use crate::ids::{InvocationId, ToolId};
-use crate::names::{EnvvarName, ToolName};
-use crate::principal::Principal;
+use crate::kit::ids::{InvocationId, ToolId};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::tags::Tags;
-use crate::tool::{NewTool, Tool, ToolChanges, ToolRef};
+use crate::store::sql::kit::row::{damaged, get, json, parsed, timestamp, to_json};
+use crate::store::sql::versions::leases::interrupt_expired;
+use crate::tools::{EnvvarName, NewTool, Tags, Tool, ToolChanges, ToolName, ToolRef};
 
 /// The columns of a tool, with the names of its variables.
 macro_rules! select_tools {
@@ -89,7 +86,7 @@ impl Store {
 }
 
 /// Finds a tool, deprecated or not, on a connection.
-pub(super) async fn find(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Tool>> {
+pub(in crate::store::sql) async fn find(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Tool>> {
     let query = Query::new(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
     let row = query.bind(of.organization.as_str()).bind(of.tool.as_str()).fetch_optional(connection).await?;
     row.as_ref().map(read).transpose()

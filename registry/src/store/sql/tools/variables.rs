@@ -1,15 +1,14 @@
 //! Opening the variables of a tool for a run.
 
-use super::row::{get, parsed};
-use crate::account::OrganizationId;
-use crate::callable::{Callable, SealedVariable};
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::ids::ToolId;
+use crate::kit::ids::ToolId;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
-use crate::variables::{SecretValue, Variables};
+use crate::store::sql::kit::row::{get, parsed};
+use crate::tools::{SecretValue, ToolRef, Variables};
+use crate::versions::{Callable, SealedVariable};
 
 const SELECT: &str = "SELECT name, is_secret, sealed FROM envvars WHERE organization = $1 AND tool = $2";
 
@@ -51,7 +50,7 @@ impl Store {
     }
 }
 
-pub(super) async fn sealed(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<SealedVariable>> {
+pub(in crate::store::sql) async fn sealed(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<SealedVariable>> {
     let query = Query::new(SELECT).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(read).collect()

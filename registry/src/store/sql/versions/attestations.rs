@@ -1,13 +1,12 @@
 //! Attestations: stored with their version, read to verify it.
 
-use super::row::{get, timestamp};
-use crate::account::OrganizationId;
-use crate::attestation::{Attestation, SigningKeyInUse};
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::secrets::{PublicKey, SigningKey};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::tool_version::ToolVersion;
+use crate::store::sql::kit::row::{get, timestamp};
+use crate::versions::{Attestation, SigningKeyInUse, ToolVersion};
 
 const INSERT_KEY: &str = "INSERT INTO signing_keys (organization, public_key, created_at) VALUES ($1, $2, $3)
     ON CONFLICT DO NOTHING";

@@ -3,17 +3,16 @@
 
 use std::time::Duration;
 
-use super::row::{exact_text, get, parsed};
-use crate::account::{AccountId, OrganizationId};
-use crate::clock::Timestamp;
+use crate::access::{AccountId, OrganizationId, Principal};
 use crate::error::Result;
-use crate::operation::QueuedPublication;
-use crate::principal::Principal;
+use crate::kit::clock::Timestamp;
+use crate::operations::QueuedPublication;
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{exact_text, get, parsed};
 
 /// Servers that begin a publication. One that ends its server each time does not end all others.
-pub(super) const ATTEMPTS_MAX: u32 = 3;
+pub(in crate::store::sql) const ATTEMPTS_MAX: u32 = 3;
 
 /// Age up to which a publication is taken over. Nobody expects it any more when the servers come back the next day, or when a
 /// backup is restored.
@@ -74,7 +73,7 @@ impl Store {
 }
 
 /// The time before which a publication must have begun to be too old, in milliseconds.
-pub(super) fn oldest(now: Timestamp) -> i64 {
+pub(in crate::store::sql) fn oldest(now: Timestamp) -> i64 {
     now.before(AGE_MAX).as_milliseconds()
 }
 

@@ -1,14 +1,13 @@
 //! Recording failed builds, and reading builds with their logs.
 
 use super::leases::release;
-use super::row::{exact_text, get, parsed, parsed_option, timestamp, version};
-use crate::account::OrganizationId;
-use crate::build::{Build, BuildReference, BuildState, FailedBuild};
-use crate::clock::Timestamp;
+use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::lease::Lease;
+use crate::kit::clock::Timestamp;
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{exact_text, get, parsed, parsed_option, timestamp, version};
+use crate::versions::{Build, BuildReference, BuildState, FailedBuild, Lease};
 
 const FAIL: &str = "UPDATE builds SET state = 'failed', stage = $3, message = $4, log = $5, finished_at = $6
     WHERE organization = $1 AND build = $2";

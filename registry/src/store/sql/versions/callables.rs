@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{tools, variables, versions};
-use crate::account::OrganizationId;
-use crate::callable::Callable;
-use crate::constraint::Constraint;
+use super::version;
+use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::ids::{ToolId, VersionId};
+use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::Connection;
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
+use crate::store::sql::tools::{tool, variables};
+use crate::tools::ToolRef;
+use crate::versions::{Callable, Constraint};
 
 impl Store {
     /// Returns the highest live version that matches, with its tool and variables. Results are cached until a change: one by this server
@@ -31,7 +31,7 @@ impl Store {
         }
         let (resolve_start, read_start) = (caches.resolved.read_start(), caches.callables.read_start());
         let (mut connection, of) = (self.readers().acquire().await?, ToolRef { organization, tool });
-        let Some(version) = versions::resolve_id(&mut connection, of, constraint).await? else { return Ok(None) };
+        let Some(version) = version::resolve_id(&mut connection, of, constraint).await? else { return Ok(None) };
         caches.resolved.insert_read(&resolve_start, key, version.clone());
         if let Some(found) = caches.callables.get(&callable_key(version.clone())) {
             return Ok(Some(found));
@@ -45,8 +45,8 @@ impl Store {
 }
 
 async fn read(connection: &mut Connection, of: ToolRef<'_>, version: &VersionId) -> Result<Option<Callable>> {
-    let Some(version) = versions::find_by_id(connection, of.organization, version).await? else { return Ok(None) };
-    let Some(tool) = tools::find(connection, of).await? else { return Ok(None) };
+    let Some(version) = version::find_by_id(connection, of.organization, version).await? else { return Ok(None) };
+    let Some(tool) = tool::find(connection, of).await? else { return Ok(None) };
     let variables = variables::sealed(connection, of).await?;
     Ok(Some(Callable { tool, version, variables }))
 }

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use super::row::{get, json, parsed, parsed_option, unsigned};
-use crate::build::OldBuilds;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
 use crate::error::Result;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
+use crate::store::sql::kit::row::{get, json, parsed, parsed_option, unsigned};
+use crate::versions::OldBuilds;
 
 /// Versions that are read at once. Their settings have some kilobytes each.
 const VERSIONS_READ_MAX: u32 = 1_000;

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::row::{get, timestamp};
-use crate::clock::Timestamp;
+use crate::access::Principal;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, BuildId, ToolId};
-use crate::lease::{Busy, Lease};
-use crate::principal::Principal;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::{BootId, BuildId, ToolId};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
+use crate::store::sql::kit::row::{get, timestamp};
+use crate::tools::ToolRef;
+use crate::versions::{Busy, Lease};
 
 /// Takes the lease of a live tool when it is free or has expired.
 const ACQUIRE: &str = "INSERT INTO tool_leases (organization, tool, fence, operation, build, holder, since, expires_at, boot)
@@ -96,7 +96,11 @@ pub(super) async fn release(connection: &mut Connection, lease: &Lease) -> Resul
 }
 
 /// Fails while a publication holds the tool. Ends an expired lease.
-pub(super) async fn interrupt_expired(connection: &mut Connection, of: ToolRef<'_>, now: Timestamp) -> Result<()> {
+pub(in crate::store::sql) async fn interrupt_expired(
+    connection: &mut Connection,
+    of: ToolRef<'_>,
+    now: Timestamp,
+) -> Result<()> {
     if let Some(busy) = busy(connection, of).await? {
         return Err(busy.into());
     }

@@ -3,20 +3,19 @@
 
 use std::cmp::Ordering;
 
-use super::listing::Listing;
-use super::record_pages::count_fitting;
-use super::row::{get, parsed, timestamp, to_json, unsigned, version};
-use super::versions::read;
-use crate::account::{OrganizationId, UserId};
-use crate::clock::Timestamp;
+use super::version::read;
+use crate::access::{OrganizationId, UserId};
 use crate::error::{Error, Result};
-use crate::page::{Direction, Page, Slice};
+use crate::kit::clock::Timestamp;
+use crate::kit::page::{Direction, Page, Slice};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
-use crate::tool::ToolRef;
-use crate::tool_version::{ToolVersion, VersionFilter, VersionSort};
-use crate::version::Version;
+use crate::store::sql::history::record_pages::count_fitting;
+use crate::store::sql::kit::listing::Listing;
+use crate::store::sql::kit::row::{get, parsed, timestamp, to_json, unsigned, version};
+use crate::tools::ToolRef;
+use crate::versions::{ToolVersion, Version, VersionFilter, VersionSort};
 
 const KEYS: &str = "SELECT version_id, major, minor, patch, ordinal, creator, created_at, deprecated,
         CAST(octet_length(input_schema) + octet_length(settings) AS BIGINT) AS bytes FROM versions
@@ -74,7 +73,7 @@ impl Store {
 }
 
 /// Returns the numbers of all versions of a tool, deprecated or not.
-pub(super) async fn version_numbers(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Version>> {
+pub(in crate::store::sql) async fn version_numbers(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Version>> {
     let query = Query::new(NUMBERS).bind(of.organization.as_str()).bind(of.tool.as_str());
     listing.rows(query).await?.iter().map(version).collect()
 }

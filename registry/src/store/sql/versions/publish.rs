@@ -4,18 +4,15 @@ use std::time::Duration;
 
 use super::attestations;
 use super::leases::release;
-use super::row::{get, parsed, signed, to_json, unsigned, version};
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::VersionId;
-use crate::lease::Lease;
-use crate::missing_variable::MissingVariable;
-use crate::schema_text::SchemaText;
+use crate::kit::clock::Timestamp;
+use crate::kit::ids::VersionId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
-use crate::tool_version::{NewVersion, Publication, ToolVersion};
-use crate::version::{BumpKind, Version};
+use crate::store::sql::kit::row::{get, parsed, signed, to_json, unsigned, version};
+use crate::tools::MissingVariable;
+use crate::versions::{BumpKind, Lease, NewVersion, Publication, SchemaText, ToolVersion, Version};
 
 const HIGHEST: &str = "SELECT major, minor, patch FROM versions WHERE organization = $1 AND tool = $2
     ORDER BY major DESC, minor DESC, patch DESC LIMIT 1";

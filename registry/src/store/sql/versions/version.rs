@@ -1,18 +1,15 @@
 //! Finding and deprecating versions.
 
 use super::leases::interrupt_expired;
-use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
-use super::tool_edit::ToolEdit;
-use crate::account::{OrganizationId, UserId};
-use crate::constraint::Constraint;
+use crate::access::{OrganizationId, Principal, UserId};
 use crate::error::Result;
-use crate::ids::{ToolId, VersionId};
-use crate::principal::Principal;
+use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::tool::ToolRef;
-use crate::tool_version::ToolVersion;
-use crate::version::Version;
+use crate::store::sql::kit::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::store::sql::tools::edit::ToolEdit;
+use crate::tools::ToolRef;
+use crate::versions::{Constraint, ToolVersion, Version};
 
 const GET: &str = "SELECT * FROM versions
     WHERE organization = $1 AND tool = $2 AND major = $3 AND minor = $4 AND patch = $5";
@@ -183,7 +180,10 @@ pub(super) async fn find_by_id(
 }
 
 /// Returns the live versions of a tool, highest first. Publication bounds their number.
-pub(super) async fn live(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
+pub(in crate::store::sql) async fn live(
+    connection: &mut Connection,
+    of: ToolRef<'_>,
+) -> Result<Vec<(VersionId, Version)>> {
     let query = Query::new(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()

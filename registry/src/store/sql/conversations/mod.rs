@@ -1,0 +1,5 @@
+//! Statements about conversations, their logs and their turns.
+
+mod conversation;
+mod log;
+mod turns;

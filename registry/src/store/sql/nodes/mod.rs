@@ -1,0 +1,3 @@
+//! Statements about the servers of a database.
+
+pub(in crate::store) mod node;

@@ -1,0 +1,3 @@
+//! Statements about shared git repositories.
+
+mod repository;
