@@ -89,7 +89,7 @@ pub use repositories::{
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
 pub use store::{
     Advance, AdvancedItem, CACHES, ComparedTable, CountedRequest, DatabaseLocation, DatabaseState, DueRun, EndedRun,
-    Library, Report, RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Transfer,
+    Library, Nodes, Report, RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Transfer,
     TransferObserver, TransferProgress, TransferStep, inspect_database,
 };
 pub use text::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, find_near_words};

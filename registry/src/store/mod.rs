@@ -52,7 +52,7 @@ use postgres::Postgres;
 use retention::Retention;
 use sql::kit::listing::ListPool;
 use sql::kit::master_key::{require_master_key, require_master_key_of_copy};
-pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, EndedRun, Library, Report, RequestedCancellation};
+pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, EndedRun, Library, Nodes, Report, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 pub use subscribers::SeenChanges;

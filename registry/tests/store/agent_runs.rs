@@ -145,7 +145,7 @@ async fn a_run_is_taken_over_once_its_server_is_gone() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "its server is there");
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
     assert_eq!(world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, vec![])).await.unwrap(), None);
@@ -172,7 +172,7 @@ async fn each_run_is_taken_over_by_one_store() {
         stores.push(store_beside(world.data.root(), world.database.clone()).await.0);
     }
     for store in &stores {
-        store.heartbeat().await.unwrap();
+        store.nodes().heartbeat().await.unwrap();
     }
     let mut taking = tokio::task::JoinSet::new();
     for store in stores {
@@ -219,7 +219,7 @@ async fn a_key_belongs_to_one_request_of_one_user() {
 async fn a_run_is_not_taken_over_for_ever() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let (deadly, old) = (world.agent_run(&acme).await, world.agent_run(&acme).await);
     let died = "UPDATE agent_runs SET boot = 'gone' WHERE state = 'running'";
     world.store.release_agent_run(&old).await.unwrap();
@@ -240,13 +240,13 @@ async fn a_run_is_not_taken_over_for_ever() {
 async fn a_released_run_is_taken_over_but_not_for_a_busy_organization() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let run = world.agent_run(&acme).await;
     world.store.release_agent_run(&run).await.unwrap();
     let not_of_acme = AgentRunCapacity { busy: vec![acme.organization.clone()], ..all() };
     assert_eq!(world.store.take_over_agent_run(&not_of_acme).await.unwrap(), None);
     let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
     assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "the others believe this server dead");
     assert_eq!(taken.id, run.id);
@@ -276,7 +276,7 @@ async fn ended_runs_are_deleted_with_the_history() {
 async fn a_run_on_which_its_server_does_not_work_is_taken_over() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let run = world.agent_run(&acme).await;
     assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "the work may begin in a moment");
     world.clock.advance(Duration::from_secs(61));

@@ -28,7 +28,7 @@ impl World {
     /// Restarts, as after a crash, and closes what the earlier start left open.
     async fn crash(&mut self) {
         self.restart().await;
-        self.store.close_orphans().await.unwrap();
+        self.store.nodes().close_orphans().await.unwrap();
     }
 
     async fn state_of(&self, principal: &Principal, operation: &OperationId) -> OperationState {
@@ -40,7 +40,7 @@ impl World {
 async fn the_longest_waiting_publication_is_taken_over_first() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let mut waiting = Vec::new();
     for name in ["first", "second"] {
         let tool = world.tool(&acme, name).await;
@@ -99,7 +99,7 @@ async fn a_publication_with_its_version_is_not_begun_again() {
     world.restart().await;
     database::execute(&world, "DELETE FROM nodes").await.unwrap();
     assert_eq!(taken(&world).await, None);
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     assert_eq!(world.state_of(&acme, &operation).await, OperationState::Succeeded);
 }
 
@@ -149,7 +149,7 @@ async fn each_publication_is_taken_over_by_one_store() {
     for _ in 0..20 {
         begun(&world, &acme, &tool).await;
     }
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     let mut takers: JoinSet<Vec<OperationId>> = JoinSet::new();
     for _ in 0..4 {
         let store = Store::open(world.options()).await.unwrap();
@@ -161,7 +161,7 @@ async fn each_publication_is_taken_over_by_one_store() {
 }
 
 async fn all_taken(store: Store) -> Vec<OperationId> {
-    store.heartbeat().await.unwrap();
+    store.nodes().heartbeat().await.unwrap();
     let mut taken = Vec::new();
     while let Some(publication) = store.take_over_publication().await.unwrap() {
         taken.push(publication.id);

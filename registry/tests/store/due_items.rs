@@ -79,7 +79,7 @@ async fn a_run_starts_with_an_item_that_is_due() {
     assert_eq!(present(&library, &item).await.revision, 2);
     let run = world.store.get_agent_run(&acme, &id).await.unwrap().unwrap();
     assert_eq!((&run.agent, &run.account, run.state), (&agent, &acme.account, AgentRunState::Running));
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, id);
 }
 

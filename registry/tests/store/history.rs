@@ -118,10 +118,10 @@ async fn an_open_run_is_orphaned_by_the_start_after_a_crash() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let (done, lost) = (world.answered(&acme, "done").await, world.started(&acme).await);
-    assert_eq!(world.store.close_orphans().await.unwrap(), 0, "own runs go on");
+    assert_eq!(world.store.nodes().close_orphans().await.unwrap(), 0, "own runs go on");
     world.restart().await;
-    assert_eq!(world.store.close_orphans().await.unwrap(), 1);
-    assert_eq!(world.store.close_orphans().await.unwrap(), 0);
+    assert_eq!(world.store.nodes().close_orphans().await.unwrap(), 1);
+    assert_eq!(world.store.nodes().close_orphans().await.unwrap(), 0);
     let record = world.store.get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
     let end = record.end.unwrap();
     assert!(matches!(&end.outcome, Outcome::Failed { exception_type, .. } if exception_type == ORPHANED));

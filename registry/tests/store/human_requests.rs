@@ -156,7 +156,7 @@ async fn a_page_of_large_requests_has_fewer_of_them() {
 async fn a_request_expires_once_nobody_has_answered_in_time() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let (paused, id) = world.paused_run(&acme, Urgency::Medium).await;
     let (answered, of_answered) = world.paused_run(&acme, Urgency::Medium).await;
     world.store.resume_agent_run(&answered, "{}".into(), response()).await.unwrap().unwrap();

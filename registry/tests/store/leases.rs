@@ -116,7 +116,7 @@ async fn a_start_of_the_server_releases_the_leases_of_earlier_starts() {
     let tool = world.tool(&acme, "lookup").await;
     let dead = world.lease(&acme, &tool).await;
     world.restart().await;
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     lost(world.store.publish_version(&dead, new_version(BumpKind::Major)).await);
     world.publish(&acme, &tool, BumpKind::Major).await;
 }

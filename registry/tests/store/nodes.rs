@@ -60,8 +60,8 @@ async fn writes_that_no_server_keeps_in_memory_are_not_announced() {
     let tool = world.tool(&acme, "lookup").await;
     let mut notices = listen(url.expose()).await;
     for _ in 0..3 {
-        world.store.heartbeat().await.unwrap();
-        world.store.close_orphans().await.unwrap();
+        world.store.nodes().heartbeat().await.unwrap();
+        world.store.nodes().close_orphans().await.unwrap();
         world.store.requested_cancellations().await.unwrap();
     }
     world.store.delete_expired_runs().await.unwrap();
@@ -73,7 +73,7 @@ async fn writes_that_no_server_keeps_in_memory_are_not_announced() {
     world.token_of(&acme.organization, "ann").await;
     world.answered(&acme, "an answer").await;
     world.lease(&acme, &tool).await;
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     let bob = NewUser { id: UserId::parse("bob").unwrap(), role: RoleName::parse("admin").unwrap() };
     world.store.create_user(&acme.organization, bob).await.unwrap();
     world.store.set_user_role(&acme.organization, &acme.user(), RoleName::parse("admin").unwrap()).await.unwrap();
@@ -101,9 +101,9 @@ async fn a_store_is_counted_while_it_is_there() {
     let world = World::new().await;
     let nodes = async || database::number(&world, "SELECT count(*) FROM nodes").await;
     for _ in 0..2 {
-        world.store.heartbeat().await.unwrap();
+        world.store.nodes().heartbeat().await.unwrap();
         assert_eq!(nodes().await, 1);
     }
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     assert_eq!(nodes().await, 0);
 }

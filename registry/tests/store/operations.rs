@@ -158,7 +158,7 @@ async fn a_restart_ends_calls_with_the_right_state() {
     world.all_end(&acme, &runs).await;
     world.restart().await;
     let own = fresh(begin(&world, &acme, OperationKind::Invoke, "own").await);
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     for (operation, key, state, is_free) in [
         (&nothing, "nothing", OperationState::Interrupted, true),
         (&cut_off, "cut-off", OperationState::Interrupted, false),
@@ -188,7 +188,7 @@ async fn a_restart_ends_publications_with_the_right_state() {
         operations.push(operation);
     }
     world.restart().await;
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     let version = |operation: OperationId| {
         let (store, organization) = (world.store.clone(), acme.organization.clone());
         async move { store.operation_version(&organization, &operation).await.unwrap() }

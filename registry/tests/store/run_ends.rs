@@ -39,7 +39,7 @@ async fn started(world: &World, principal: &Principal, agent: &AgentId) -> Start
         advanced(item, Some(DueRun { id: id.clone(), agent, objective, document: "{}".to_owned() }))
     };
     assert_eq!(world.store.advance_due_items(world.clock.now(), &start).await.unwrap(), 1);
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let run = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
     assert_eq!(run.id, id);
     Started { item: present(&library, &item).await, run }
@@ -110,7 +110,7 @@ async fn s0_145_every_way_in_which_a_run_ends_is_noted() {
     world.store.release_agent_run(&abandoned.run).await.unwrap();
     world.store.delete_agent(&acme, &gone).await.unwrap();
     world.clock.advance(Duration::from_hours(25));
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None);
     while world.store.report_ended_run(&noted).await.unwrap() {}
     assert_eq!(present(&library, &abandoned.item).await.body["state"][1], "failed");

@@ -17,4 +17,5 @@ mod versions;
 
 pub use access::CountedRequest;
 pub use library::{Advance, AdvancedItem, DueRun, EndedRun, Library, Report};
+pub use nodes::Nodes;
 pub use operations::RequestedCancellation;

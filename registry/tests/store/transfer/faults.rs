@@ -123,9 +123,9 @@ async fn a_database_with_other_data_is_refused() {
     copy.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await;
 
     let server = copy.server().await.unwrap();
-    server.heartbeat().await.unwrap();
+    server.nodes().heartbeat().await.unwrap();
     refused(copy.copied().await, "target_occupied", &["a server uses it"]);
-    server.leave().await.unwrap();
+    server.nodes().leave().await.unwrap();
     copy.run().await.unwrap();
     let organization = registry::OrganizationId::parse("third").unwrap();
     let user = registry::UserId::parse("ann").unwrap();
@@ -138,8 +138,8 @@ async fn a_database_that_a_server_has_used_is_refused() {
     let Some(copy) = Copy::of_filled().await else { return };
     copy.run().await.unwrap();
     let server = copy.server().await.unwrap();
-    server.close_orphans().await.unwrap();
-    server.leave().await.unwrap();
+    server.nodes().close_orphans().await.unwrap();
+    server.nodes().leave().await.unwrap();
     server.close().await;
     refused(copy.copied().await, "target_occupied", &["runs that the data directory lacks"]);
     copy.server().await.unwrap();

@@ -117,7 +117,7 @@ async fn later_rows_follow_the_copied_ones_and_open_runs_are_closed_at_the_first
     assert_eq!(copy.number("SELECT count(*) FROM inv_started_default").await, 0, "every month has a partition");
     assert_eq!(copy.number("SELECT count(*) FROM inv_finished_default").await, 0);
     let server = copy.server().await.unwrap();
-    assert_eq!(server.close_orphans().await.unwrap(), 1);
+    assert_eq!(server.nodes().close_orphans().await.unwrap(), 1);
     assert_eq!(copy.number("SELECT count(*) FROM inv_open").await, 0);
     assert_eq!(copy.number("SELECT count(*) FROM operations WHERE state = 'running'").await, 0);
     let acme = copy.world.principal("acme");

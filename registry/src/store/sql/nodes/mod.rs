@@ -1,3 +1,5 @@
 //! Statements about the servers of a database.
 
 pub(in crate::store) mod node;
+
+pub use node::Nodes;

@@ -53,35 +53,48 @@ const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM in
 
 const COUNT: &str = "SELECT count(*) AS nodes FROM nodes WHERE seen_at >= {now} - $1";
 
+/// The servers of the database. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Nodes {
+    store: Store,
+}
+
 impl Store {
-    /// Interval at which a server calls [`Store::heartbeat`].
+    /// Returns the handle of the servers of the database.
+    pub fn nodes(&self) -> Nodes {
+        Nodes { store: self.clone() }
+    }
+}
+
+impl Nodes {
+    /// Interval at which a server calls [`Nodes::heartbeat`].
     pub const HEARTBEAT: Duration = Duration::from_secs(2);
 
-    /// Time after which a server that calls [`Store::heartbeat`] without a failure has seen all others that are there.
+    /// Time after which a server that calls [`Nodes::heartbeat`] without a failure has seen all others that are there.
     pub const GONE_AFTER: Duration = Duration::from_millis(GONE_AFTER_MS.unsigned_abs());
 
     /// Sets what operators see of this server. Heartbeats before the first call have nothing of it.
-    pub fn describe_node(&self, description: NodeDescription) {
-        self.0.node.get_or_init(|| description);
+    pub fn describe(&self, description: NodeDescription) {
+        self.store.0.node.get_or_init(|| description);
     }
 
     /// Notes that this server is there, by the clock of the database.
     pub async fn heartbeat(&self) -> Result<()> {
         let (boot, node) = self.this_node();
-        self.write(move |connection| Box::pin(async move { see(connection, (&boot, &node)).await })).await
+        self.store.write(move |connection| Box::pin(async move { see(connection, (&boot, &node)).await })).await
     }
 
     /// Lists the servers that have been seen, also some that are gone for a few seconds, from the oldest on.
-    pub async fn list_nodes(&self) -> Result<Vec<Node>> {
-        let rows = Query::new(NODES).bind(NODES_MAX).fetch_all(self.readers()).await?;
+    pub async fn list(&self) -> Result<Vec<Node>> {
+        let rows = Query::new(NODES).bind(NODES_MAX).fetch_all(self.store.readers()).await?;
         rows.iter().map(read_node).collect()
     }
 
     /// Counts the servers that are there, for the metrics.
-    pub async fn count_nodes(&self) -> Result<u64> {
+    pub async fn count(&self) -> Result<u64> {
         // The server of a data directory has its lock.
-        let nodes: u64 = if self.is_shared() {
-            Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", self.readers()).await?
+        let nodes: u64 = if self.store.is_shared() {
+            Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", self.store.readers()).await?
         } else {
             1
         };
@@ -90,26 +103,27 @@ impl Store {
     }
 
     fn this_node(&self) -> (BootId, NodeDescription) {
-        (self.0.boot.clone(), self.0.node.get().cloned().unwrap_or_default())
+        (self.store.0.boot.clone(), self.store.0.node.get().cloned().unwrap_or_default())
     }
 
     /// Notes that this server has ended, with nothing left open.
     pub async fn leave(&self) -> Result<()> {
-        let boot = self.0.boot.clone();
-        self.write(move |connection| {
-            Box::pin(async move {
-                Query::new(LEAVE).bind(boot.as_str()).execute(connection).await?;
-                Ok(())
+        let boot = self.store.0.boot.clone();
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    Query::new(LEAVE).bind(boot.as_str()).execute(connection).await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Ends the operations, leases, builds and runs of servers that are gone. Returns the number of runs.
     pub async fn close_orphans(&self) -> Result<u64> {
         let (boot, node) = self.this_node();
-        let (now, is_shared) = (self.0.clock.now(), self.0.database.is_shared());
-        let found = self.write(move |connection| {
+        let (now, is_shared) = (self.store.0.clock.now(), self.store.0.database.is_shared());
+        let found = self.store.write(move |connection| {
             Box::pin(async move {
                 see(connection, (&boot, &node)).await?;
                 // The server of a data directory has its lock, so all others are gone.
@@ -125,9 +139,9 @@ impl Store {
         });
         let orphans = found.await?;
         let closed = orphans.len() as u64;
-        let ends = orphans.into_iter().map(|orphan| EndRow::of(&orphan.ended(now), self.0.retention));
+        let ends = orphans.into_iter().map(|orphan| EndRow::of(&orphan.ended(now), self.store.0.retention));
         // Another server may close the same runs: each is closed once.
-        self.write_rows(RecordRows::Finished(ends.collect::<Result<_>>()?)).await?;
+        self.store.write_rows(RecordRows::Finished(ends.collect::<Result<_>>()?)).await?;
         Ok(closed)
     }
 }
