@@ -88,9 +88,10 @@ pub use repositories::{
 };
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
 pub use store::{
-    Advance, AdvancedItem, CACHES, ComparedTable, CountedRequest, DatabaseLocation, DatabaseState, DueRun, EndedRun,
-    Library, Nodes, Report, RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Transfer,
-    TransferObserver, TransferProgress, TransferStep, inspect_database,
+    Access, Advance, AdvancedItem, AgentRuns, Agents, CACHES, ComparedTable, Conversations, CountedRequest,
+    DatabaseLocation, DatabaseState, DueRun, EndedRun, History, Library, Nodes, Operations, Report, Repositories,
+    RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Tools, Transfer,
+    TransferObserver, TransferProgress, TransferStep, Versions, inspect_database,
 };
 pub use text::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, find_near_words};
 pub use text::raw_json::RawJson;

@@ -23,7 +23,7 @@ pub async fn keep(store: Store, invoker: Invoker) {
 }
 
 async fn cancel(store: &Store, invoker: &Invoker) {
-    match store.requested_cancellations().await {
+    match store.operations().requested_cancellations().await {
         Ok(requests) => requests.iter().for_each(|request| invoker.cancel_requested(request)),
         Err(error) => tracing::debug!(%error, "cannot look for runs to cancel"),
     }

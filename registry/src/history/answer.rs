@@ -12,7 +12,7 @@ pub struct RecordedAnswer {
     pub at: Timestamp,
 }
 
-/// Sealed answers by [`crate::Store::seal_answers`], to be stored with the record of a run.
+/// Sealed answers by [`crate::History::seal_answers`], to be stored with the record of a run.
 #[derive(Clone, Debug)]
 pub struct NewAnswers {
     pub(crate) tool: ToolId,

@@ -13,10 +13,10 @@ use super::tape::{BodyPlace, KeptTape, NewTape, SealedBody, TapeBody, UnsealedTa
 use crate::access::OrganizationId;
 use crate::artifacts::{Artifacts, RecordedBodies};
 use crate::error::{Error, Result};
-use crate::kit::clock::Timestamp;
+use crate::kit::clock::{Clock, Timestamp};
 use crate::kit::digest::Digest;
 use crate::kit::ids::InvocationId;
-use crate::store::Store;
+use crate::store::{History, Store};
 
 /// Size of a sealed body from which it is an object of the storage. The rows of smaller bodies cost a database less than a request
 /// to a bucket costs the run.
@@ -34,18 +34,19 @@ const UNUSED_AGE_MIN: Duration = Duration::from_hours(24);
 /// The recordings of an installation; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Recordings {
-    store: Store,
+    history: History,
+    clock: Clock,
     bodies: RecordedBodies,
 }
 
 impl Recordings {
     pub fn of(store: &Store, artifacts: &Artifacts) -> Self {
-        Self { store: store.clone(), bodies: artifacts.bodies().clone() }
+        Self { history: store.history(), clock: store.clock().clone(), bodies: artifacts.bodies().clone() }
     }
 
     /// Seals a tape with its organisation's key, for the record of the run's end. Large bodies are stored.
     pub async fn seal(&self, organization: &OrganizationId, run: &InvocationId, tape: UnsealedTape) -> Result<NewTape> {
-        let mut sealed = self.store.seal_tape(organization, run, tape).await?;
+        let mut sealed = self.history.seal_tape(organization, run, tape).await?;
         if let NewTape::Whole(tape) = &mut sealed
             && tape.bodies.iter().any(is_large)
         {
@@ -59,17 +60,17 @@ impl Recordings {
 
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
     pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
-        self.store.tape(organization, run).await
+        self.history.tape(organization, run).await
     }
 
     /// Returns a body of a tape by its SHA-256. [`Error::Corrupt`] when it is missing or cannot be opened.
     pub async fn body(&self, organization: &OrganizationId, digest: &[u8; 32]) -> Result<TapeBody> {
         let missing = || Error::Corrupt { what: "tape", detail: "one of its bodies is missing".to_owned() };
-        let sealed = match self.store.tape_body(organization, digest).await?.ok_or_else(missing)? {
+        let sealed = match self.history.tape_body(organization, digest).await?.ok_or_else(missing)? {
             BodyPlace::Row(sealed) => sealed,
             BodyPlace::Object(object) => self.bodies.get(&object).await?.ok_or_else(missing)?,
         };
-        self.store.open_tape_body(organization, digest, &sealed).await
+        self.history.open_tape_body(organization, digest, &sealed).await
     }
 
     /// Deletes expired tapes, and bodies that no other tape uses. Returns the number of tapes.
@@ -78,7 +79,7 @@ impl Recordings {
         // Tapes under a legal hold that expired before are not looked at again.
         let mut from = Some(Timestamp::from_milliseconds(0));
         while let Some(time) = from {
-            let deleted = self.store.delete_expired_tapes(time).await?;
+            let deleted = self.history.delete_expired_tapes(time).await?;
             from = deleted.last;
             tapes += deleted.tapes;
             objects.extend(deleted.objects);
@@ -98,7 +99,7 @@ impl Recordings {
         if old.is_empty() {
             return Ok(0);
         }
-        let used = self.store.bodies_in_use().await?;
+        let used = self.history.bodies_in_use().await?;
         let mut deleted = 0;
         for body in old.iter().filter(|body| !used.contains(&body.digest)) {
             self.bodies.delete(&body.digest).await?;
@@ -130,7 +131,7 @@ impl Recordings {
         kept: &[u8; 32],
         sealed: &Bytes,
     ) -> Result<Option<Digest>> {
-        match self.store.lasting_body(organization, kept).await? {
+        match self.history.lasting_body(organization, kept).await? {
             Some(found) => Ok(found),
             None => self.bodies.put(sealed.clone()).await.map(Some),
         }
@@ -138,7 +139,7 @@ impl Recordings {
 
     fn before(&self, age: Duration) -> Timestamp {
         let milliseconds = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        Timestamp::from_milliseconds(self.store.clock().now().as_milliseconds().saturating_sub(milliseconds))
+        Timestamp::from_milliseconds(self.clock.now().as_milliseconds().saturating_sub(milliseconds))
     }
 }
 

@@ -12,7 +12,7 @@ pub enum NewTape {
     Whole(SealedTape),
 }
 
-/// A tape sealed by [`crate::Store::seal_tape`].
+/// A tape sealed by [`crate::History::seal_tape`].
 #[derive(Clone, Debug)]
 pub struct SealedTape {
     pub(crate) sealed: Vec<u8>,

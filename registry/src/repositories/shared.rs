@@ -58,33 +58,33 @@ impl SharedRepositories {
 
     /// Lists the ids of all organisations.
     pub async fn organizations(&self) -> Result<Vec<OrganizationId>> {
-        let organizations = self.store.list_organizations().await?;
+        let organizations = self.store.access().list_organizations().await?;
         Ok(organizations.into_iter().map(|organization| organization.id).collect())
     }
 
     /// Returns the number of the present generation, and 0 for a repository without contents.
     pub async fn generation(&self, organization: &OrganizationId) -> Result<i64> {
-        self.store.repository_generation(organization).await
+        self.store.repositories().repository_generation(organization).await
     }
 
     /// Returns the present contents, if there are any.
     pub async fn read(&self, organization: &OrganizationId) -> Result<Option<RepositoryGeneration>> {
-        self.store.repository(organization).await
+        self.store.repositories().repository(organization).await
     }
 
     /// Takes the lease of a repository. `None` while another change holds it.
     pub async fn acquire(&self, organization: &OrganizationId) -> Result<Option<RepositoryLease>> {
-        self.store.acquire_repository(organization, Self::LEASE_TIME).await
+        self.store.repositories().acquire_repository(organization, Self::LEASE_TIME).await
     }
 
     /// Extends a lease. [`Error::LeaseLost`] when it was taken over.
     pub async fn renew(&self, lease: &RepositoryLease) -> Result<()> {
-        self.store.renew_repository(lease, Self::LEASE_TIME).await
+        self.store.repositories().renew_repository(lease, Self::LEASE_TIME).await
     }
 
     /// Ends a lease.
     pub async fn release(&self, lease: &RepositoryLease) -> Result<()> {
-        self.store.release_repository(lease).await
+        self.store.repositories().release_repository(lease).await
     }
 
     /// Replaces the contents of a generation, whose packs must be stored. Returns the next generation.
@@ -99,7 +99,7 @@ impl SharedRepositories {
     ) -> Result<RepositoryGeneration> {
         let replaced_after = self.replaced_after();
         contents.replaced.retain(|replaced| replaced.at >= replaced_after);
-        let number = self.store.record_repository(lease, number, &contents).await?;
+        let number = self.store.repositories().record_repository(lease, number, &contents).await?;
         Ok(RepositoryGeneration { number, contents })
     }
 

@@ -52,7 +52,10 @@ use postgres::Postgres;
 use retention::Retention;
 use sql::kit::listing::ListPool;
 use sql::kit::master_key::{require_master_key, require_master_key_of_copy};
-pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, EndedRun, Library, Nodes, Report, RequestedCancellation};
+pub use sql::{
+    Access, Advance, AdvancedItem, AgentRuns, Agents, Conversations, CountedRequest, DueRun, EndedRun, History,
+    Library, Nodes, Operations, Report, Repositories, RequestedCancellation, Tools, Versions,
+};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 pub use subscribers::SeenChanges;

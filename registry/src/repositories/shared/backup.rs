@@ -20,7 +20,7 @@ pub struct NamedPack {
 impl SharedRepositories {
     /// Lists the packs that a backup of a repository needs. `None` for a repository without contents.
     pub async fn named_packs(&self, organization: &OrganizationId) -> Result<Option<Vec<NamedPack>>> {
-        let Some(found) = self.store.repository(organization).await? else { return Ok(None) };
+        let Some(found) = self.store.repositories().repository(organization).await? else { return Ok(None) };
         let before = self.replaced_after();
         let current = found.contents.packs.into_iter().map(|pack| NamedPack { pack, is_current: true });
         let replaced = found.contents.replaced.into_iter().filter(|replaced| replaced.at >= before);

@@ -15,17 +15,17 @@ impl SharedRepositories {
     /// Asks the servers that have a copy of a pack to store it again.
     pub async fn note_damage(&self, organization: &OrganizationId, pack: &StoredPack) -> Result<()> {
         let damaged = DamagedPack { organization: organization.clone(), object: pack.object_name() };
-        self.store.note_damaged_pack(&damaged).await
+        self.store.repositories().note_damaged_pack(&damaged).await
     }
 
     /// Returns the packs that a server or a check has noted.
     pub async fn damaged(&self) -> Result<Vec<DamagedPack>> {
-        self.store.damaged_packs(DAMAGED_PACKS_MAX).await
+        self.store.repositories().damaged_packs(DAMAGED_PACKS_MAX).await
     }
 
     /// Removes a note.
     pub async fn clear_damage(&self, damaged: &DamagedPack) -> Result<()> {
-        self.store.clear_damaged_pack(damaged).await
+        self.store.repositories().clear_damaged_pack(damaged).await
     }
 
     /// Returns the packs of the contents that the bucket lacks, or has with another size. Nothing is read.

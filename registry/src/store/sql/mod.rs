@@ -15,7 +15,14 @@ mod repositories;
 mod tools;
 mod versions;
 
-pub use access::CountedRequest;
+pub use access::{Access, CountedRequest};
+pub use agent_runs::AgentRuns;
+pub use agents::Agents;
+pub use conversations::Conversations;
+pub use history::History;
 pub use library::{Advance, AdvancedItem, DueRun, EndedRun, Library, Report};
 pub use nodes::Nodes;
-pub use operations::RequestedCancellation;
+pub use operations::{Operations, RequestedCancellation};
+pub use repositories::Repositories;
+pub use tools::Tools;
+pub use versions::Versions;

@@ -102,7 +102,7 @@ async fn rows_that_are_added_between_two_runs_are_copied_and_changed_ones_are_na
     copy.run().await.unwrap();
     let old = copy.old_server().await;
     let acme = copy.world.principal("acme");
-    old.create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
+    old.tools().create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
     old.close().await;
     let tools =
         |compared: Vec<registry::ComparedTable>| compared.iter().find(|table| table.table == "tools").unwrap().rows;
@@ -129,7 +129,7 @@ async fn a_database_with_other_data_is_refused() {
     copy.run().await.unwrap();
     let organization = registry::OrganizationId::parse("third").unwrap();
     let user = registry::UserId::parse("ann").unwrap();
-    server.create_organization(registry::NewOrganization { organization, user }).await.unwrap();
+    server.access().create_organization(registry::NewOrganization { organization, user }).await.unwrap();
     refused(copy.copied().await, "target_occupied", &["third"]);
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::administrators::require_administrator;
+use super::handle::Access;
 use crate::access::{AccountId, ApiKey, ApiKeyId, IssuedKey, NewApiKey, OrganizationId, UserId, api_key};
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
@@ -11,7 +12,6 @@ use crate::kit::page::{Page, Slice};
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 
@@ -52,24 +52,25 @@ pub(super) struct Insert<'a> {
     pub new: &'a NewApiKey,
 }
 
-impl Store {
+impl Access {
     /// Creates a key for a user. Its secret cannot be read again.
     pub async fn create_api_key(&self, organization: &OrganizationId, new: NewApiKey) -> Result<IssuedKey> {
-        let (keys, now) = (self.0.keys.clone(), self.0.clock.now());
+        let (keys, now) = (self.store.0.keys.clone(), self.store.0.clock.now());
         require_expiry(new.expires_at, now)?;
         let key = issue(organization, new.account.user());
-        let (issued, keys_max) = (key.clone(), self.0.config.keys_max);
-        self.write(move |connection| {
-            Box::pin(async move {
-                require_member(connection, &key.organization, &new.account).await?;
-                insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
-                for limit in limits(&new.account, &key, keys_max) {
-                    limit.check(connection, now).await?;
-                }
-                delete_old_invalid(connection, (&key.organization, &new.account), now).await
+        let (issued, keys_max) = (key.clone(), self.store.0.config.keys_max);
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_member(connection, &key.organization, &new.account).await?;
+                    insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
+                    for limit in limits(&new.account, &key, keys_max) {
+                        limit.check(connection, now).await?;
+                    }
+                    delete_old_invalid(connection, (&key.organization, &new.account), now).await
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(issued)
     }
 
@@ -82,11 +83,11 @@ impl Store {
         page: Page,
     ) -> Result<Slice<ApiKey>> {
         let list = ["keys", organization.as_str(), account.map_or("", AccountId::as_str)];
-        let last = self.last_shown((organization, &list), page, MOST).await?.unwrap_or(u64::MAX);
+        let last = self.store.last_shown((organization, &list), page, MOST).await?.unwrap_or(u64::MAX);
         let query = Query::new(LIST).bind(organization.as_str()).bind(account.map(AccountId::as_str));
-        let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.readers()).await?;
+        let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.store.readers()).await?;
         let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(ApiKey, u64)| self.page_tokens().seal(&list, *sequence);
+        let token = |(_, sequence): &(ApiKey, u64)| self.store.page_tokens().seal(&list, *sequence);
         Ok(Slice::cut(keys, page, token).map(|(key, _)| key))
     }
 
@@ -99,14 +100,15 @@ impl Store {
         id: &ApiKeyId,
     ) -> Result<()> {
         let (organization, owner, id) = (organization.clone(), owner.cloned(), id.clone());
-        let revocation = Revocation { organization, owner, id, now: self.0.clock.now() };
-        self.write(move |connection| {
-            Box::pin(async move {
-                revocation.apply(connection).await?;
-                require_administrator(connection, &revocation.organization, revocation.now).await
+        let revocation = Revocation { organization, owner, id, now: self.store.0.clock.now() };
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    revocation.apply(connection).await?;
+                    require_administrator(connection, &revocation.organization, revocation.now).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod administrators;
 mod api_keys;
+mod handle;
 mod key_checks;
 pub(super) mod keys;
 mod oauth_clients;
@@ -15,4 +16,5 @@ mod tokens;
 mod user_variables;
 mod users;
 
+pub use handle::Access;
 pub use rate_limits::CountedRequest;

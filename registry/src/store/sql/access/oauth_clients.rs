@@ -1,10 +1,10 @@
 //! OAuth clients that registered themselves. Everyone may register a client, so that those without an authorisation are bounded for
 //! each address, and those with one for each user and organisation. None crowds out a client of others.
 
+use super::handle::Access;
 use crate::access::{Principal, RegisteredClient, generate_client_id};
 use crate::error::Result;
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, json, to_json};
 
 /// Registered clients that no user has authorised. When they are as many, a new one replaces the oldest of the address that has
@@ -54,7 +54,7 @@ const OLDEST_OF_CROWD: &str = "DELETE FROM oauth_client_uses WHERE organization 
 const DELETE_WITHOUT_USE: &str = "DELETE FROM oauth_clients WHERE client_id = $1
     AND client_id NOT IN (SELECT client_id FROM oauth_client_uses)";
 
-impl Store {
+impl Access {
     /// Registers a client. `address` is the part of the address that stands for one client.
     pub async fn register_client(
         &self,
@@ -65,23 +65,24 @@ impl Store {
         let client = RegisteredClient { client_id: generate_client_id(), name, redirect_uris };
         let uris = to_json(&client.redirect_uris)?;
         let insert = Query::new(INSERT).bind(client.client_id.as_str()).bind(client.name.as_str()).bind(uris);
-        let insert = insert.bind(address.as_str()).bind(self.0.clock.now().as_milliseconds());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let own = Query::new(DELETE_OF_ADDRESS).bind(address).bind(UNUSED_PER_ADDRESS_MAX - 1);
-                own.execute(&mut *connection).await?;
-                Query::new(DELETE_OF_CROWD).bind(UNUSED_MAX).execute(&mut *connection).await?;
-                Ok(insert.execute(connection).await?)
+        let insert = insert.bind(address.as_str()).bind(self.store.0.clock.now().as_milliseconds());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let own = Query::new(DELETE_OF_ADDRESS).bind(address).bind(UNUSED_PER_ADDRESS_MAX - 1);
+                    own.execute(&mut *connection).await?;
+                    Query::new(DELETE_OF_CROWD).bind(UNUSED_MAX).execute(&mut *connection).await?;
+                    Ok(insert.execute(connection).await?)
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(client)
     }
 
     /// Returns a registered client.
     pub async fn registered_client(&self, client_id: &str) -> Result<Option<RegisteredClient>> {
         let query = Query::new("SELECT client_id, name, redirect_uris FROM oauth_clients WHERE client_id = $1");
-        let row = query.bind(client_id).fetch_optional(self.readers()).await?;
+        let row = query.bind(client_id).fetch_optional(self.store.readers()).await?;
         let read = |row| {
             let (client_id, name) = (get(&row, "client_id")?, get(&row, "name")?);
             Ok(RegisteredClient { client_id, name, redirect_uris: json(&row, "redirect_uris")? })
@@ -94,17 +95,18 @@ impl Store {
     pub async fn note_client_use(&self, principal: &Principal, client_id: &str) -> Result<()> {
         let (organization, account) = (principal.organization.to_string(), principal.account.as_str().to_owned());
         let used = Query::new(USE).bind(client_id).bind(organization.as_str()).bind(account.as_str());
-        let used = used.bind(self.0.clock.now().as_milliseconds());
-        self.write(move |connection| {
-            Box::pin(async move {
-                used.execute(&mut *connection).await?;
-                let of_user = Query::new(OLDEST_OF_USER).bind(organization.as_str()).bind(account);
-                forget(&mut *connection, of_user.bind(USED_PER_USER_MAX)).await?;
-                let of_crowd = Query::new(OLDEST_OF_CROWD).bind(organization).bind(USED_PER_ORGANIZATION_MAX);
-                forget(connection, of_crowd).await
+        let used = used.bind(self.store.0.clock.now().as_milliseconds());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    used.execute(&mut *connection).await?;
+                    let of_user = Query::new(OLDEST_OF_USER).bind(organization.as_str()).bind(account);
+                    forget(&mut *connection, of_user.bind(USED_PER_USER_MAX)).await?;
+                    let of_crowd = Query::new(OLDEST_OF_CROWD).bind(organization).bind(USED_PER_ORGANIZATION_MAX);
+                    forget(connection, of_crowd).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

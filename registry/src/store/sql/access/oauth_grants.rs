@@ -3,6 +3,7 @@
 //! When a code is used a second time, or a refresh token some seconds after its first use, one of both uses was by a thief. The
 //! authorisation with all of its tokens is deleted then.
 
+use super::handle::Access;
 use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
 use crate::access::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_GRACE, Refresh};
 use crate::error::Result;
@@ -10,7 +11,6 @@ use crate::kit::ids::AgentId;
 use crate::kit::random;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, timestamp, timestamp_option};
 use crate::tools::SecretValue;
 
@@ -41,7 +41,7 @@ const FIND_REFRESH: &str = "SELECT g.grant_id, g.client_id, g.resource, t.used_a
 
 const USE_REFRESH: &str = "UPDATE oauth_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL";
 
-impl Store {
+impl Access {
     /// Authorises a client to act for a user, who signed in with an API key, at an agent. Returns the code. `None` for a user without a
     /// key.
     pub async fn authorize_client(
@@ -51,25 +51,30 @@ impl Store {
         terms: AuthorizationTerms,
     ) -> Result<Option<SecretValue>> {
         let Some(key) = user.key.as_ref().map(|key| key.id.clone()) else { return Ok(None) };
-        let (code, now) = (OauthSecret::Code.generate(), self.0.clock.now());
-        let (hash, user, agent) = (oauth_hash(&self.0.keys, code.expose()), user.clone(), agent.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let (organization, id) = (user.organization.as_str(), user.account.as_str());
-                let oldest = Query::new(DELETE_OLDEST).bind(organization).bind(id);
-                if oldest.bind(GRANTS_PER_USER_MAX - 1).bind(DELETED_MAX).execute(&mut *connection).await? > 0 {
-                    connection.announce(Change::of_user(ChangeKind::Rights, &user.organization, &user.account));
-                }
-                let query = Query::new(INSERT).bind(random::base62(ID_CHARACTERS)).bind(organization).bind(id);
-                let query = query.bind(key.as_str()).bind(terms.client_id).bind(terms.redirect_uri.unwrap_or_default());
-                let query =
-                    query.bind(terms.resource).bind(agent.as_str()).bind(terms.challenge.as_str()).bind(hash.to_vec());
-                let query = query.bind(now.after(CODE_LIFETIME).as_milliseconds()).bind(now.as_milliseconds());
-                query.execute(connection).await?;
-                Ok(())
+        let (code, now) = (OauthSecret::Code.generate(), self.store.0.clock.now());
+        let (hash, user, agent) = (oauth_hash(&self.store.0.keys, code.expose()), user.clone(), agent.clone());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let (organization, id) = (user.organization.as_str(), user.account.as_str());
+                    let oldest = Query::new(DELETE_OLDEST).bind(organization).bind(id);
+                    if oldest.bind(GRANTS_PER_USER_MAX - 1).bind(DELETED_MAX).execute(&mut *connection).await? > 0 {
+                        connection.announce(Change::of_user(ChangeKind::Rights, &user.organization, &user.account));
+                    }
+                    let query = Query::new(INSERT).bind(random::base62(ID_CHARACTERS)).bind(organization).bind(id);
+                    let query =
+                        query.bind(key.as_str()).bind(terms.client_id).bind(terms.redirect_uri.unwrap_or_default());
+                    let query = query
+                        .bind(terms.resource)
+                        .bind(agent.as_str())
+                        .bind(terms.challenge.as_str())
+                        .bind(hash.to_vec());
+                    let query = query.bind(now.after(CODE_LIFETIME).as_milliseconds()).bind(now.as_milliseconds());
+                    query.execute(connection).await?;
+                    Ok(())
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(Some(code))
     }
 
@@ -79,10 +84,10 @@ impl Store {
         if !OauthSecret::Code.is(code) {
             return Ok(None);
         }
-        let (hash, now) = (oauth_hash(&self.0.keys, code), self.0.clock.now());
-        let tokens = new_tokens(&self.0.keys, now);
+        let (hash, now) = (oauth_hash(&self.store.0.keys, code), self.store.0.clock.now());
+        let tokens = new_tokens(&self.store.0.keys, now);
         let issued = tokens.issued.clone();
-        let exchanged = self.write(move |connection| {
+        let exchanged = self.store.write(move |connection| {
             Box::pin(async move {
                 let query = Query::new(FIND_CODE).bind(hash.to_vec()).bind(now.as_milliseconds());
                 let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(false) };
@@ -109,11 +114,11 @@ impl Store {
         if !OauthSecret::Refresh.is(refresh.refresh_token) {
             return Ok(None);
         }
-        let (hash, now) = (oauth_hash(&self.0.keys, refresh.refresh_token), self.0.clock.now());
-        let tokens = new_tokens(&self.0.keys, now);
+        let (hash, now) = (oauth_hash(&self.store.0.keys, refresh.refresh_token), self.store.0.clock.now());
+        let tokens = new_tokens(&self.store.0.keys, now);
         let issued = tokens.issued.clone();
         let (client, resource) = (refresh.client_id.to_owned(), refresh.resource);
-        let renewed = self.write(move |connection| {
+        let renewed = self.store.write(move |connection| {
             Box::pin(async move {
                 let query = Query::new(FIND_REFRESH).bind(hash.to_vec()).bind(now.as_milliseconds());
                 let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(false) };
@@ -143,7 +148,7 @@ impl Store {
     /// alone. A token that does not exist, or of another client, is left as it is.
     pub async fn revoke_access(&self, token: &str, client_id: &str) -> Result<()> {
         let Some(kind) = Kind::of(token) else { return Ok(()) };
-        let (hash, client) = (oauth_hash(&self.0.keys, token).to_vec(), client_id.to_owned());
+        let (hash, client) = (oauth_hash(&self.store.0.keys, token).to_vec(), client_id.to_owned());
         let statement = match kind {
             Kind::Access => {
                 "DELETE FROM oauth_tokens WHERE token_hash = $1 AND kind = 'access'
@@ -158,28 +163,29 @@ impl Store {
             }
         };
         let query = Query::new(statement).bind(hash).bind(client);
-        self.write(move |connection| Box::pin(async move { revoke(connection, query).await })).await
+        self.store.write(move |connection| Box::pin(async move { revoke(connection, query).await })).await
     }
 
     /// Deletes authorisations, tokens and registered clients whose time is over, an hour later: clocks of servers differ. Returns
     /// their number.
     pub async fn delete_expired_authorizations(&self) -> Result<u64> {
-        self.write(|connection| {
-            Box::pin(async move {
-                let mut deleted = 0;
-                for statement in [
-                    "DELETE FROM oauth_tokens WHERE expires_at <= {now} - 3600000",
-                    "DELETE FROM oauth_grants WHERE expires_at <= {now} - 3600000",
-                    "DELETE FROM oauth_client_uses WHERE used_at <= {now} - 7776000000",
-                    "DELETE FROM oauth_clients WHERE created_at <= {now} - 86400000
+        self.store
+            .write(|connection| {
+                Box::pin(async move {
+                    let mut deleted = 0;
+                    for statement in [
+                        "DELETE FROM oauth_tokens WHERE expires_at <= {now} - 3600000",
+                        "DELETE FROM oauth_grants WHERE expires_at <= {now} - 3600000",
+                        "DELETE FROM oauth_client_uses WHERE used_at <= {now} - 7776000000",
+                        "DELETE FROM oauth_clients WHERE created_at <= {now} - 86400000
                         AND client_id NOT IN (SELECT client_id FROM oauth_client_uses)",
-                ] {
-                    deleted += Query::new(statement).execute(&mut *connection).await?;
-                }
-                Ok(deleted)
+                    ] {
+                        deleted += Query::new(statement).execute(&mut *connection).await?;
+                    }
+                    Ok(deleted)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

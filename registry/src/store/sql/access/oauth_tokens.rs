@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use super::handle::Access;
 use crate::access::{ACCESS_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_LIFETIME, SignInKey};
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 use crate::store::token_cache::Checked;
 
@@ -59,14 +59,14 @@ impl Kind {
     }
 }
 
-impl Store {
+impl Access {
     /// Returns the user for whom a client acts, with an access token for this resource. The result is cached for a second.
     pub async fn authenticate_access(&self, token: &str, resource: &str) -> Result<Option<Principal>> {
         if !OauthSecret::Access.is(token) {
             return Ok(None);
         }
-        let hash = oauth_hash(&self.0.keys, token);
-        let checked = match self.0.kept.tokens.checked.get(&hash) {
+        let hash = oauth_hash(&self.store.0.keys, token);
+        let checked = match self.store.0.kept.tokens.checked.get(&hash) {
             Some(checked) => Some(checked),
             None => self.look_up_access(hash).await?,
         };
@@ -75,8 +75,8 @@ impl Store {
     }
 
     async fn look_up_access(&self, hash: [u8; 32]) -> Result<Option<Checked>> {
-        let read_start = self.0.kept.tokens.checked.read_start();
-        let Some(row) = Query::new(FIND).bind(hash.to_vec()).fetch_optional(self.readers()).await? else {
+        let read_start = self.store.0.kept.tokens.checked.read_start();
+        let Some(row) = Query::new(FIND).bind(hash.to_vec()).fetch_optional(self.store.readers()).await? else {
             return Ok(None);
         };
         let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
@@ -94,7 +94,7 @@ impl Store {
         };
         let resource: Arc<str> = get::<&str>(&row, "resource")?.into();
         let checked = Checked { principal, expires_at: Some(expires_at), resource: Some(resource) };
-        self.0.kept.tokens.checked.insert_read(&read_start, hash, checked.clone());
+        self.store.0.kept.tokens.checked.insert_read(&read_start, hash, checked.clone());
         Ok(Some(checked))
     }
 }

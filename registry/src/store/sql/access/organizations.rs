@@ -1,9 +1,9 @@
 //! The list of organisations, for the operator.
 
+use super::handle::Access;
 use crate::access::Organization;
 use crate::error::Result;
 use crate::store::database::Query;
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{parsed, timestamp, unsigned};
 
 const LIST: &str = "SELECT organization, created_at,
@@ -11,10 +11,10 @@ const LIST: &str = "SELECT organization, created_at,
         (SELECT count(*) FROM tools t WHERE t.organization = o.organization AND deprecated = 0) AS tools
     FROM organizations o ORDER BY organization";
 
-impl Store {
+impl Access {
     /// Lists all organisations by name.
     pub async fn list_organizations(&self) -> Result<Vec<Organization>> {
-        let rows = Query::new(LIST).fetch_all(self.readers()).await?;
+        let rows = Query::new(LIST).fetch_all(self.store.readers()).await?;
         let read = |row| {
             Ok(Organization {
                 id: parsed(row, "organization")?,

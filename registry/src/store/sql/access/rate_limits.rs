@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::handle::Access;
 use crate::error::Result;
 use crate::store::database::Query;
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::get;
 
 const MINUTE: i64 = 60_000_000;
@@ -28,11 +28,11 @@ pub struct CountedRequest {
     pub restored_in: Duration,
 }
 
-impl Store {
+impl Access {
     /// Counts a request under a name, of which `per_minute` are admitted on all servers together. `None` when this server is the
     /// only one.
     pub async fn count_request(&self, name: &str, per_minute: u32) -> Result<Option<CountedRequest>> {
-        let Some(counters) = self.counters() else { return Ok(None) };
+        let Some(counters) = self.store.counters() else { return Ok(None) };
         let interval = MINUTE / i64::from(per_minute.max(1));
         let burst = interval * i64::from(per_minute.max(1));
         let count = Query::new(COUNT).bind(name).bind(interval).bind(burst).fetch_optional(counters).await?;
@@ -48,7 +48,7 @@ impl Store {
 
     /// Deletes the counts of users whose requests are restored. Returns their number.
     pub async fn delete_restored_counts(&self) -> Result<u64> {
-        let Some(counters) = self.counters() else { return Ok(0) };
+        let Some(counters) = self.store.counters() else { return Ok(0) };
         Ok(Query::new(DELETE_RESTORED).execute(counters).await?)
     }
 }

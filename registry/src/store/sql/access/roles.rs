@@ -1,37 +1,38 @@
 //! Custom roles of an organisation. Built-in roles are defined in code.
 
 use super::administrators::require_administrator;
+use super::handle::Access;
 use crate::access::{Grants, OrganizationId, Permission, Role, RoleName, RoleTimes};
 use crate::error::{Error, Result};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::{require_changed, require_within};
 use crate::store::sql::kit::row::{json, parsed, timestamp, to_json};
 
-impl Store {
+impl Access {
     /// Creates a role. [`Error::Exists`] when the name is taken, also by a built-in role.
     pub async fn create_role(&self, organization: &OrganizationId, name: RoleName, grants: Grants) -> Result<()> {
         if Role::find_built_in(&name).is_some() {
             return Err(Error::Exists { what: "role", name: name.into() });
         }
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         let role = Role { name, grants, custom: Some(RoleTimes { created_at: now, updated_at: now }) };
         let organization = organization.clone();
-        let roles_max = self.0.config.roles_max;
-        self.write(move |connection| {
-            Box::pin(async move {
-                insert(connection, &organization, &role).await?;
-                require_below_limit(connection, &organization, roles_max).await
+        let roles_max = self.store.0.config.roles_max;
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    insert(connection, &organization, &role).await?;
+                    require_below_limit(connection, &organization, roles_max).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Lists the built-in roles, then the custom roles by name.
     pub async fn list_roles(&self, organization: &OrganizationId) -> Result<Vec<Role>> {
         let statement = "SELECT * FROM roles WHERE organization = $1 ORDER BY name";
-        let rows = Query::new(statement).bind(organization.as_str()).fetch_all(self.readers()).await?;
+        let rows = Query::new(statement).bind(organization.as_str()).fetch_all(self.store.readers()).await?;
         let own = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
         Ok(Role::built_in().into_iter().chain(own).collect())
     }
@@ -41,42 +42,44 @@ impl Store {
             return Ok(Some(role));
         }
         let query = Query::new("SELECT * FROM roles WHERE organization = $1 AND name = $2");
-        let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
+        let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.store.readers()).await?;
         row.as_ref().map(read).transpose()
     }
 
     /// Replaces the grants of a custom role, from the next request of its users on.
     pub async fn modify_role(&self, organization: &OrganizationId, name: &RoleName, grants: Grants) -> Result<()> {
         require_custom(name)?;
-        let (organization, name, now) = (organization.clone(), name.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let update = "UPDATE roles SET grants = $3, administers = $4, updated_at = $5
+        let (organization, name, now) = (organization.clone(), name.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let update = "UPDATE roles SET grants = $3, administers = $4, updated_at = $5
                     WHERE organization = $1 AND name = $2";
-                let query = Query::new(update).bind(organization.as_str()).bind(name.as_str());
-                let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
-                let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
-                require_changed(modified, "role")?;
-                connection.announce(Change::of_organization(ChangeKind::Rights, &organization));
-                require_administrator(connection, &organization, now).await
+                    let query = Query::new(update).bind(organization.as_str()).bind(name.as_str());
+                    let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
+                    let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
+                    require_changed(modified, "role")?;
+                    connection.announce(Change::of_organization(ChangeKind::Rights, &organization));
+                    require_administrator(connection, &organization, now).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Deletes a custom role that no user has.
     pub async fn delete_role(&self, organization: &OrganizationId, name: &RoleName) -> Result<()> {
         require_custom(name)?;
         let (organization, name) = (organization.clone(), name.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let query = Query::new("DELETE FROM roles WHERE organization = $1 AND name = $2");
-                let query = query.bind(organization.as_str()).bind(name.as_str());
-                require_changed(query.execute(&mut *connection).await?, "role")?;
-                require_unused(connection, &organization, name).await
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let query = Query::new("DELETE FROM roles WHERE organization = $1 AND name = $2");
+                    let query = query.bind(organization.as_str()).bind(name.as_str());
+                    require_changed(query.execute(&mut *connection).await?, "role")?;
+                    require_unused(connection, &organization, name).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -3,6 +3,7 @@
 use subtle::{Choice, ConstantTimeEq};
 
 use super::api_keys::api_key_hash;
+use super::handle::Access;
 use crate::access::{
     AccountId, Grants, IssuedToken, Principal, Role, RoleName, SignIn, SignInKey, SignInRefused, SignedIn, api_key,
 };
@@ -12,7 +13,6 @@ use crate::kit::random;
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 use crate::store::token_cache::Checked;
 use crate::tools::SecretValue;
@@ -46,7 +46,7 @@ struct KeyOwner {
     expires_at: Option<Timestamp>,
 }
 
-impl Store {
+impl Access {
     /// Exchanges an API key for a token of its user.
     pub async fn sign_in(&self, sign_in: SignIn<'_>) -> Result<SignedIn> {
         if !self.organization_exists(sign_in.organization).await? {
@@ -65,8 +65,8 @@ impl Store {
         if !api_key::is_secret(id_token) {
             return Ok(None);
         }
-        let token_hash = token_hash(&self.0.keys, id_token);
-        let checked = match self.0.kept.tokens.checked.get(&token_hash) {
+        let token_hash = token_hash(&self.store.0.keys, id_token);
+        let checked = match self.store.0.kept.tokens.checked.get(&token_hash) {
             Some(checked) => Some(checked),
             None => self.look_up(token_hash).await?,
         };
@@ -74,7 +74,7 @@ impl Store {
     }
 
     pub(super) fn valid_principal(&self, checked: Option<Checked>) -> Option<Principal> {
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         checked.filter(|checked| checked.expires_at.is_none_or(|end| end > now)).map(|checked| checked.principal)
     }
 
@@ -84,10 +84,10 @@ impl Store {
             return Ok(None);
         }
         let query = Query::new(FIND_KEY).bind(sign_in.organization.as_str()).bind(sign_in.api_key_id);
-        let query = query.bind(self.0.clock.now().as_milliseconds());
-        let row = query.fetch_optional(self.readers()).await?;
+        let query = query.bind(self.store.0.clock.now().as_milliseconds());
+        let row = query.fetch_optional(self.store.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
-        let presented = api_key_hash(&self.0.keys, sign_in.api_key);
+        let presented = api_key_hash(&self.store.0.keys, sign_in.api_key);
         let is_right = stored.ct_eq(&presented);
         let Some(row) = row else { return Ok(None) };
         let owner = KeyOwner { account: parsed(&row, "account")?, expires_at: timestamp_option(&row, "expires_at")? };
@@ -98,13 +98,13 @@ impl Store {
     /// Issues a token, which expires with its key at the latest. Returns `None` when the key was revoked meanwhile.
     async fn issue_token(&self, sign_in: SignIn<'_>, owner: KeyOwner) -> Result<Option<IssuedToken>> {
         let text = random::base62(43);
-        let now = self.0.clock.now();
-        let last = now.after(self.0.config.token_lifetime);
+        let now = self.store.0.clock.now();
+        let last = now.after(self.store.0.config.token_lifetime);
         let expires_at = owner.expires_at.map_or(last, |end| end.min(last));
-        let (hash, tokens_max) = (token_hash(&self.0.keys, &text), self.0.config.tokens_max);
+        let (hash, tokens_max) = (token_hash(&self.store.0.keys, &text), self.store.0.config.tokens_max);
         let api_key_id = sign_in.api_key_id.to_owned();
         let replaces = Change::of_user(ChangeKind::Rights, sign_in.organization, &owner.account);
-        let inserted = self.write(move |connection| {
+        let inserted = self.store.write(move |connection| {
             Box::pin(async move {
                 delete_expired(connection, now).await?;
                 if delete_oldest(connection, &api_key_id, tokens_max).await? > 0 {
@@ -125,9 +125,9 @@ impl Store {
     }
 
     async fn look_up(&self, token_hash: [u8; 32]) -> Result<Option<Checked>> {
-        let read_start = self.0.kept.tokens.checked.read_start();
+        let read_start = self.store.0.kept.tokens.checked.read_start();
         let query = Query::new(FIND_TOKEN).bind(token_hash.to_vec());
-        let Some(row) = query.fetch_optional(self.readers()).await? else {
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else {
             return Ok(None);
         };
         let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
@@ -135,7 +135,7 @@ impl Store {
         let (organization, account) = (parsed(&row, "organization")?, parsed(&row, "account")?);
         let principal = Principal { organization, account, grants, key: Some(key), agent: None, address: None };
         let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?), resource: None };
-        self.0.kept.tokens.checked.insert_read(&read_start, token_hash, checked.clone());
+        self.store.0.kept.tokens.checked.insert_read(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }
 
@@ -146,7 +146,7 @@ impl Store {
         }
         let Some(json) = get::<Option<&str>>(row, "grants")? else { return Ok(Grants::default()) };
         let damaged = |error: serde_json::Error| Error::Corrupt { what: "role", detail: error.to_string() };
-        self.0.kept.tokens.grants(json).map_err(damaged)
+        self.store.0.kept.tokens.grants(json).map_err(damaged)
     }
 }
 

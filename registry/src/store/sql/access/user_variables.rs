@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::handle::Access;
 use super::keys::data_key;
 use crate::access::{
     AccountId, NewUserVariable, OrganizationId, Principal, SealedUserVariable, ShownUserVariable, UserVariableName,
@@ -12,7 +13,6 @@ use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::{require_changed, require_within};
 use crate::store::sql::kit::row::{get, parsed, timestamp};
 use crate::tools::SecretValue;
@@ -35,31 +35,33 @@ const COUNT: &str = "SELECT count(*) AS variables FROM user_variables
 
 const REMOVE: &str = "DELETE FROM user_variables WHERE organization = $1 AND account = $2 AND name = $3";
 
-impl Store {
+impl Access {
     /// Sets a variable of a user, in place of an earlier one of this name. [`crate::Error::NotFound`] for a user who does not exist.
     pub async fn set_user_variable(&self, by: &Principal, account: &AccountId, new: NewUserVariable) -> Result<()> {
         if new.value.expose().len() > VALUE_BYTES_MAX {
             return Err(InvalidValue::new("variable value", "must have at most 8192 bytes").into());
         }
-        let (by, account, keys, now) = (by.clone(), account.clone(), self.0.keys.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let key = data_key(connection, &by.organization, &keys).await?;
-                let place = place(&by.organization, &account, &new.name);
-                let query = of(SET, &by.organization, &account).bind(new.name.to_string()).bind(new.is_sensitive);
-                let query = query.bind(key.seal(place, new.value.expose())?).bind(key.id().to_owned());
-                let query = query.bind(by.user().to_string()).bind(now.as_milliseconds());
-                require_changed(query.execute(&mut *connection).await?, "user")?;
-                connection.announce(Change::of_user(ChangeKind::UserVariables, &by.organization, &account));
-                let count = of(COUNT, &by.organization, &account).bind(new.is_sensitive);
-                require_within(
-                    VARIABLES_MAX,
-                    count.fetch_column("variables", connection).await?,
-                    "variables of each kind per user",
-                )
+        let (by, account, keys, now) =
+            (by.clone(), account.clone(), self.store.0.keys.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let key = data_key(connection, &by.organization, &keys).await?;
+                    let place = place(&by.organization, &account, &new.name);
+                    let query = of(SET, &by.organization, &account).bind(new.name.to_string()).bind(new.is_sensitive);
+                    let query = query.bind(key.seal(place, new.value.expose())?).bind(key.id().to_owned());
+                    let query = query.bind(by.user().to_string()).bind(now.as_milliseconds());
+                    require_changed(query.execute(&mut *connection).await?, "user")?;
+                    connection.announce(Change::of_user(ChangeKind::UserVariables, &by.organization, &account));
+                    let count = of(COUNT, &by.organization, &account).bind(new.is_sensitive);
+                    require_within(
+                        VARIABLES_MAX,
+                        count.fetch_column("variables", connection).await?,
+                        "variables of each kind per user",
+                    )
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Removes a variable of a user. [`crate::Error::NotFound`] when it does not exist.
@@ -71,14 +73,15 @@ impl Store {
     ) -> Result<()> {
         let query = of(REMOVE, organization, account).bind(name.to_string());
         let change = Change::of_user(ChangeKind::UserVariables, organization, account);
-        self.write(move |connection| {
-            Box::pin(async move {
-                require_changed(query.execute(&mut *connection).await?, "variable")?;
-                connection.announce(change);
-                Ok(())
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_changed(query.execute(&mut *connection).await?, "variable")?;
+                    connection.announce(change);
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Lists the variables of a user, without the values of the sensitive ones. Empty for a user who does not exist.
@@ -87,7 +90,7 @@ impl Store {
         organization: &OrganizationId,
         account: &AccountId,
     ) -> Result<Vec<ShownUserVariable>> {
-        let rows = of(LIST, organization, account).fetch_all(self.readers()).await?;
+        let rows = of(LIST, organization, account).fetch_all(self.store.readers()).await?;
         let mut shown = Vec::with_capacity(rows.len());
         for row in &rows {
             let variable = sealed(row)?;
@@ -122,13 +125,13 @@ impl Store {
         account: &AccountId,
     ) -> Result<Arc<[SealedUserVariable]>> {
         let key = (organization.clone(), account.clone());
-        if let Some(found) = self.0.kept.caches.user_variables.get(&key) {
+        if let Some(found) = self.store.0.kept.caches.user_variables.get(&key) {
             return Ok(found);
         }
-        let read_start = self.0.kept.caches.user_variables.read_start();
-        let rows = of(LIST, organization, account).fetch_all(self.readers()).await?;
+        let read_start = self.store.0.kept.caches.user_variables.read_start();
+        let rows = of(LIST, organization, account).fetch_all(self.store.readers()).await?;
         let found: Arc<[_]> = rows.iter().map(sealed).collect::<Result<_>>()?;
-        self.0.kept.caches.user_variables.insert_read(&read_start, key, found.clone());
+        self.store.0.kept.caches.user_variables.insert_read(&read_start, key, found.clone());
         Ok(found)
     }
 

@@ -1,6 +1,7 @@
 //! Users: adding, listing, changing their role, removing. An administrator always remains.
 
 use super::administrators::require_administrator;
+use super::handle::Access;
 use super::removed_users::remove;
 use super::roles::require_role;
 use crate::access::{AccountId, NewUser, OrganizationId, RoleName, User, UserId};
@@ -9,7 +10,6 @@ use crate::kit::clock::Timestamp;
 use crate::kit::page::{Page, Slice};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::{parsed, signed, timestamp, unsigned};
 
@@ -20,29 +20,31 @@ const MOST: &str = "SELECT users_made AS most FROM organizations WHERE organizat
 
 const NEXT: &str = "UPDATE organizations SET users_made = users_made + 1 WHERE organization = $1 RETURNING users_made";
 
-impl Store {
+impl Access {
     /// Adds a user, who needs a key to sign in.
     pub async fn create_user(&self, organization: &OrganizationId, new: NewUser) -> Result<()> {
         new.id.require_free()?;
-        let (organization, users_max, now) = (organization.clone(), self.0.config.users_max, self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                require_role(connection, &organization, &new.role).await?;
-                insert_member(connection, &organization, (&new, now)).await?;
-                require_below_limit(connection, &organization, users_max).await
+        let (organization, users_max, now) =
+            (organization.clone(), self.store.0.config.users_max, self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_role(connection, &organization, &new.role).await?;
+                    insert_member(connection, &organization, (&new, now)).await?;
+                    require_below_limit(connection, &organization, users_max).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Lists users, oldest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
         let list = ["users", organization.as_str()];
-        let last = self.last_shown((organization, &list), page, MOST).await?.unwrap_or(0);
+        let last = self.store.last_shown((organization, &list), page, MOST).await?.unwrap_or(0);
         let query = Query::new(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
-        let rows = query.fetch_all(self.readers()).await?;
+        let rows = query.fetch_all(self.store.readers()).await?;
         let users = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(User, u64)| self.page_tokens().seal(&list, *sequence);
+        let token = |(_, sequence): &(User, u64)| self.store.page_tokens().seal(&list, *sequence);
         Ok(Slice::cut(users, page, token).map(|(user, _)| user))
     }
 
@@ -50,7 +52,7 @@ impl Store {
         let query = Query::new("SELECT * FROM members WHERE organization = $1 AND user_id = $2")
             .bind(organization.as_str())
             .bind(user.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Finds the account of a user. [`Error::UserUnknown`] when nobody has the id.
@@ -68,36 +70,39 @@ impl Store {
         let query = Query::new("SELECT 1 AS found FROM members WHERE organization = $1 AND account = $2")
             .bind(organization.as_str())
             .bind(account.as_str());
-        Ok(query.fetch_optional(self.readers()).await?.is_some())
+        Ok(query.fetch_optional(self.store.readers()).await?.is_some())
     }
 
     /// Changes the role of a user, from their next request on.
     pub async fn set_user_role(&self, organization: &OrganizationId, user: &UserId, role: RoleName) -> Result<()> {
-        let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                require_role(connection, &organization, &role).await?;
-                let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2 RETURNING account";
-                let query = Query::new(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
-                let row = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "user" })?;
-                let account = parsed(&row, "account")?;
-                connection.announce(Change::of_user(ChangeKind::Rights, &organization, &account));
-                require_administrator(connection, &organization, now).await
+        let (organization, user, now) = (organization.clone(), user.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_role(connection, &organization, &role).await?;
+                    let update =
+                        "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2 RETURNING account";
+                    let query = Query::new(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
+                    let row = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "user" })?;
+                    let account = parsed(&row, "account")?;
+                    connection.announce(Change::of_user(ChangeKind::Rights, &organization, &account));
+                    require_administrator(connection, &organization, now).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Removes a user, with everything that acts for them or that they alone see. A later user with the same id has another account.
     pub async fn remove_user(&self, organization: &OrganizationId, user: &UserId) -> Result<()> {
-        let (organization, user, now) = (organization.clone(), user.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                remove(connection, (&organization, &user), now).await?;
-                require_administrator(connection, &organization, now).await
+        let (organization, user, now) = (organization.clone(), user.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    remove(connection, (&organization, &user), now).await?;
+                    require_administrator(connection, &organization, now).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests of paused runs of agents to people.
 
+use super::handle::AgentRuns;
 use crate::access::{Permission, Principal};
 use crate::agent_runs::{
     AgentRun, HumanRequest, HumanRequestFilter, HumanRequestState, NewHumanRequest, NewHumanResponse, Urgency,
@@ -8,7 +9,6 @@ use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::HumanRequestId;
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::history::record_pages::count_fitting;
 use crate::store::sql::kit::row::{get, parsed, parsed_option, timestamp, timestamp_option, to_json, unsigned};
 
@@ -109,7 +109,7 @@ const GO_ON: &str = "UPDATE agent_runs SET state = 'running', boot = '', attempt
         revision = revision + 1
     WHERE organization = $1 AND agent_run = $2 AND state = 'paused'";
 
-impl Store {
+impl AgentRuns {
     /// Finds a request of a run of the user; an administrator finds those of all runs.
     pub async fn get_human_request(
         &self,
@@ -117,7 +117,7 @@ impl Store {
         request: &HumanRequestId,
     ) -> Result<Option<HumanRequest>> {
         let query = seen(FIND_REQUEST, principal).bind(request.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Lists requests of runs of the user, the most urgent ones first, then the oldest ones. An administrator sees those of all runs. A page
@@ -133,7 +133,7 @@ impl Store {
         let query = query.bind(urgency.map(Urgency::as_str));
         let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit.saturating_add(1));
         let query = query.bind(after.map(|request| request.to_string()));
-        let mut listing = self.listing(&principal.organization).await?;
+        let mut listing = self.store.listing(&principal.organization).await?;
         let keys = listing.rows(query).await?;
         let sizes = keys.iter().map(|row| unsigned(row, "bytes")).collect::<Result<Vec<_>>>()?;
         let count = count_fitting(sizes.into_iter()).min(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -146,22 +146,23 @@ impl Store {
 
     /// Closes requests that nobody has answered in time. Their runs go on.
     pub async fn expire_human_requests(&self) -> Result<()> {
-        let now = self.0.clock.now().as_milliseconds();
-        for row in Query::new(EXPIRED).bind(now).bind(EXPIRED_MAX).fetch_all(self.readers()).await? {
+        let now = self.store.0.clock.now().as_milliseconds();
+        for row in Query::new(EXPIRED).bind(now).bind(EXPIRED_MAX).fetch_all(self.store.readers()).await? {
             let of = |statement| {
                 let query = Query::new(statement).bind(get::<&str>(&row, "organization")?);
                 Ok::<_, crate::Error>(query.bind(get::<&str>(&row, "agent_run")?).bind(now))
             };
             let (expire, go_on) = (of(EXPIRE)?, of(GO_ON)?);
-            self.write(move |connection| {
-                Box::pin(async move {
-                    if expire.execute(&mut *connection).await? == 1 {
-                        go_on.execute(connection).await?;
-                    }
-                    Ok(())
+            self.store
+                .write(move |connection| {
+                    Box::pin(async move {
+                        if expire.execute(&mut *connection).await? == 1 {
+                            go_on.execute(connection).await?;
+                        }
+                        Ok(())
+                    })
                 })
-            })
-            .await?;
+                .await?;
         }
         Ok(())
     }

@@ -1,22 +1,22 @@
 //! Lists of runs of agents.
 
+use super::handle::AgentRuns;
 use crate::access::{OrganizationId, Permission, Principal};
 use crate::agent_runs::{AgentRunFilter, AgentRunState, ListedAgentRun};
 use crate::error::Result;
 use crate::store::database::{Row, Statement};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 
 const LISTED: &str =
     "SELECT agent_run, agent, account, kind, state, objective, iterations, created_at, ended_at FROM agent_runs
     WHERE organization = $1";
 
-impl Store {
+impl AgentRuns {
     /// Lists the runs of the user, newest first; an administrator lists those of all users.
     pub async fn list_agent_runs(&self, principal: &Principal, filter: AgentRunFilter) -> Result<Vec<ListedAgentRun>> {
         let account = (!principal.may(Permission::Administer)).then(|| principal.account.as_str());
         let query = list((&principal.organization, account), &filter).query();
-        self.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
+        self.store.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
     }
 }
 

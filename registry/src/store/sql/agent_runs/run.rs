@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::handle::AgentRuns;
 use super::human_requests;
 use crate::access::{OrganizationId, Permission, Principal};
 use crate::agent_runs::{
@@ -13,7 +14,6 @@ use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, AgentRunId};
 use crate::operations::Once;
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option, to_json, unsigned};
 
 /// Steps of one answer.
@@ -139,12 +139,12 @@ const STEPS: &str = "SELECT number, document, at FROM agent_run_steps
     WHERE organization = $1 AND agent_run = $2 AND (milestone = $3 OR $3 IS NULL) AND at >= $4 AND at <= $5
     ORDER BY number LIMIT $6";
 
-impl Store {
+impl AgentRuns {
     /// Starts a run on this server, unless its idempotency key belongs to an earlier one.
     pub async fn start_agent_run(&self, principal: &Principal, new: NewAgentRun) -> Result<StartedAgentRun> {
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         let run = AgentRun {
-            id: AgentRunId::new(&self.0.clock),
+            id: AgentRunId::new(&self.store.0.clock),
             organization: principal.organization.clone(),
             agent: new.agent,
             account: principal.account.clone(),
@@ -158,11 +158,11 @@ impl Store {
             ended_at: None,
         };
         let query = of_run(START_RUN, &run).bind(run.agent.as_str()).bind(run.account.as_str());
-        let query = query.bind(run.document.as_str()).bind(self.0.boot.as_str()).bind(now.as_milliseconds());
+        let query = query.bind(run.document.as_str()).bind(self.store.0.boot.as_str()).bind(now.as_milliseconds());
         let key = new.once.as_ref().map(|once| once.key.to_string());
-        let fingerprint = new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes()));
+        let fingerprint = new.once.as_ref().map(|once| self.store.operations().fingerprint(once.request.as_bytes()));
         let query = query.bind(key).bind(fingerprint).bind(run.kind.as_str()).bind(new.objective.as_str());
-        let started = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
+        let started = self.store.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
         if started.await? == 1 {
             return Ok(StartedAgentRun::New(run));
         }
@@ -175,30 +175,34 @@ impl Store {
     /// Finds the run that an earlier request with the same key has started.
     pub async fn agent_run_of(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
         let query = Query::new(RUN_BY_KEY).bind(principal.organization.as_str()).bind(principal.account.as_str());
-        let found = query.bind(once.key.as_str()).fetch_optional(self.readers()).await?;
+        let found = query.bind(once.key.as_str()).fetch_optional(self.store.readers()).await?;
         let Some(row) = found else { return Ok(None) };
-        let is_same = get::<Option<Vec<u8>>>(&row, "fingerprint")? == Some(self.fingerprint(once.request.as_bytes()));
+        let is_same = get::<Option<Vec<u8>>>(&row, "fingerprint")?
+            == Some(self.store.operations().fingerprint(once.request.as_bytes()));
         Ok(Some(if is_same { StartedAgentRun::Repeated(read(&row)?) } else { StartedAgentRun::OtherRequest }))
     }
 
     /// Reads a run again.
     pub async fn reread_agent_run(&self, run: &AgentRun) -> Result<Option<AgentRun>> {
-        of_run(RUN_BY_ID, run).fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        of_run(RUN_BY_ID, run).fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Gives up the work on a run, so that any server takes it over.
     pub async fn release_agent_run(&self, run: &AgentRun) -> Result<()> {
-        let query = of_run(RELEASE_RUN, run).bind(self.0.boot.as_str()).bind(run.revision);
-        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await.map(drop)
+        let query = of_run(RELEASE_RUN, run).bind(self.store.0.boot.as_str()).bind(run.revision);
+        self.store
+            .write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }))
+            .await
+            .map(drop)
     }
 
     /// Deletes runs whose end is older than the history. Returns their number.
     pub async fn delete_expired_agent_runs(&self) -> Result<u64> {
-        let Some(retention) = self.0.config.history_retention else { return Ok(0) };
-        let before = self.0.clock.now().before(retention).as_milliseconds();
+        let Some(retention) = self.store.0.config.history_retention else { return Ok(0) };
+        let before = self.store.0.clock.now().before(retention).as_milliseconds();
         let mut deleted = 0;
         loop {
-            let some = self.write(move |connection| {
+            let some = self.store.write(move |connection| {
                 Box::pin(async move {
                     for of_runs in [DELETE_STEPS, DELETE_REQUESTS] {
                         Query::new(of_runs).bind(before).bind(DELETED_MAX).execute(&mut *connection).await?;
@@ -218,21 +222,21 @@ impl Store {
     pub async fn get_agent_run(&self, principal: &Principal, run: &AgentRunId) -> Result<Option<AgentRun>> {
         let query = Query::new(FIND_RUN).bind(principal.organization.as_str()).bind(principal.account.as_str());
         let query = query.bind(principal.may(Permission::Administer)).bind(run.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Writes a checkpoint of a run on which this server works. `None` when it does not any more: another server has taken it over,
     /// or a user has cancelled it.
     pub async fn save_agent_run(&self, run: &AgentRun, checkpoint: Checkpoint) -> Result<Option<AgentRun>> {
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         let Checkpoint { state, iterations, document, steps, request } = checkpoint;
         let ended_at = state.has_ended().then_some(now);
         let query = of_run(SAVE_RUN, run).bind(state.as_str()).bind(iterations).bind(document.as_str());
         let query = query.bind(now.as_milliseconds()).bind(ended_at.map(Timestamp::as_milliseconds));
-        let query = query.bind(run.revision).bind(self.0.boot.as_str());
+        let query = query.bind(run.revision).bind(self.store.0.boot.as_str());
         let steps = steps.into_iter().map(|step| add_step(run, step, now));
         let more = steps.chain(request.map(|request| human_requests::ask(run, request, now))).collect();
-        let saved = self.write(move |connection| Box::pin(change(connection, query, more))).await?;
+        let saved = self.store.write(move |connection| Box::pin(change(connection, query, more))).await?;
         let revision = run.revision + 1;
         Ok(saved.then(|| AgentRun { state, iterations, document, revision, updated_at: now, ended_at, ..run.clone() }))
     }
@@ -241,7 +245,7 @@ impl Store {
     pub async fn amend_agent_run(&self, run: &AgentRun, document: String, request: String) -> Result<Option<AgentRun>> {
         let query = of_run(AMEND_RUN, run).bind(document.as_str()).bind(run.revision);
         let more = vec![human_requests::amend(run, request)];
-        let amended = self.write(move |connection| Box::pin(change(connection, query, more))).await?;
+        let amended = self.store.write(move |connection| Box::pin(change(connection, query, more))).await?;
         Ok(amended.then(|| AgentRun { document, revision: run.revision + 1, ..run.clone() }))
     }
 
@@ -252,30 +256,30 @@ impl Store {
         document: String,
         (response, step): (NewHumanResponse, NewStep),
     ) -> Result<Option<AgentRun>> {
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         let query = of_run(RESUME_RUN, run).bind(document.as_str()).bind(now.as_milliseconds());
-        let query = query.bind(self.0.boot.as_str()).bind(run.revision);
+        let query = query.bind(self.store.0.boot.as_str()).bind(run.revision);
         let answer = vec![human_requests::answer(run, response, now), add_step(run, step, now)];
-        let resumed = self.write(move |connection| Box::pin(change(connection, query, answer))).await?;
+        let resumed = self.store.write(move |connection| Box::pin(change(connection, query, answer))).await?;
         let (state, revision) = (AgentRunState::Running, run.revision + 1);
         Ok(resumed.then(|| AgentRun { state, document, revision, updated_at: now, ..run.clone() }))
     }
 
     /// Cancels a run that has not ended. Returns whether this call did.
     pub async fn cancel_agent_run(&self, run: &AgentRun) -> Result<bool> {
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         let query = of_run(CANCEL_RUN, run).bind(now.as_milliseconds());
         let close = vec![human_requests::cancel(run, now)];
-        self.write(move |connection| Box::pin(change(connection, query, close))).await
+        self.store.write(move |connection| Box::pin(change(connection, query, close))).await
     }
 
     /// Takes over the run whose server is gone and that has waited longest, if there is one. Runs that nobody goes on with fail.
     pub async fn take_over_agent_run(&self, capacity: &AgentRunCapacity) -> Result<Option<AgentRun>> {
         let AgentRunCapacity { working, busy, has_model } = capacity;
-        let (now, boot, working) = (self.0.clock.now(), self.0.boot.to_string(), to_json(working)?);
+        let (now, boot, working) = (self.store.0.clock.now(), self.store.0.boot.to_string(), to_json(working)?);
         let idle = now.before(IDLE_AFTER).as_milliseconds();
         let left = Query::new(IS_ANY_LEFT).bind(boot.as_str()).bind(idle).bind(working.as_str());
-        if left.fetch_optional(self.readers()).await?.is_none() {
+        if left.fetch_optional(self.store.readers()).await?.is_none() {
             return Ok(None);
         }
         let release = Query::new(RELEASE_IDLE).bind(boot.as_str()).bind(idle).bind(working);
@@ -284,7 +288,7 @@ impl Store {
         let abandon = abandon.bind(i64::try_from(ALONE_MAX.as_millis()).unwrap_or(i64::MAX));
         let take =
             Query::new(TAKE_OVER_RUN).bind(boot.as_str()).bind(ATTEMPTS_MAX).bind(to_json(busy)?).bind(*has_model);
-        let taken = self.write(move |connection| {
+        let taken = self.store.write(move |connection| {
             Box::pin(async move {
                 release.execute(&mut *connection).await?;
                 abandon.execute(&mut *connection).await?;
@@ -301,7 +305,8 @@ impl Store {
         let query = of_run(STEPS, run).bind(milestone).bind(time(since, 0)).bind(time(until, i64::MAX));
         // One step more shows whether there are others.
         let query = query.bind(STEPS_MAX + 1);
-        let mut steps: Vec<_> = query.fetch_all(self.readers()).await?.iter().map(read_step).collect::<Result<_>>()?;
+        let mut steps: Vec<_> =
+            query.fetch_all(self.store.readers()).await?.iter().map(read_step).collect::<Result<_>>()?;
         let most = usize::try_from(STEPS_MAX).unwrap_or(usize::MAX);
         let has_more = steps.len() > most;
         steps.truncate(most);

@@ -1,13 +1,13 @@
 //! Creating, finding, changing and deleting agents.
 
 use super::edit::{AgentEdit, is_visible, seen};
+use super::handle::Agents;
 use super::{assignments, states};
 use crate::access::Principal;
 use crate::agents::{Agent, AgentChanges, AgentDraft, NewAgent, RevisionNumber};
 use crate::error::{Error, Result};
 use crate::kit::ids::AgentId;
 use crate::store::database::{Connection, Failure, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::access::oauth_grants::revoke;
 use crate::store::sql::agent_runs::run::cancel_runs_of_agent;
 use crate::store::sql::kit::counts::require_within;
@@ -35,27 +35,28 @@ const DELETE_GRANTS: &str = "DELETE FROM oauth_grants WHERE organization = $1 AN
 
 const SLUG: &str = "SELECT slug FROM agents WHERE organization = $1 AND agent = $2";
 
-impl Store {
+impl Agents {
     /// Creates an agent. [`Error::Exists`] when an agent of the same scope has the slug: another one of the organisation, or another personal
     /// one of the author.
     pub async fn create_agent(&self, principal: &Principal, new: NewAgent) -> Result<AgentId> {
-        let created = AgentId::new(&self.0.clock);
-        let (edit, agents_max) = (self.agent_edit(principal, &created), self.0.config.agents_max);
-        self.write(move |connection| {
-            Box::pin(async move {
-                insert(connection, &edit, &new).await?;
-                let query = Query::new(COUNT).bind(edit.principal.organization.as_str());
-                let agents = query.fetch_column("agents", connection).await?;
-                require_within(agents_max.into(), agents, "agents of an organization")
+        let created = AgentId::new(&self.store.0.clock);
+        let (edit, agents_max) = (self.agent_edit(principal, &created), self.store.0.config.agents_max);
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    insert(connection, &edit, &new).await?;
+                    let query = Query::new(COUNT).bind(edit.principal.organization.as_str());
+                    let agents = query.fetch_column("agents", connection).await?;
+                    require_within(agents_max.into(), agents, "agents of an organization")
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(created)
     }
 
     /// Finds an agent that the user sees, with its draft.
     pub async fn get_agent(&self, principal: &Principal, agent: &AgentId) -> Result<Option<(Agent, AgentDraft)>> {
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.store.readers().acquire().await?;
         let row = seen(GET, principal, agent).fetch_optional(&mut connection).await?;
         let Some(row) = row else { return Ok(None) };
         let edit = self.agent_edit(principal, agent);
@@ -65,28 +66,30 @@ impl Store {
     /// Changes an agent. [`Error::Exists`] when another agent of its scope has the slug.
     pub async fn modify_agent(&self, principal: &Principal, agent: &AgentId, changes: AgentChanges) -> Result<()> {
         let edit = self.agent_edit(principal, agent);
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                modify(connection, &edit, &changes).await
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    modify(connection, &edit, &changes).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Deletes an agent and frees its slug. Its revisions stay stored. The authorisations of clients for it end.
     pub async fn delete_agent(&self, principal: &Principal, agent: &AgentId) -> Result<()> {
         let edit = self.agent_edit(principal, agent);
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                revoke(connection, edit.of(DELETE_GRANTS)).await?;
-                let query = edit.of(DELETE).bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds());
-                query.execute(&mut *connection).await?;
-                cancel_runs_of_agent(connection, (&edit.principal.organization, &edit.agent), edit.now).await
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    revoke(connection, edit.of(DELETE_GRANTS)).await?;
+                    let query = edit.of(DELETE).bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds());
+                    query.execute(&mut *connection).await?;
+                    cancel_runs_of_agent(connection, (&edit.principal.organization, &edit.agent), edit.now).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -1,13 +1,13 @@
 //! The assignments of drafts.
 
 use super::edit::AgentEdit;
+use super::handle::Agents;
 use super::states::require_bytes;
 use crate::access::Principal;
 use crate::agents::{AgentDraft, Assignment, FillerDelay, ResultPersistence};
 use crate::error::Result;
 use crate::kit::ids::{AgentId, ToolId};
 use crate::store::database::{Connection, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::{require_changed, require_within};
 use crate::store::sql::kit::row::{damaged, get, json, parsed, parsed_option, to_json};
 
@@ -30,36 +30,38 @@ const BYTES: &str = "SELECT CAST(coalesce(sum(octet_length(version_constraint) +
 
 const UNASSIGN: &str = "DELETE FROM agent_assignments WHERE organization = $1 AND agent = $2 AND tool = $3";
 
-impl Store {
+impl Agents {
     /// Assigns a tool in the draft of an agent, in place of an earlier assignment of this tool. The tool is not checked: a
     /// deployment checks it.
     pub async fn assign_tool(&self, principal: &Principal, agent: &AgentId, assignment: Assignment) -> Result<()> {
         let edit = self.agent_edit(principal, agent);
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                insert(connection, &edit, &assignment).await?;
-                let assignments = edit.of(COUNT).fetch_column("assignments", &mut *connection).await?;
-                require_within(Assignment::COUNT_MAX.into(), assignments, "assignments of an agent")?;
-                let bytes: i64 = edit.of(BYTES).fetch_column("bytes", connection).await?;
-                let what = "bytes of the assignments of an agent";
-                require_bytes(AgentDraft::ASSIGNMENTS_BYTES_MAX, bytes.unsigned_abs(), what)
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    insert(connection, &edit, &assignment).await?;
+                    let assignments = edit.of(COUNT).fetch_column("assignments", &mut *connection).await?;
+                    require_within(Assignment::COUNT_MAX.into(), assignments, "assignments of an agent")?;
+                    let bytes: i64 = edit.of(BYTES).fetch_column("bytes", connection).await?;
+                    let what = "bytes of the assignments of an agent";
+                    require_bytes(AgentDraft::ASSIGNMENTS_BYTES_MAX, bytes.unsigned_abs(), what)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Removes the assignment of a tool from the draft of an agent.
     pub async fn unassign_tool(&self, principal: &Principal, agent: &AgentId, tool: &ToolId) -> Result<()> {
         let (edit, tool) = (self.agent_edit(principal, agent), tool.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                let removed = edit.of(UNASSIGN).bind(tool.as_str()).execute(connection).await?;
-                require_changed(removed, "assignment")
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    let removed = edit.of(UNASSIGN).bind(tool.as_str()).execute(connection).await?;
+                    require_changed(removed, "assignment")
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -1,12 +1,12 @@
 //! Changes to an agent, and the agents that a user sees.
 
+use super::handle::Agents;
 use crate::access::{Permission, Principal};
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::AgentId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::require_changed;
 
 /// The condition that a user sees an agent that is not deleted. `$3` is the account of the user, and `$4` is 1 for an administrator.
@@ -37,9 +37,9 @@ pub(super) struct AgentEdit {
     pub now: Timestamp,
 }
 
-impl Store {
+impl Agents {
     pub(super) fn agent_edit(&self, principal: &Principal, agent: &AgentId) -> AgentEdit {
-        AgentEdit { principal: principal.clone(), agent: agent.clone(), now: self.0.clock.now() }
+        AgentEdit { principal: principal.clone(), agent: agent.clone(), now: self.store.0.clock.now() }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Listing agents.
 
 use super::agent::read;
+use super::handle::Agents;
 use crate::access::{OrganizationId, Permission, Principal};
 use crate::agents::{Agent, AgentFilter, AgentSort, AgentType};
 use crate::error::{Error, Result};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Statement, Value};
-use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::kit::listing::Listing;
 use crate::store::sql::kit::row::{get, signed, to_list, unsigned};
@@ -21,12 +21,12 @@ struct Last {
     created_at: i64,
 }
 
-impl Store {
+impl Agents {
     /// Lists the agents that the user sees, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_agents(&self, principal: &Principal, filter: &AgentFilter, page: Page) -> Result<Slice<Agent>> {
         let (organization, filter_name) = (&principal.organization, filter_name(filter));
         let list_names = ["agents", organization.as_str(), principal.account.as_str(), &filter_name];
-        let mut listing = self.listing(organization).await?;
+        let mut listing = self.store.listing(organization).await?;
         let last = match page.is_first() {
             true => None,
             false => Some(self.last_agent(&mut listing, (organization, &list_names), page).await?),
@@ -35,7 +35,7 @@ impl Store {
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
         let agents = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(Agent, u64)| self.page_tokens().seal(&list_names, *sequence);
+        let token = |(_, sequence): &(Agent, u64)| self.store.page_tokens().seal(&list_names, *sequence);
         Ok(Slice::cut(agents, page, token).map(|(agent, _)| agent))
     }
 
@@ -45,7 +45,7 @@ impl Store {
         (organization, list_names): (&OrganizationId, &[&str]),
         page: Page,
     ) -> Result<Last> {
-        let position = self.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
+        let position = self.store.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
         let sequence = signed(position);
         let query = Query::new(LAST).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;

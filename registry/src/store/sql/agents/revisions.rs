@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::agent::{require, revision_number};
 use super::edit::{AgentEdit, is_visible, seen};
+use super::handle::Agents;
 use super::states::require_bytes;
 use crate::access::Principal;
 use crate::agents::{AgentDraft, AgentRevision, AgentState, Assignment, AssignmentProblem, Deployment, RevisionNumber};
@@ -13,7 +14,6 @@ use crate::kit::ids::{AgentId, VersionId};
 use crate::kit::page::{Page, Slice};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::{get, json, parsed, timestamp, to_json};
 use crate::store::sql::versions::version::live;
@@ -49,13 +49,13 @@ const VERSION: &str =
 
 const TOOL: &str = "SELECT name, deprecated FROM tools WHERE organization = $1 AND tool = $2";
 
-impl Store {
+impl Agents {
     /// Makes the draft of an agent the running revision, with the next number. An unchanged draft returns the running revision
     /// again, without a check of its assignments. [`Error::AssignmentUnusable`] for the first assignment without a live version,
     /// or whose version has not the pinned digest.
     pub async fn deploy_agent(&self, principal: &Principal, agent: &AgentId) -> Result<AgentRevision> {
         let edit = self.agent_edit(principal, agent);
-        self.write(move |connection| Box::pin(async move { deploy(connection, &edit).await })).await
+        self.store.write(move |connection| Box::pin(async move { deploy(connection, &edit).await })).await
     }
 
     /// Lists the revisions of an agent, newest first. [`Error::PageTokenUnknown`] for a token of another list.
@@ -72,16 +72,18 @@ impl Store {
         let before = match page.is_first() {
             true => i64::MAX,
             false => {
-                let number = revision_shown(self.page_tokens().open(&list, page.token))?;
+                let number = revision_shown(self.store.page_tokens().open(&list, page.token))?;
                 // A number of another list is most likely not that of a revision.
                 self.get_agent_revision(principal, agent, number).await?.ok_or(Error::PageTokenUnknown)?;
                 number.get().into()
             }
         };
         let query = seen(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.listing(&principal.organization).await?.rows(query).await?;
+        let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
         let deployments = rows.iter().map(deployment).collect::<Result<_>>()?;
-        Ok(Slice::cut(deployments, page, |last: &Deployment| self.page_tokens().seal(&list, last.number.get().into())))
+        Ok(Slice::cut(deployments, page, |last: &Deployment| {
+            self.store.page_tokens().seal(&list, last.number.get().into())
+        }))
     }
 
     /// Finds a revision of an agent that the user sees.
@@ -92,7 +94,7 @@ impl Store {
         number: RevisionNumber,
     ) -> Result<Option<AgentRevision>> {
         let query = seen(GET, principal, agent).bind(number.get());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 }
 

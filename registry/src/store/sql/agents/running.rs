@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::handle::Agents;
 use super::{agent, revisions};
 use crate::access::{AccountId, Principal};
 use crate::agents::{Agent, AgentReference, AgentRevision, AgentScope, RunningAgent};
@@ -9,7 +10,6 @@ use crate::error::Result;
 use crate::kit::ids::AgentId;
 use crate::store::call_caches::NamedAgent;
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::parsed;
 
 const NAMED: &str = "SELECT agent, scope, author FROM agents
@@ -19,7 +19,7 @@ const FIND: &str = "SELECT * FROM agents WHERE organization = $1 AND agent = $2 
 
 const REVISION: &str = "SELECT * FROM agent_revisions WHERE organization = $1 AND agent = $2 AND revision = $3";
 
-impl Store {
+impl Agents {
     /// Returns an agent that the user sees, with its running revision. `None` also for an agent that was never deployed. Results are
     /// cached until a change: one by this server is visible immediately, one by another process within a second.
     pub async fn running_agent(
@@ -27,7 +27,7 @@ impl Store {
         principal: &Principal,
         reference: &AgentReference,
     ) -> Result<Option<Arc<RunningAgent>>> {
-        self.drop_changed_tools(&principal.organization).await?;
+        self.store.tools().drop_changed_tools(&principal.organization).await?;
         let named = self.agents_named(principal, reference).await?;
         let Some(agent) = choose(&named, &principal.account, reference) else { return Ok(None) };
         let found = self.any_running_agent(principal, agent).await?;
@@ -36,14 +36,14 @@ impl Store {
 
     /// Returns all agents of the organisation with a name, for all users.
     async fn agents_named(&self, principal: &Principal, reference: &AgentReference) -> Result<Arc<[NamedAgent]>> {
-        let references = &self.0.kept.caches.agent_references;
+        let references = &self.store.0.kept.caches.agent_references;
         let key = (principal.organization.clone(), reference.clone());
         if let Some(found) = references.get(&key) {
             return Ok(found);
         }
         let read_start = references.read_start();
         let query = Query::new(NAMED).bind(principal.organization.as_str()).bind(reference.as_str());
-        let rows = query.fetch_all(self.readers()).await?;
+        let rows = query.fetch_all(self.store.readers()).await?;
         let found: Arc<[_]> = rows.iter().map(read_named).collect::<Result<_>>()?;
         // A caller can invent any number of names.
         if !found.is_empty() {
@@ -53,13 +53,13 @@ impl Store {
     }
 
     async fn any_running_agent(&self, principal: &Principal, agent: &AgentId) -> Result<Option<Arc<RunningAgent>>> {
-        let running = &self.0.kept.caches.running_agents;
+        let running = &self.store.0.kept.caches.running_agents;
         let key = (principal.organization.clone(), agent.clone());
         if let Some(found) = running.get(&key) {
             return Ok(Some(found));
         }
         let read_start = running.read_start();
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.store.readers().acquire().await?;
         let query = Query::new(FIND).bind(principal.organization.as_str()).bind(agent.as_str());
         let Some(row) = query.fetch_optional(&mut connection).await? else { return Ok(None) };
         let agent = agent::read(&row)?;

@@ -1,12 +1,12 @@
 //! The states of drafts.
 
 use super::edit::AgentEdit;
+use super::handle::Agents;
 use crate::access::Principal;
 use crate::agents::{AgentState, StateName};
 use crate::error::{Error, Result};
 use crate::kit::ids::AgentId;
 use crate::store::database::Connection;
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::{require_changed, require_within};
 use crate::store::sql::kit::row::{json, to_json};
 
@@ -22,34 +22,36 @@ const BYTES: &str = "SELECT CAST(coalesce(sum(octet_length(state)), 0) AS BIGINT
 
 const REMOVE: &str = "DELETE FROM agent_states WHERE organization = $1 AND agent = $2 AND name = $3";
 
-impl Store {
+impl Agents {
     /// Sets a state of the draft of an agent, in place of an earlier state of this name. Its tools are not checked: a deployment
     /// checks them.
     pub async fn set_agent_state(&self, principal: &Principal, agent: &AgentId, state: AgentState) -> Result<()> {
         let edit = self.agent_edit(principal, agent);
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                edit.of(SET).bind(state.name.as_str()).bind(to_json(&state)?).execute(&mut *connection).await?;
-                let states = edit.of(COUNT).fetch_column("states", &mut *connection).await?;
-                require_within(AgentState::COUNT_MAX.into(), states, "states of an agent")?;
-                let bytes: i64 = edit.of(BYTES).fetch_column("bytes", connection).await?;
-                require_bytes(AgentState::BYTES_MAX, bytes.unsigned_abs(), "bytes of the states of an agent")
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    edit.of(SET).bind(state.name.as_str()).bind(to_json(&state)?).execute(&mut *connection).await?;
+                    let states = edit.of(COUNT).fetch_column("states", &mut *connection).await?;
+                    require_within(AgentState::COUNT_MAX.into(), states, "states of an agent")?;
+                    let bytes: i64 = edit.of(BYTES).fetch_column("bytes", connection).await?;
+                    require_bytes(AgentState::BYTES_MAX, bytes.unsigned_abs(), "bytes of the states of an agent")
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Removes a state from the draft of an agent.
     pub async fn remove_agent_state(&self, principal: &Principal, agent: &AgentId, state: &StateName) -> Result<()> {
         let (edit, state) = (self.agent_edit(principal, agent), state.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                require_changed(edit.of(REMOVE).bind(state.as_str()).execute(connection).await?, "state")
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    require_changed(edit.of(REMOVE).bind(state.as_str()).execute(connection).await?, "state")
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

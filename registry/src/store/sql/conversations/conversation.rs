@@ -1,5 +1,6 @@
 //! Conversations of users with agents. A user sees the own conversations with agents that the user sees.
 
+use super::handle::Conversations;
 use crate::access::{Permission, Principal};
 use crate::conversations::{Conversation, NewConversation, Simulation};
 use crate::error::{Error, Result};
@@ -8,7 +9,6 @@ use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, ConversationId};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::agents::edit::{is_visible, seen};
 use crate::store::sql::kit::row::{damaged, get, parsed, signed, timestamp, timestamp_option, unsigned};
 
@@ -46,29 +46,30 @@ const MOST: &str = "SELECT coalesce(max(sequence), 0) AS most FROM conversations
 const END: &str = "UPDATE conversations SET ended_at = $3
     WHERE organization = $1 AND conversation = $2 AND ended_at IS NULL";
 
-impl Store {
+impl Conversations {
     /// Starts a conversation of the user with an agent that the user sees.
     pub async fn start_conversation(&self, principal: &Principal, new: NewConversation) -> Result<Conversation> {
         let conversation = Conversation {
-            id: ConversationId::new(&self.0.clock),
+            id: ConversationId::new(&self.store.0.clock),
             organization: principal.organization.clone(),
             agent: new.agent,
             account: principal.account.clone(),
             mode: new.mode,
             simulation: new.simulation,
-            started_at: self.0.clock.now(),
+            started_at: self.store.0.clock.now(),
             ended_at: None,
         };
         let (principal, started) = (principal.clone(), conversation.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let query = seen(IS_AGENT_SEEN, &principal, &conversation.agent);
-                let found = query.fetch_optional(&mut *connection).await?;
-                found.ok_or(Error::NotFound { what: "agent" })?;
-                insert(connection, &conversation).await
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let query = seen(IS_AGENT_SEEN, &principal, &conversation.agent);
+                    let found = query.fetch_optional(&mut *connection).await?;
+                    found.ok_or(Error::NotFound { what: "agent" })?;
+                    insert(connection, &conversation).await
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(started)
     }
 
@@ -79,7 +80,7 @@ impl Store {
         conversation: &ConversationId,
     ) -> Result<Option<Conversation>> {
         let query = own(FIND, principal).bind(conversation.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Lists the user's conversations with an agent, newest first. [`Error::PageTokenUnknown`] for a token of another list.
@@ -89,29 +90,30 @@ impl Store {
         agent: &AgentId,
         page: Page,
     ) -> Result<Slice<Conversation>> {
-        if self.get_agent(principal, agent).await?.is_none() {
+        if self.store.agents().get_agent(principal, agent).await?.is_none() {
             return Err(Error::NotFound { what: "agent" });
         }
         let list = ["conversations", principal.organization.as_str(), principal.account.as_str(), agent.as_str()];
-        let last = self.last_shown((&principal.organization, &list), page, MOST).await?;
+        let last = self.store.last_shown((&principal.organization, &list), page, MOST).await?;
         let before = last.map_or(i64::MAX, signed);
         let query = own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.listing(&principal.organization).await?.rows(query).await?;
+        let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
         let found = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(Conversation, u64)| self.page_tokens().seal(&list, *sequence);
+        let token = |(_, sequence): &(Conversation, u64)| self.store.page_tokens().seal(&list, *sequence);
         Ok(Slice::cut(found, page, token).map(|(conversation, _)| conversation))
     }
 
     /// Ends a conversation of the user. One that has ended stays as it is.
     pub async fn end_conversation(&self, principal: &Principal, conversation: &ConversationId) -> Result<()> {
-        let (principal, conversation, now) = (principal.clone(), conversation.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                require(connection, &principal, &conversation).await?;
-                end(connection, (&principal, &conversation), now).await
+        let (principal, conversation, now) = (principal.clone(), conversation.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require(connection, &principal, &conversation).await?;
+                    end(connection, (&principal, &conversation), now).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Turns of conversations. A turn is inserted once and never changed; turns with the same tools share the row of these.
 
 use super::conversation::{self, is_own, own};
+use super::handle::Conversations;
 use crate::access::Principal;
 use crate::conversations::{NewTurn, PresentedTool, Turn, TurnPlace, TurnState};
 use crate::error::{Error, Result};
@@ -8,7 +9,6 @@ use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::kit::ids::{ConversationId, InteractionId, TurnId};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::agents::agent::revision_number;
 use crate::store::sql::agents::states::require_bytes;
 use crate::store::sql::kit::counts::require_within;
@@ -37,22 +37,23 @@ const INSERT: &str =
         state, state_type, spec_list, state_transition_index, tool_call_round_index, presented, began_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
-impl Store {
+impl Conversations {
     /// Begins a turn in a conversation of the user, with the tools that it presents. [`Error::ConversationEnded`] after the end.
     pub async fn begin_turn(&self, principal: &Principal, new: NewTurn) -> Result<Turn> {
-        let (principal, id, now) = (principal.clone(), TurnId::new(&self.0.clock), self.0.clock.now());
-        let interaction = InteractionId::new(&self.0.clock);
+        let (principal, id, now) = (principal.clone(), TurnId::new(&self.store.0.clock), self.store.0.clock.now());
+        let interaction = InteractionId::new(&self.store.0.clock);
         let tools = to_json(&new.tools)?;
         require_bytes(PresentedTool::BYTES_MAX, tools.len() as u64, "bytes of the tools of a turn")?;
         let beginning = Beginning { id, interaction, now, tools };
-        self.write(move |connection| Box::pin(async move { begin(connection, &principal, (new, beginning)).await }))
+        self.store
+            .write(move |connection| Box::pin(async move { begin(connection, &principal, (new, beginning)).await }))
             .await
     }
 
     /// Finds a turn of a conversation of the user.
     pub async fn get_turn(&self, principal: &Principal, turn: &TurnId) -> Result<Option<Turn>> {
         let query = own(FIND, principal).bind(turn.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use zeroize::Zeroizing;
 
+use super::handle::History;
 use super::tapes::BLOCKING_BYTES_MIN;
 use crate::access::OrganizationId;
 use crate::error::{Error, Result};
@@ -9,7 +10,6 @@ use crate::history::{NewAnswers, RecordedAnswer, SealedAnswer};
 use crate::kit::ids::ToolId;
 use crate::secrets::{AnswerTo, DataKey};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::get;
 use crate::tools::ToolRef;
 
@@ -22,7 +22,7 @@ const ONE: &str =
 const DELETE_EXPIRED: &str = "DELETE FROM recorded_answers WHERE (organization, tool, request) IN
     (SELECT organization, tool, request FROM recorded_answers WHERE expires_at <= {now} ORDER BY expires_at LIMIT $1)";
 
-impl Store {
+impl History {
     /// Seals the answers to a tool's requests with its organisation's key, for the record of the run's end.
     pub async fn seal_answers(
         &self,
@@ -31,7 +31,8 @@ impl Store {
         answers: Vec<RecordedAnswer>,
     ) -> Result<NewAnswers> {
         let bytes: usize = answers.iter().map(|answer| answer.bytes.len()).sum();
-        let (key, organization, tool) = (self.data_key(organization).await?, organization.clone(), tool.clone());
+        let (key, organization, tool) =
+            (self.store.access().data_key(organization).await?, organization.clone(), tool.clone());
         let seal = move || {
             let sealed = answers
                 .into_iter()
@@ -53,10 +54,10 @@ impl Store {
         tool: &ToolId,
         request: &[u8; 32],
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let key = self.data_key(organization).await?;
+        let key = self.store.access().data_key(organization).await?;
         let request = key.request_digest(tool, request);
         let query = Query::new(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let to = AnswerTo { organization, tool, request: &request };
         key.open_answer(to, get(&row, "sealed")?).map(Some)
     }
@@ -65,7 +66,7 @@ impl Store {
     pub async fn delete_expired_answers(&self) -> Result<u64> {
         let (mut answers, mut deleted) = (0, 1);
         while deleted > 0 {
-            deleted = self.write(|connection| Box::pin(delete_expired(connection))).await?;
+            deleted = self.store.write(|connection| Box::pin(delete_expired(connection))).await?;
             answers += deleted;
         }
         Ok(answers)

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::handle::History;
 use super::holds::is_held;
 use super::record_pages::PAGE_BYTES_MAX;
 use super::run_group::run_group;
@@ -16,7 +17,6 @@ use crate::error::Result;
 use crate::history::{Effect, EffectKind, Ledger};
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::batch::Batch;
 use crate::store::sql::kit::list::List;
 use crate::store::sql::kit::row::{get, json, signed, to_json, unsigned};
@@ -91,16 +91,16 @@ struct Swept {
     last: Option<String>,
 }
 
-impl Store {
+impl History {
     /// Deletes the runs that began longer ago than the retention, with all that is stored of them, but for those under a hold.
     /// Returns their number.
     pub async fn delete_expired_runs(&self) -> Result<u64> {
-        let Some(retention) = self.0.config.history_retention else { return Ok(0) };
-        let before = self.0.clock.now().before(retention);
+        let Some(retention) = self.store.0.config.history_retention else { return Ok(0) };
+        let before = self.store.0.clock.now().before(retention);
         let (mut deleted, mut after) = (0, Some(String::new()));
         while let Some(last) = after {
             let sweep = Sweep { before, after: last };
-            let swept = self.write(move |connection| Box::pin(sweep.batch(connection))).await?;
+            let swept = self.store.write(move |connection| Box::pin(sweep.batch(connection))).await?;
             deleted += swept.deleted;
             after = swept.last;
             // Other writers come first.

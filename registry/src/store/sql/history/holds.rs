@@ -1,5 +1,6 @@
 //! Legal holds. A hold and its release are inserted once and never changed.
 
+use super::handle::History;
 use crate::access::{OrganizationId, Principal};
 use crate::error::{Error, Result};
 use crate::history::{HeldRuns, Hold, HoldReason, HoldRelease};
@@ -7,7 +8,6 @@ use crate::kit::clock::Timestamp;
 use crate::kit::ids::{HoldId, ToolId};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::{get, parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 
@@ -55,53 +55,55 @@ const RELEASE: &str = "INSERT INTO history_hold_releases (organization, hold, re
 
 const FIND: &str = "SELECT hold FROM history_holds WHERE organization = $1 AND hold = $2";
 
-impl Store {
+impl History {
     /// Places a hold. From then on, no sweep deletes its runs. [`Error::NotFound`] for a tool that the organisation never had.
     pub async fn place_hold(&self, by: &Principal, reason: HoldReason, runs: HeldRuns) -> Result<Hold> {
-        let (id, placed_at) = (HoldId::new(&self.0.clock), self.0.clock.now());
+        let (id, placed_at) = (HoldId::new(&self.store.0.clock), self.store.0.clock.now());
         let hold = Hold { id, reason, runs, placed_by: by.user(), placed_at, release: None };
-        let (organization, holds_max) = (by.organization.clone(), self.0.config.holds_max);
-        self.write(move |connection| {
-            Box::pin(async move {
-                require_tool(connection, &organization, hold.runs.tool.as_ref()).await?;
-                insert(connection, &organization, &hold).await?;
-                let query = Query::new(COUNT).bind(organization.as_str());
-                let holds = query.fetch_column("holds", connection).await?;
-                require_within(holds_max.into(), holds, "holds of an organization")?;
-                Ok(hold)
+        let (organization, holds_max) = (by.organization.clone(), self.store.0.config.holds_max);
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    require_tool(connection, &organization, hold.runs.tool.as_ref()).await?;
+                    insert(connection, &organization, &hold).await?;
+                    let query = Query::new(COUNT).bind(organization.as_str());
+                    let holds = query.fetch_column("holds", connection).await?;
+                    require_within(holds_max.into(), holds, "holds of an organization")?;
+                    Ok(hold)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Lists the holds, newest first, also those that are released. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_holds(&self, organization: &OrganizationId, page: Page) -> Result<Slice<Hold>> {
         let list = ["holds", organization.as_str()];
-        let before = self.last_shown((organization, &list), page, MOST).await?.map_or(i64::MAX, signed);
+        let before = self.store.last_shown((organization, &list), page, MOST).await?.map_or(i64::MAX, signed);
         let query = Query::new(LIST).bind(organization.as_str()).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.listing(organization).await?.rows(query).await?;
+        let rows = self.store.listing(organization).await?.rows(query).await?;
         let holds = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "place")?))).collect::<Result<_>>()?;
-        let token = |(_, place): &(Hold, u64)| self.page_tokens().seal(&list, *place);
+        let token = |(_, place): &(Hold, u64)| self.store.page_tokens().seal(&list, *place);
         Ok(Slice::cut(holds, page, token).map(|(hold, _)| hold))
     }
 
     /// Releases a hold. The next sweep deletes what no other hold keeps. A second release changes nothing.
     pub async fn release_hold(&self, by: &Principal, hold: &HoldId) -> Result<()> {
-        let (principal, hold, now) = (by.clone(), hold.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let organization = principal.organization.as_str();
-                let found = Query::new(FIND).bind(organization).bind(hold.as_str());
-                if found.fetch_optional(&mut *connection).await?.is_none() {
-                    return Err(Error::NotFound { what: "hold" });
-                }
-                let release = Query::new(RELEASE).bind(organization).bind(hold.as_str());
-                let release = release.bind(principal.user().as_str()).bind(now.as_milliseconds());
-                release.execute(connection).await?;
-                Ok(())
+        let (principal, hold, now) = (by.clone(), hold.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let organization = principal.organization.as_str();
+                    let found = Query::new(FIND).bind(organization).bind(hold.as_str());
+                    if found.fetch_optional(&mut *connection).await?.is_none() {
+                        return Err(Error::NotFound { what: "hold" });
+                    }
+                    let release = Query::new(RELEASE).bind(organization).bind(hold.as_str());
+                    let release = release.bind(principal.user().as_str()).bind(now.as_milliseconds());
+                    release.execute(connection).await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -2,6 +2,7 @@
 
 use metrics::counter;
 
+use super::handle::History;
 use super::record_rows::{EndRow, RecordRows};
 use super::run_start::StartRow;
 use super::unlink::Unlinking;
@@ -10,9 +11,8 @@ use crate::history::{FinishedRun, RecordEvent, RefusedRun, Rollback, RunStart};
 use crate::kit::ids::OperationId;
 use crate::kit::invalid_value::refuse_nul;
 use crate::kit::metrics::RECORDS;
-use crate::store::handle::Store;
 
-impl Store {
+impl History {
     /// Adds an event to the record of runs. It is durable and visible when this returns. Returns the number of its runs, for a
     /// rollback that of the runs which still had the ids.
     ///
@@ -23,16 +23,16 @@ impl Store {
         let (label, count) = match event {
             RecordEvent::Started { operation, runs } => {
                 runs.iter().try_for_each(refuse_nul_in_ids)?;
-                self.write_rows(self.start_rows(operation.as_ref(), runs)?).await?;
+                self.store.write_rows(self.start_rows(operation.as_ref(), runs)?).await?;
                 ("start", runs.len())
             }
             RecordEvent::Finished(runs) => {
-                self.write_rows(self.end_rows(runs)?).await?.map_or(Ok(()), Err)?;
+                self.store.write_rows(self.end_rows(runs)?).await?.map_or(Ok(()), Err)?;
                 ("end", runs.len())
             }
             RecordEvent::Refused(runs) => {
                 runs.iter().try_for_each(|run| refuse_nul_in_ids(&run.start))?;
-                self.write_rows(self.refused_rows(runs)?).await?.map_or(Ok(()), Err)?;
+                self.store.write_rows(self.refused_rows(runs)?).await?.map_or(Ok(()), Err)?;
                 ("refused", runs.len())
             }
             RecordEvent::Unlinked { organization, by, own, from } => {
@@ -41,8 +41,8 @@ impl Store {
                     Rollback::Simulation { run_id } => (run_id, None),
                 };
                 refuse_nul("the id of a rollback", std::iter::once(id.as_str()).chain(interaction))?;
-                let unlinking = Unlinking { organization, by, own: own.as_ref(), at: self.0.clock.now() };
-                return self.write(unlinking.work(from)).await;
+                let unlinking = Unlinking { organization, by, own: own.as_ref(), at: self.store.0.clock.now() };
+                return self.store.write(unlinking.work(from)).await;
             }
         };
         counter!(RECORDS, "event" => label).increment(count as u64);
@@ -51,20 +51,20 @@ impl Store {
 
     fn start_rows(&self, operation: Option<&OperationId>, runs: &[RunStart]) -> Result<RecordRows> {
         let of = |index| operation.cloned().map(|operation| (operation, index));
-        let rows = (0..).zip(runs).map(|(index, run)| StartRow::of(run, &self.0.boot, &of(index)));
+        let rows = (0..).zip(runs).map(|(index, run)| StartRow::of(run, &self.store.0.boot, &of(index)));
         Ok(RecordRows::Started(rows.collect::<Result<_>>()?))
     }
 
     fn refused_rows(&self, runs: &[RefusedRun]) -> Result<RecordRows> {
         let rows = runs.iter().map(|run| {
-            let start = StartRow::of(&run.start, &self.0.boot, &None)?;
-            Ok((start, EndRow::of(&run.end(), self.0.retention)?))
+            let start = StartRow::of(&run.start, &self.store.0.boot, &None)?;
+            Ok((start, EndRow::of(&run.end(), self.store.0.retention)?))
         });
         Ok(RecordRows::Refused(rows.collect::<Result<_>>()?))
     }
 
     fn end_rows(&self, ends: &[FinishedRun]) -> Result<RecordRows> {
-        let rows = ends.iter().map(|end| EndRow::of(end, self.0.retention));
+        let rows = ends.iter().map(|end| EndRow::of(end, self.store.0.retention));
         Ok(RecordRows::Finished(rows.collect::<Result<_>>()?))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::effect_spans::Spans;
 use super::filters::{Filters, refuse_nul_in};
+use super::handle::History;
 use super::list_parts::ListPart;
 use super::list_start::ListStart;
 use super::order::{LAST, Order};
@@ -12,12 +13,11 @@ use crate::history::{InvocationFilter, Record};
 use crate::kit::clock::Timestamp;
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement};
-use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::kit::listing::Listing;
 use crate::store::sql::kit::row::{get, signed};
 
-impl Store {
+impl History {
     /// Lists records, by default of ended runs, newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_invocations(
         &self,
@@ -26,7 +26,7 @@ impl Store {
         page: Page,
     ) -> Result<Slice<Record>> {
         refuse_nul_in(filter)?;
-        let mut listing = self.listing(organization).await?;
+        let mut listing = self.store.listing(organization).await?;
         let filter_name = filter_name(filter);
         let list_names = ["history", organization.as_str(), &filter_name];
         let mut last = self.last_invocation(&mut listing, (organization, &list_names), page).await?;
@@ -44,7 +44,7 @@ impl Store {
         }
         let found = records.found;
         let page = fitting_page(&found, page);
-        let token = |last: &Found| self.page_tokens().seal(&list_names, last.position);
+        let token = |last: &Found| self.store.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }
@@ -58,7 +58,7 @@ impl Store {
         if page.is_first() {
             return Ok(None);
         }
-        let position = self.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
+        let position = self.store.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
         let query = Query::new(LAST).bind(organization.as_str()).bind(signed(position));
         Ok(Some(listing.row(query).await?.ok_or(Error::PageTokenUnknown)?))
     }

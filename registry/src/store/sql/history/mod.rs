@@ -6,6 +6,7 @@ mod effect_rows;
 mod effect_spans;
 mod expired_runs;
 pub(in crate::store) mod filters;
+mod handle;
 mod holds;
 mod insert_beside;
 pub(in crate::store) mod insert_records;
@@ -32,3 +33,5 @@ pub(in crate::store) mod taped_runs;
 mod tapes;
 pub(in crate::store) mod text_search;
 mod unlink;
+
+pub use handle::History;

@@ -2,6 +2,7 @@
 //! at the end of a word.
 
 use super::filters::Filters;
+use super::handle::History;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
 use super::search_windows::Windows;
 use super::text_search::text_search;
@@ -10,7 +11,6 @@ use crate::error::Result;
 use crate::history::{Record, SearchQuery};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Database, Statement, TextSearch, Window};
-use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::kit::row::signed;
 
@@ -23,7 +23,7 @@ const OF_MATCHES: &str = " CROSS JOIN inv_finished f CROSS JOIN inv_started s
 /// The highest position of a record that has ended, of all organisations: `$1` is not compared. Positions descend in a search.
 const MOST: &str = "SELECT coalesce(max(sequence), 0) AS most FROM inv_finished WHERE $1 <> ''";
 
-impl Store {
+impl History {
     /// Finds the records whose fields together contain all words of the text, last ended first. A page has no more bytes than
     /// a page of a list. [`Error::PageTokenUnknown`] for a token of another search or list.
     pub async fn search_invocations(
@@ -34,18 +34,18 @@ impl Store {
     ) -> Result<Slice<Record>> {
         let filter_name = filter_name(query);
         let list_names = ["search", organization.as_str(), &filter_name];
-        let last = self.last_shown((organization, &list_names), page, MOST).await?.map_or(i64::MAX, signed);
-        let Some(search) = text_search(organization, query, self.0.clock.now()) else {
+        let last = self.store.last_shown((organization, &list_names), page, MOST).await?.map_or(i64::MAX, signed);
+        let Some(search) = text_search(organization, query, self.store.0.clock.now()) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
-        let mut listing = self.listing(organization).await?;
+        let mut listing = self.store.listing(organization).await?;
         let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
         let runs = (organization, query.filter.created_before);
-        let mut windows = Windows::before(last, (&*self.0.database, &mut listing), runs).await?;
+        let mut windows = Windows::before(last, (&*self.store.0.database, &mut listing), runs).await?;
         let mut found: Vec<Found> = Vec::new();
         let wanted = page.limit as usize + 1;
         while let Some(window) = windows.read_next() {
-            let mut statement = beginning(&*self.0.database, organization, (&search, &window));
+            let mut statement = beginning(&*self.store.0.database, organization, (&search, &window));
             filters.add(&mut statement)?;
             let left = wanted - found.len();
             statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left as u64));
@@ -57,7 +57,7 @@ impl Store {
             windows.adapt(rows.len(), left - rows.len());
         }
         let page = fitting_page(&found, page);
-        let token = |last: &Found| self.page_tokens().seal(&list_names, last.position);
+        let token = |last: &Found| self.store.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }

@@ -1,9 +1,9 @@
 //! Finding the last runs of a version that can be replayed.
 
+use super::handle::History;
 use crate::error::Result;
 use crate::kit::ids::InvocationId;
 use crate::store::database::Query;
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{parsed, signed};
 use crate::versions::ToolVersion;
 
@@ -14,11 +14,11 @@ pub(in crate::store) const LAST: &str =
         AND t.invocation = s.invocation AND t.sealed IS NOT NULL AND t.expires_at > {now}
     ORDER BY s.started_at DESC LIMIT $6";
 
-impl Store {
+impl History {
     /// Lists the last runs of a version that have complete tapes, newest first. Subject to the time limit of lists:
     /// [`crate::Error::QueryTooSlow`].
     pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<InvocationId>> {
-        let mut listing = self.listing(&version.organization).await?;
+        let mut listing = self.store.listing(&version.organization).await?;
         let query = Query::new(LAST).bind(version.organization.as_str()).bind(version.tool.as_str());
         let number = version.version;
         let query = query.bind(signed(number.major)).bind(signed(number.minor)).bind(signed(number.patch));

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::handle::History;
 use super::holds::is_held;
 use crate::access::OrganizationId;
 use crate::error::{Error, Result};
@@ -11,8 +12,6 @@ use crate::kit::digest::Digest;
 use crate::kit::ids::InvocationId;
 use crate::secrets::DataKey;
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
-use crate::store::sql::access::keys::data_key;
 use crate::store::sql::kit::row::{damaged, get, timestamp};
 
 /// Tapes deleted in one write: a commit of some milliseconds.
@@ -66,10 +65,10 @@ pub(crate) struct DeletedTapes {
     pub last: Option<Timestamp>,
 }
 
-impl Store {
+impl History {
     /// Whether tapes are stored at all.
     pub fn keeps_tapes(&self) -> bool {
-        !self.0.config.tape_retention.is_zero()
+        !self.store.0.config.tape_retention.is_zero()
     }
 
     /// Seals a tape with its organisation's key.
@@ -79,7 +78,7 @@ impl Store {
         run: &InvocationId,
         tape: UnsealedTape,
     ) -> Result<NewTape> {
-        let key = self.data_key(organization).await?;
+        let key = self.store.access().data_key(organization).await?;
         let bytes = tape.bytes.len() + tape.bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
         if bytes < BLOCKING_BYTES_MIN {
             return tape.sealed(&key, organization, run);
@@ -92,9 +91,9 @@ impl Store {
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
     pub(crate) async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
         let query = Query::new(ONE).bind(organization.as_str()).bind(run.as_str());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
-        let key = self.data_key(organization).await?;
+        let key = self.store.access().data_key(organization).await?;
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
     }
 
@@ -104,9 +103,9 @@ impl Store {
         organization: &OrganizationId,
         digest: &[u8; 32],
     ) -> Result<Option<BodyPlace>> {
-        let kept = self.data_key(organization).await?.body_digest(digest);
+        let kept = self.store.access().data_key(organization).await?.body_digest(digest);
         let query = Query::new(BODY).bind(organization.as_str()).bind(kept.as_slice());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         Ok(Some(match object(&row)? {
             Some(object) => BodyPlace::Object(object),
             None => BodyPlace::Row(get(&row, "sealed")?),
@@ -120,7 +119,7 @@ impl Store {
         digest: &[u8; 32],
         sealed: &[u8],
     ) -> Result<TapeBody> {
-        let key = self.data_key(organization).await?;
+        let key = self.store.access().data_key(organization).await?;
         let bytes = key.open_body(organization, &key.body_digest(digest), sealed)?;
         Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
     }
@@ -133,28 +132,18 @@ impl Store {
         kept: &[u8; 32],
     ) -> Result<Option<Option<Digest>>> {
         let query = Query::new(LASTING_BODY).bind(organization.as_str()).bind(kept.as_slice()).bind(LASTING_MS);
-        query.fetch_optional(self.readers()).await?.as_ref().map(object).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(object).transpose()
     }
 
     /// Returns the digests of all objects that a body refers to.
     pub async fn bodies_in_use(&self) -> Result<HashSet<Digest>> {
-        let rows = Query::new(BODIES_IN_USE).fetch_all(self.readers()).await?;
+        let rows = Query::new(BODIES_IN_USE).fetch_all(self.store.readers()).await?;
         rows.iter().filter_map(|row| object(row).transpose()).collect()
     }
 
     /// Deletes some of the tapes that expired at a time or later, and bodies that no other tape uses.
     pub(crate) async fn delete_expired_tapes(&self, from: Timestamp) -> Result<DeletedTapes> {
-        self.write(move |connection| Box::pin(delete_expired(connection, from))).await
-    }
-
-    pub(in crate::store::sql) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
-        if let Some(key) = self.0.data_keys.get(organization) {
-            return Ok(key);
-        }
-        let mut connection = self.readers().acquire().await?;
-        let key = data_key(&mut connection, organization, &self.0.keys).await?;
-        self.0.data_keys.insert(organization.clone(), key.clone());
-        Ok(key)
+        self.store.write(move |connection| Box::pin(delete_expired(connection, from))).await
     }
 }
 

@@ -231,7 +231,7 @@ mod tests {
         let refused = timeout(SOON, world.list("initech", "SELECT 1")).await.unwrap().unwrap_err();
         assert_eq!(refused.code(), "database_busy", "all connections are taken");
         let user = UserId::parse("ann").unwrap();
-        let found = timeout(SOON, world.store.get_user(&named("acme"), &user)).await;
+        let found = timeout(SOON, world.store.access().get_user(&named("acme"), &user)).await;
         assert_eq!(found.expect("lists do not block other reads").unwrap(), None);
 
         for list in running.into_iter().chain(others) {

@@ -66,7 +66,7 @@ impl Store {
     /// Whether links to an artifact work without an end: it is public, and its owner, who can delete it, is still there.
     async fn is_published(&self, organization: &OrganizationId, artifact: Option<&LibraryItem>) -> Result<bool> {
         match artifact.filter(|artifact| is_set(artifact, IS_PUBLIC)) {
-            Some(public) => self.is_member(organization, &public.owner).await,
+            Some(public) => self.access().is_member(organization, &public.owner).await,
             None => Ok(false),
         }
     }

@@ -28,7 +28,7 @@ impl Library {
             let found: &str = get(&row, "name")?;
             let Some(api) = name.strip_prefix(found).and_then(|rest| rest.strip_prefix('_')) else { return Ok(true) };
             let tool: ToolId = parsed(&row, "tool")?;
-            let highest = self.store.highest_version(organization, &tool).await?;
+            let highest = self.store.versions().highest_version(organization, &tool).await?;
             let has_api =
                 |api: &ApiName| highest.as_ref().is_some_and(|highest| highest.settings.apis.contains_key(api));
             if ApiName::parse(api).is_ok_and(|api| has_api(&api)) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use metrics::gauge;
 
+use super::handle::Nodes;
 use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::history::{FinishedRun, ORPHANED, Outcome, RunEnd};
@@ -13,7 +14,6 @@ use crate::kit::ids::{BootId, InvocationId};
 use crate::kit::metrics::{NODES as NODES_SEEN, number};
 use crate::nodes::{Node, NodeDescription};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::history::record_rows::{EndRow, RecordRows};
 use crate::store::sql::kit::row::{get, parsed, timestamp, unsigned};
 use crate::store::sql::operations::operation;
@@ -52,19 +52,6 @@ const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM in
     JOIN inv_started s ON s.invocation = o.invocation WHERE o.boot NOT IN (SELECT boot FROM nodes)";
 
 const COUNT: &str = "SELECT count(*) AS nodes FROM nodes WHERE seen_at >= {now} - $1";
-
-/// The servers of the database. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Nodes {
-    store: Store,
-}
-
-impl Store {
-    /// Returns the handle of the servers of the database.
-    pub fn nodes(&self) -> Nodes {
-        Nodes { store: self.clone() }
-    }
-}
 
 impl Nodes {
     /// Interval at which a server calls [`Nodes::heartbeat`].

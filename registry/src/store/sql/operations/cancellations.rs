@@ -1,11 +1,11 @@
 //! Requests to cancel runs, which reach the server that has the run.
 
+use super::handle::Operations;
 use crate::access::{OrganizationId, Principal, UserId};
 use crate::error::Result;
 use crate::kit::ids::InvocationId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::parsed;
 
 /// Only for a run that another server has.
@@ -30,39 +30,41 @@ pub struct RequestedCancellation {
     pub by: UserId,
 }
 
-impl Store {
+impl Operations {
     /// Asks the server that has a run to cancel it. Returns `false` when no other server has it.
     pub async fn request_cancellation(&self, principal: &Principal, run: &InvocationId) -> Result<bool> {
-        let (now, boot) = (self.0.clock.now(), self.0.boot.clone());
+        let (now, boot) = (self.store.0.clock.now(), self.store.0.boot.clone());
         let query = Query::new(REQUEST).bind(principal.organization.as_str()).bind(run.as_str());
         let query = query.bind(principal.user().as_str()).bind(now.as_milliseconds()).bind(boot.as_str());
         let organization = principal.organization.clone();
-        self.write(move |connection| {
-            Box::pin(async move {
-                let is_requested = query.execute(&mut *connection).await? > 0;
-                if is_requested {
-                    connection.announce(Change::of_organization(ChangeKind::Cancellations, &organization));
-                }
-                Ok(is_requested)
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let is_requested = query.execute(&mut *connection).await? > 0;
+                    if is_requested {
+                        connection.announce(Change::of_organization(ChangeKind::Cancellations, &organization));
+                    }
+                    Ok(is_requested)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Takes the requests for runs of this server.
     pub async fn requested_cancellations(&self) -> Result<Vec<RequestedCancellation>> {
-        if Query::new(WAITING).fetch_optional(self.readers()).await?.is_none() {
+        if Query::new(WAITING).fetch_optional(self.store.readers()).await?.is_none() {
             return Ok(Vec::new());
         }
-        let boot = self.0.boot.clone();
-        self.write(move |connection| {
-            Box::pin(async move {
-                let rows = Query::new(TAKE).bind(boot.as_str()).fetch_all(&mut *connection).await?;
-                Query::new(DELETE_OLD).execute(connection).await?;
-                rows.iter().map(read).collect()
+        let boot = self.store.0.boot.clone();
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let rows = Query::new(TAKE).bind(boot.as_str()).fetch_all(&mut *connection).await?;
+                    Query::new(DELETE_OLD).execute(connection).await?;
+                    rows.iter().map(read).collect()
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

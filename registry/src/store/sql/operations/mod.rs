@@ -2,6 +2,8 @@
 
 mod answered_attempts;
 mod cancellations;
+mod handle;
 pub(super) mod operation;
 
 pub use cancellations::RequestedCancellation;
+pub use handle::Operations;

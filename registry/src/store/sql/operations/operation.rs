@@ -1,5 +1,6 @@
 //! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
+use super::handle::Operations;
 use crate::access::{OrganizationId, Principal};
 use crate::error::{Error, Result};
 use crate::history::Record;
@@ -8,7 +9,6 @@ use crate::kit::ids::{BootId, OperationId};
 use crate::operations::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
 use crate::secrets::keyed_hash;
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::history::records::{read as read_invocation, select_invocations};
 use crate::store::sql::kit::row::{exact_text, get, parsed, timestamp, version};
 use crate::store::sql::versions::build_queue::{ATTEMPTS_MAX, oldest};
@@ -91,22 +91,22 @@ const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', fi
     WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes)
         AND (request IS NULL OR attempts >= $2 OR started_at <= $3)";
 
-impl Store {
+impl Operations {
     /// Begins an operation, unless its idempotency key belongs to an earlier one.
     pub async fn begin_operation(&self, principal: &Principal, new: NewOperation) -> Result<BegunOperation> {
-        let now = self.0.clock.now();
+        let now = self.store.0.clock.now();
         let row = NewRow {
             principal: principal.clone(),
-            id: OperationId::new(&self.0.clock),
+            id: OperationId::new(&self.store.0.clock),
             // Keyed, because the request may contain secrets that an unkeyed digest would let somebody guess.
             fingerprint: new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes())),
-            expires_at: now.after(self.0.config.operation_retention),
-            boot: self.0.boot.clone(),
+            expires_at: now.after(self.store.0.config.operation_retention),
+            boot: self.store.0.boot.clone(),
             new,
             now,
         };
         let (organization, operation) = (principal.organization.clone(), row.id.clone());
-        let begun = self.write(move |connection| {
+        let begun = self.store.write(move |connection| {
             Box::pin(async move {
                 Query::new(DELETE_EXPIRED)
                     .bind(now.as_milliseconds())
@@ -118,8 +118,8 @@ impl Store {
         });
         let begun = begun.await;
         if let Err(error) = &begun {
-            let store = self.clone();
-            self.0.lost_commits.after(error, move || {
+            let store = self.store.clone();
+            self.store.0.lost_commits.after(error, move || {
                 let take_back = of(TAKE_BACK, &organization, &operation).bind(store.boot().to_string());
                 let store = store.clone();
                 async move { store.write(move |connection| Box::pin(execute(take_back, connection))).await.map(drop) }
@@ -135,35 +135,36 @@ impl Store {
         operation: &OperationId,
         end: OperationEnd,
     ) -> Result<()> {
-        let (organization, operation, now) = (organization.clone(), operation.clone(), self.0.clock.now());
-        let boot = self.0.boot.clone();
-        self.write(move |connection| {
-            Box::pin(async move {
-                if matches!(end, OperationEnd::Failed { .. }) {
-                    let published = of(END_PUBLISHED, &organization, &operation).bind(now.as_milliseconds());
-                    published.bind(boot.as_str()).execute(&mut *connection).await?;
-                }
-                let (state, refused, is_for_now) = match end {
-                    OperationEnd::Succeeded => ("succeeded", None, false),
-                    OperationEnd::Failed { refused, is_for_now } => ("failed", Some(refused), is_for_now),
-                };
-                let status = refused.as_ref().map(|refused| i64::from(refused.status));
-                let query = Query::new(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
-                let query = query.bind(status).bind(refused.map(|refused| refused.body.into_bytes()));
-                let query = query.bind(now.as_milliseconds()).bind(is_for_now).bind(boot.as_str());
-                query.execute(connection).await?;
-                Ok(())
+        let (organization, operation, now) = (organization.clone(), operation.clone(), self.store.0.clock.now());
+        let boot = self.store.0.boot.clone();
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    if matches!(end, OperationEnd::Failed { .. }) {
+                        let published = of(END_PUBLISHED, &organization, &operation).bind(now.as_milliseconds());
+                        published.bind(boot.as_str()).execute(&mut *connection).await?;
+                    }
+                    let (state, refused, is_for_now) = match end {
+                        OperationEnd::Succeeded => ("succeeded", None, false),
+                        OperationEnd::Failed { refused, is_for_now } => ("failed", Some(refused), is_for_now),
+                    };
+                    let status = refused.as_ref().map(|refused| i64::from(refused.status));
+                    let query = Query::new(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
+                    let query = query.bind(status).bind(refused.map(|refused| refused.body.into_bytes()));
+                    let query = query.bind(now.as_milliseconds()).bind(is_for_now).bind(boot.as_str());
+                    query.execute(connection).await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Records the build of an operation and the commit to build, if there is one, before the build can have effects.
     /// [`Error::LeaseLost`] when another server took the operation over.
     pub async fn link_build(&self, lease: &Lease, operation: &OperationId, commit: Option<String>) -> Result<()> {
         let link = of(LINK_BUILD, &lease.organization, operation).bind(lease.build.to_string());
-        let link = link.bind(commit).bind(self.0.boot.to_string());
-        let linked = self.write(move |connection| Box::pin(execute(link, connection))).await?;
+        let link = link.bind(commit).bind(self.store.0.boot.to_string());
+        let linked = self.store.write(move |connection| Box::pin(execute(link, connection))).await?;
         if linked == 0 { Err(Error::LeaseLost) } else { Ok(()) }
     }
 
@@ -172,13 +173,13 @@ impl Store {
         organization: &OrganizationId,
         operation: &OperationId,
     ) -> Result<Option<TrackedOperation>> {
-        let query = of(BY_ID, organization, operation).bind(self.0.clock.now().as_milliseconds());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        let query = of(BY_ID, organization, operation).bind(self.store.0.clock.now().as_milliseconds());
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Returns the runs of an operation, in the order of its inputs.
     pub async fn operation_runs(&self, organization: &OrganizationId, operation: &OperationId) -> Result<Vec<Record>> {
-        let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
+        let rows = of(RUNS, organization, operation).fetch_all(self.store.readers()).await?;
         rows.iter().map(read_invocation).collect()
     }
 
@@ -188,12 +189,12 @@ impl Store {
         organization: &OrganizationId,
         operation: &OperationId,
     ) -> Result<Option<Version>> {
-        let row = of(VERSION, organization, operation).fetch_optional(self.readers()).await?;
+        let row = of(VERSION, organization, operation).fetch_optional(self.store.readers()).await?;
         row.as_ref().map(version).transpose()
     }
 
     pub(in crate::store::sql) fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
-        keyed_hash(&self.0.keys.derive("request fingerprints"), request).to_vec()
+        keyed_hash(&self.store.0.keys.derive("request fingerprints"), request).to_vec()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use super::handle::Repositories;
 use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::repositories::{DamagedPack, RepositoryContents, RepositoryGeneration, RepositoryLease};
 use crate::store::database::Query;
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, json, parsed, to_json};
 
 const GENERATION: &str = "SELECT generation FROM repositories WHERE organization = $1";
@@ -37,10 +37,10 @@ const DAMAGED: &str = "SELECT organization, pack FROM damaged_packs ORDER BY org
 
 const CLEAR_DAMAGE: &str = "DELETE FROM damaged_packs WHERE organization = $1 AND pack = $2";
 
-impl Store {
+impl Repositories {
     /// Whether the database has repositories that servers share, whose packs are in a bucket.
     pub async fn has_shared_repositories(&self) -> Result<bool> {
-        Ok(self.is_shared() && Query::new(ANY).fetch_optional(self.readers()).await?.is_some())
+        Ok(self.store.is_shared() && Query::new(ANY).fetch_optional(self.store.readers()).await?.is_some())
     }
 
     /// Notes that the bucket lacks a pack, or has another object in its place.
@@ -50,7 +50,7 @@ impl Store {
 
     /// Returns up to `limit` packs that were noted.
     pub(crate) async fn damaged_packs(&self, limit: i64) -> Result<Vec<DamagedPack>> {
-        let rows = Query::new(DAMAGED).bind(limit).fetch_all(self.readers()).await?;
+        let rows = Query::new(DAMAGED).bind(limit).fetch_all(self.store.readers()).await?;
         let read = |row| Ok(DamagedPack { organization: parsed(row, "organization")?, object: get(row, "pack")? });
         rows.iter().map(read).collect()
     }
@@ -62,19 +62,22 @@ impl Store {
 
     async fn write_damage(&self, statement: &'static str, damaged: &DamagedPack) -> Result<()> {
         let query = Query::new(statement).bind(damaged.organization.as_str()).bind(damaged.object.as_str());
-        self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await.map(drop)
+        self.store
+            .write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }))
+            .await
+            .map(drop)
     }
 
     /// Returns the number of the present generation of a repository, and 0 for one without contents.
     pub async fn repository_generation(&self, organization: &OrganizationId) -> Result<i64> {
         let query = Query::new(GENERATION).bind(organization.as_str());
-        let row = query.fetch_optional(self.readers()).await?;
+        let row = query.fetch_optional(self.store.readers()).await?;
         row.map_or(Ok(0), |row| get(&row, "generation"))
     }
 
     /// Returns the present contents of a repository, if it has any.
     pub async fn repository(&self, organization: &OrganizationId) -> Result<Option<RepositoryGeneration>> {
-        let row = Query::new(READ).bind(organization.as_str()).fetch_optional(self.readers()).await?;
+        let row = Query::new(READ).bind(organization.as_str()).fetch_optional(self.store.readers()).await?;
         let read =
             |row| Ok(RepositoryGeneration { number: get(&row, "generation")?, contents: json(&row, "contents")? });
         row.map(read).transpose()
@@ -86,15 +89,16 @@ impl Store {
         organization: &OrganizationId,
         time_to_live: Duration,
     ) -> Result<Option<RepositoryLease>> {
-        let (organization, boot) = (organization.clone(), self.0.boot.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let query = Query::new(ACQUIRE).bind(organization.as_str()).bind(boot.as_str());
-                let taken = query.bind(milliseconds(time_to_live)).fetch_optional(connection).await?;
-                taken.map(|row| Ok(RepositoryLease { organization, fence: get(&row, "fence")? })).transpose()
+        let (organization, boot) = (organization.clone(), self.store.0.boot.clone());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let query = Query::new(ACQUIRE).bind(organization.as_str()).bind(boot.as_str());
+                    let taken = query.bind(milliseconds(time_to_live)).fetch_optional(connection).await?;
+                    taken.map(|row| Ok(RepositoryLease { organization, fence: get(&row, "fence")? })).transpose()
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
@@ -122,7 +126,7 @@ impl Store {
     }
 
     async fn change(&self, query: Query) -> Result<()> {
-        let changed = self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
+        let changed = self.store.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) }));
         if changed.await? == 0 { Err(Error::LeaseLost) } else { Ok(()) }
     }
 }

@@ -1,12 +1,12 @@
 //! Changes to a tool.
 
+use super::handle::Tools;
 use crate::access::Principal;
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::ToolId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::counts::require_changed;
 use crate::tools::ToolRef;
 
@@ -20,9 +20,9 @@ pub(in crate::store::sql) struct ToolEdit {
     pub now: Timestamp,
 }
 
-impl Store {
+impl Tools {
     pub(in crate::store::sql) fn tool_edit(&self, principal: &Principal, tool: &ToolId) -> ToolEdit {
-        ToolEdit { principal: principal.clone(), tool: tool.clone(), now: self.0.clock.now() }
+        ToolEdit { principal: principal.clone(), tool: tool.clone(), now: self.store.0.clock.now() }
     }
 }
 

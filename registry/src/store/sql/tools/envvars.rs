@@ -1,13 +1,13 @@
 //! Changing the variables of a tool, all or nothing. All values are sealed, also those of plain variables.
 
 use super::edit::ToolEdit;
+use super::handle::Tools;
 use crate::access::Principal;
 use crate::error::{Error, Result};
 use crate::kit::ids::ToolId;
 use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::{DataKey, KeyRing, SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::access::keys::data_key;
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::version;
@@ -30,16 +30,17 @@ struct VariableEditor<'a> {
     key: DataKey,
 }
 
-impl Store {
+impl Tools {
     /// Applies the changes together. [`Error::Exists`] when an inserted variable exists, [`Error::VariableUnknown`] when an
     /// updated or deleted one does not exist, [`Error::VariableRequired`] when a live version requires a deleted one.
     pub async fn modify_envvars(&self, principal: &Principal, tool: &ToolId, changes: EnvvarChanges) -> Result<()> {
         check_sizes(&changes)?;
-        let (edit, keys) = (self.tool_edit(principal, tool), self.0.keys.clone());
-        self.write(move |connection| {
-            Box::pin(async move { VariableEditor::begin(connection, edit, &keys).await?.apply(&changes).await })
-        })
-        .await
+        let (edit, keys) = (self.tool_edit(principal, tool), self.store.0.keys.clone());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move { VariableEditor::begin(connection, edit, &keys).await?.apply(&changes).await })
+            })
+            .await
     }
 }
 

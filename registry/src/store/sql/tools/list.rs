@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
+use super::handle::Tools;
 use super::tool::{read, select_tools};
 use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::kit::invalid_value::refuse_nul;
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};
-use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::kit::listing::Listing;
 use crate::store::sql::kit::row::{get, signed, to_list, unsigned};
@@ -33,7 +33,7 @@ struct Last {
     deprecated: bool,
 }
 
-impl Store {
+impl Tools {
     /// Lists tools, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_tools(
         &self,
@@ -43,13 +43,13 @@ impl Store {
     ) -> Result<Slice<Tool>> {
         let filter_name = filter_name(filter);
         let list_names = ["tools", organization.as_str(), &filter_name];
-        let mut listing = self.listing(organization).await?;
+        let mut listing = self.store.listing(organization).await?;
         let last = self.last_tool(&mut listing, (organization, &list_names), page).await?;
         let mut statement = list(organization, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
         let tools = rows.iter().map(|row| Ok((read(row)?, position(row)?))).collect::<Result<_>>()?;
-        let token = |(_, position): &(Tool, u64)| self.page_tokens().seal(&list_names, *position);
+        let token = |(_, position): &(Tool, u64)| self.store.page_tokens().seal(&list_names, *position);
         Ok(Slice::cut(tools, page, token).map(|(tool, _)| tool))
     }
 
@@ -62,7 +62,7 @@ impl Store {
         if page.is_first() {
             return Ok(None);
         }
-        let position = self.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
+        let position = self.store.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
         let sequence = signed(position >> 1);
         let query = Query::new(NAME_OF).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
@@ -73,7 +73,7 @@ impl Store {
     pub async fn tool_tag_keys(&self, organization: &OrganizationId) -> Result<Vec<String>> {
         let statement = "SELECT DISTINCT key FROM tool_tags WHERE organization = $1 ORDER BY key LIMIT $2";
         let query = Query::new(statement).bind(organization.as_str()).bind(TAG_KEYS_MAX);
-        let rows = self.listing(organization).await?.rows(query).await?;
+        let rows = self.store.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| get(row, "key")).collect()
     }
 }

@@ -3,7 +3,10 @@
 mod compared_changes;
 pub(super) mod edit;
 mod envvars;
+mod handle;
 mod list;
 pub(super) mod tool;
 pub(super) mod tool_changes;
 pub(super) mod variables;
+
+pub use handle::Tools;

@@ -1,11 +1,11 @@
 //! Creating, finding, changing and deprecating tools.
 
 use super::edit::ToolEdit;
+use super::handle::Tools;
 use crate::access::{OrganizationId, Principal};
 use crate::error::{Error, Result};
 use crate::kit::ids::{InvocationId, ToolId};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{damaged, get, json, parsed, timestamp, to_json};
 use crate::store::sql::versions::leases::interrupt_expired;
 use crate::tools::{EnvvarName, NewTool, Tags, Tool, ToolChanges, ToolName, ToolRef};
@@ -26,24 +26,25 @@ macro_rules! select_tools {
 }
 pub(super) use select_tools;
 
-impl Store {
+impl Tools {
     /// Creates a tool. [`Error::Exists`] when a live tool of the organisation has the name.
     pub async fn create_tool(&self, principal: &Principal, new: NewTool) -> Result<ToolId> {
-        let created = ToolId::new(&self.0.clock);
+        let created = ToolId::new(&self.store.0.clock);
         let edit = self.tool_edit(principal, &created);
-        self.write(move |connection| {
-            Box::pin(async move {
-                insert(connection, &edit, &new).await?;
-                insert_tags(connection, edit.tool(), &new.tags).await
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    insert(connection, &edit, &new).await?;
+                    insert_tags(connection, edit.tool(), &new.tags).await
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(created)
     }
 
     /// Finds a tool, deprecated or not.
     pub async fn get_tool(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<Tool>> {
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.store.readers().acquire().await?;
         find(&mut connection, ToolRef { organization, tool }).await
     }
 
@@ -54,34 +55,35 @@ impl Store {
             WHERE s.organization = $1 AND s.invocation = $2"
         ));
         let query = query.bind(organization.as_str()).bind(invocation.as_str());
-        let row = query.fetch_optional(self.readers()).await?;
+        let row = query.fetch_optional(self.store.readers()).await?;
         row.as_ref().map(read).transpose()
     }
 
     /// Finds the live tool with this name.
     pub async fn find_live_tool(&self, organization: &OrganizationId, name: &ToolName) -> Result<Option<Tool>> {
         let query = Query::new(select_tools!("WHERE t.organization = $1 AND t.name = $2 AND t.deprecated = 0"));
-        let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
+        let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.store.readers()).await?;
         row.as_ref().map(read).transpose()
     }
 
     /// Changes the description or the tags of a live tool.
     pub async fn modify_tool(&self, principal: &Principal, tool: &ToolId, changes: ToolChanges) -> Result<()> {
         let edit = self.tool_edit(principal, tool);
-        self.write(move |connection| Box::pin(async move { modify(connection, &edit, &changes).await })).await
+        self.store.write(move |connection| Box::pin(async move { modify(connection, &edit, &changes).await })).await
     }
 
     /// Deprecates a live tool and all its versions, and frees its name. [`Error::Busy`] while a publication runs.
     pub async fn deprecate_tool(&self, principal: &Principal, tool: &ToolId) -> Result<()> {
         let edit = self.tool_edit(principal, tool);
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.touch(connection).await?;
-                interrupt_expired(connection, edit.tool(), edit.now).await?;
-                deprecate(connection, &edit).await
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.touch(connection).await?;
+                    interrupt_expired(connection, edit.tool(), edit.now).await?;
+                    deprecate(connection, &edit).await
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -1,21 +1,21 @@
 //! Opening the variables of a tool for a run.
 
+use super::handle::Tools;
 use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::kit::ids::ToolId;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, parsed};
 use crate::tools::{SecretValue, ToolRef, Variables};
 use crate::versions::{Callable, SealedVariable};
 
 const SELECT: &str = "SELECT name, is_secret, sealed FROM envvars WHERE organization = $1 AND tool = $2";
 
-impl Store {
+impl Tools {
     /// Returns the variables of a tool with their values. Empty when the tool does not exist.
     pub async fn tool_variables(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Variables> {
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.store.readers().acquire().await?;
         let sealed = sealed(&mut connection, ToolRef { organization, tool }).await?;
         drop(connection);
         self.opened(organization, tool, &sealed).await
@@ -36,7 +36,7 @@ impl Store {
         if sealed.is_empty() {
             return Ok(variables);
         }
-        let key = self.data_key(organization).await?;
+        let key = self.store.access().data_key(organization).await?;
         for SealedVariable { name, is_secret, sealed } in sealed {
             let value =
                 key.open(SealedFor { organization, owner: VariableOwner::Tool(tool), name: name.as_str() }, sealed)?;

@@ -1,10 +1,10 @@
 //! Attestations: stored with their version, read to verify it.
 
+use super::handle::Versions;
 use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::secrets::{PublicKey, SigningKey};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, timestamp};
 use crate::versions::{Attestation, SigningKeyInUse, ToolVersion};
 
@@ -20,15 +20,15 @@ const GET: &str = "SELECT public_key, provenance, sbom FROM attestations WHERE o
 const KEYS: &str = "SELECT public_key, created_at FROM signing_keys WHERE organization = $1
     ORDER BY created_at, public_key LIMIT 100";
 
-impl Store {
+impl Versions {
     /// Returns the key that signs the versions of the organisation.
     pub async fn signing_key(&self, organization: &OrganizationId) -> Result<SigningKey> {
-        self.data_key(organization).await?.signing_key()
+        self.store.access().data_key(organization).await?.signing_key()
     }
 
     /// Lists the keys that have signed versions of the organisation, oldest first.
     pub async fn signing_keys(&self, organization: &OrganizationId) -> Result<Vec<SigningKeyInUse>> {
-        let rows = Query::new(KEYS).bind(organization.as_str()).fetch_all(self.readers()).await?;
+        let rows = Query::new(KEYS).bind(organization.as_str()).fetch_all(self.store.readers()).await?;
         let read = |row| Ok(SigningKeyInUse { key: public_key(row)?, since: timestamp(row, "created_at")? });
         rows.iter().map(read).collect()
     }
@@ -36,7 +36,7 @@ impl Store {
     /// Returns the attestation of a version.
     pub async fn attestation(&self, of: &ToolVersion) -> Result<Option<Attestation>> {
         let query = Query::new(GET).bind(of.organization.as_str()).bind(of.id.as_str());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         Ok(Some(Attestation {
             version: of.version,
             signed_by: public_key(&row)?,

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
+use super::handle::Versions;
 use crate::access::{AccountId, OrganizationId, Principal};
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::operations::QueuedPublication;
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{exact_text, get, parsed};
 
 /// Servers that begin a publication. One that ends its server each time does not end all others.
@@ -47,15 +47,15 @@ const MEMBER: &str = "SELECT m.role, r.grants FROM members m
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE m.organization = $1 AND m.account = $2";
 
-impl Store {
+impl Versions {
     /// Takes over the publication whose server is gone and that has waited longest, if there is one.
     pub async fn take_over_publication(&self) -> Result<Option<QueuedPublication>> {
-        let now = self.0.clock.now();
-        if queued(QUEUED, now).fetch_optional(self.readers()).await?.is_none() {
+        let now = self.store.0.clock.now();
+        if queued(QUEUED, now).fetch_optional(self.store.readers()).await?.is_none() {
             return Ok(None);
         }
-        let boot = self.0.boot.clone();
-        let taken = self.write(move |connection| {
+        let boot = self.store.0.boot.clone();
+        let taken = self.store.write(move |connection| {
             let query = queued(TAKE_OVER, now).bind(boot.to_string());
             Box::pin(async move { Ok(query.fetch_optional(connection).await?) })
         });
@@ -65,8 +65,8 @@ impl Store {
     /// Returns a user with their present grants, for work that goes on without their request.
     pub async fn principal(&self, organization: &OrganizationId, account: &AccountId) -> Result<Option<Principal>> {
         let query = Query::new(MEMBER).bind(organization.as_str()).bind(account.as_str());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
-        let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
+        let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
+        let grants = self.store.access().grants_of(&parsed(&row, "role")?, &row)?;
         let (organization, account) = (organization.clone(), account.clone());
         Ok(Some(Principal { organization, account, grants, key: None, agent: None, address: None }))
     }

@@ -1,11 +1,11 @@
 //! Recording failed builds, and reading builds with their logs.
 
+use super::handle::Versions;
 use super::leases::release;
 use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{exact_text, get, parsed, parsed_option, timestamp, version};
 use crate::versions::{Build, BuildReference, BuildState, FailedBuild, Lease};
 
@@ -28,34 +28,36 @@ const BY_BUILD: &str = select_build!("b.build = $2");
 
 const BY_VERSION: &str = select_build!("b.version_id = $2");
 
-impl Store {
+impl Versions {
     /// Records a failed build and releases its lease. [`Error::LeaseLost`] when another operation took over. Without a database,
     /// it is done as soon as there is one.
     pub async fn record_failed_build(&self, lease: &Lease, failed: FailedBuild) -> Result<()> {
         let recorded = self.fail_build(lease, failed.clone()).await;
         if let Err(error) = &recorded {
             let lease = lease.clone();
-            let store = self.clone();
-            self.0.lost_commits.after(error, move || {
-                let (store, lease, failed) = (store.clone(), lease.clone(), failed.clone());
-                async move { store.fail_build(&lease, failed).await }
+            let versions = self.clone();
+            self.store.0.lost_commits.after(error, move || {
+                let (versions, lease, failed) = (versions.clone(), lease.clone(), failed.clone());
+                async move { versions.fail_build(&lease, failed).await }
             });
         }
         recorded
     }
 
     async fn fail_build(&self, lease: &Lease, failed: FailedBuild) -> Result<()> {
-        let (lease, now) = (lease.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move {
-                release(connection, &lease).await?;
-                let query = Query::new(FAIL).bind(lease.organization.as_str()).bind(lease.build.as_str());
-                let query = query.bind(failed.stage).bind(failed.message.into_bytes()).bind(failed.log.into_bytes());
-                query.bind(now.as_milliseconds()).execute(connection).await?;
-                Ok(())
+        let (lease, now) = (lease.clone(), self.store.0.clock.now());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    release(connection, &lease).await?;
+                    let query = Query::new(FAIL).bind(lease.organization.as_str()).bind(lease.build.as_str());
+                    let query =
+                        query.bind(failed.stage).bind(failed.message.into_bytes()).bind(failed.log.into_bytes());
+                    query.bind(now.as_milliseconds()).execute(connection).await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Finds a build by its own id or by that of its version.
@@ -64,7 +66,7 @@ impl Store {
             BuildReference::Build(id) => Query::new(BY_BUILD).bind(organization.as_str()).bind(id.as_str()),
             BuildReference::Version(id) => Query::new(BY_VERSION).bind(organization.as_str()).bind(id.as_str()),
         };
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 }
 

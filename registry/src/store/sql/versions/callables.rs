@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use super::handle::Versions;
 use super::version;
 use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::Connection;
-use crate::store::handle::Store;
 use crate::store::sql::tools::{tool, variables};
 use crate::tools::ToolRef;
 use crate::versions::{Callable, Constraint};
 
-impl Store {
+impl Versions {
     /// Returns the highest live version that matches, with its tool and variables. Results are cached until a change: one by this server
     /// is visible immediately, one by another process within a second.
     pub async fn callable(
@@ -21,8 +21,8 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<Arc<Callable>>> {
-        self.drop_changed_tools(organization).await?;
-        let caches = &self.0.kept.caches;
+        self.store.tools().drop_changed_tools(organization).await?;
+        let caches = &self.store.0.kept.caches;
         let key = (organization.clone(), tool.clone(), constraint.to_string());
         let callable_key = |version: VersionId| (organization.clone(), tool.clone(), version);
         if let Some(found) = caches.resolved.get(&key).and_then(|version| caches.callables.get(&callable_key(version)))
@@ -30,7 +30,7 @@ impl Store {
             return Ok(Some(found));
         }
         let (resolve_start, read_start) = (caches.resolved.read_start(), caches.callables.read_start());
-        let (mut connection, of) = (self.readers().acquire().await?, ToolRef { organization, tool });
+        let (mut connection, of) = (self.store.readers().acquire().await?, ToolRef { organization, tool });
         let Some(version) = version::resolve_id(&mut connection, of, constraint).await? else { return Ok(None) };
         caches.resolved.insert_read(&resolve_start, key, version.clone());
         if let Some(found) = caches.callables.get(&callable_key(version.clone())) {

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
+use super::handle::Versions;
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, json, parsed, parsed_option, unsigned};
 use crate::versions::OldBuilds;
 
@@ -28,13 +28,13 @@ const OLD_BUILDS: &str =
 const DELETE_OLD_BUILDS: &str = "DELETE FROM builds WHERE (organization, build) IN
     (SELECT organization, build FROM builds WHERE state = 'failed' AND finished_at < $1 LIMIT $2)";
 
-impl Store {
+impl Versions {
     /// Returns the digests of all artifacts that a version refers to, deprecated or not.
     pub async fn artifacts_in_use(&self) -> Result<HashSet<Digest>> {
         let (mut used, mut last) = (HashSet::new(), (String::new(), String::new()));
         loop {
             let query = Query::new(VERSIONS).bind(last.0).bind(last.1).bind(VERSIONS_READ_MAX);
-            let rows = query.fetch_all(self.readers()).await?;
+            let rows = query.fetch_all(self.store.readers()).await?;
             let Some(row) = rows.last() else { return Ok(used) };
             last = (get(row, "organization")?, get(row, "version_id")?);
             for row in &rows {
@@ -45,7 +45,7 @@ impl Store {
 
     /// Counts the builds that failed before a time.
     pub async fn count_old_builds(&self, before: Timestamp) -> Result<OldBuilds> {
-        let row = Query::new(OLD_BUILDS).bind(before.as_milliseconds()).fetch_one(self.readers()).await?;
+        let row = Query::new(OLD_BUILDS).bind(before.as_milliseconds()).fetch_one(self.store.readers()).await?;
         Ok(OldBuilds { count: unsigned(&row, "builds")?, bytes: unsigned(&row, "bytes")? })
     }
 
@@ -53,7 +53,7 @@ impl Store {
     pub async fn delete_old_builds(&self, before: Timestamp) -> Result<u64> {
         let mut deleted = 0;
         loop {
-            let batch = self.write(move |connection| {
+            let batch = self.store.write(move |connection| {
                 Box::pin(async move {
                     let query = Query::new(DELETE_OLD_BUILDS).bind(before.as_milliseconds()).bind(BUILDS_DELETED_MAX);
                     Ok(query.execute(connection).await?)

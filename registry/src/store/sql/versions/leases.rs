@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use super::handle::Versions;
 use crate::access::Principal;
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BootId, BuildId, ToolId};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, timestamp};
 use crate::tools::ToolRef;
 use crate::versions::{Busy, Lease};
@@ -53,7 +53,7 @@ const ABANDONED: &str = "abandoned: its server stopped or took too long";
 const START_BUILD: &str = "INSERT INTO builds (organization, build, tool, state, log, creator, started_at, boot)
     VALUES ($1, $2, $3, 'running', $6, $4, $5, $7)";
 
-impl Store {
+impl Versions {
     /// Takes the lease of a live tool for `time_to_live` and begins a build. [`Error::Busy`] while another publication holds
     /// the lease.
     pub async fn acquire_lease(&self, principal: &Principal, tool: &ToolId, time_to_live: Duration) -> Result<Lease> {
@@ -61,15 +61,15 @@ impl Store {
             organization: principal.organization.clone(),
             tool: tool.clone(),
             fence: 0,
-            build: BuildId::new(&self.0.clock),
+            build: BuildId::new(&self.store.0.clock),
             holder: principal.user(),
-            acquired_at: self.0.clock.now(),
+            acquired_at: self.store.0.clock.now(),
         };
-        let acquisition = Acquisition { lease: asked.clone(), boot: self.0.boot.clone(), time_to_live };
-        let acquired = self.write(move |connection| Box::pin(acquisition.acquire(connection))).await;
+        let acquisition = Acquisition { lease: asked.clone(), boot: self.store.0.boot.clone(), time_to_live };
+        let acquired = self.store.write(move |connection| Box::pin(acquisition.acquire(connection))).await;
         if let Err(error) = &acquired {
-            let store = self.clone();
-            self.0.lost_commits.after(error, move || {
+            let store = self.store.clone();
+            self.store.0.lost_commits.after(error, move || {
                 let (store, asked) = (store.clone(), asked.clone());
                 async move { store.write(move |connection| Box::pin(take_back(connection, asked))).await }
             });
@@ -80,13 +80,14 @@ impl Store {
     /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
     pub async fn renew_lease(&self, lease: &Lease, time_to_live: Duration) -> Result<()> {
         let lease = lease.clone();
-        self.write(move |connection| {
-            Box::pin(async move {
-                let query = held(RENEW, &lease).bind(milliseconds(time_to_live));
-                still_held(query.execute(connection).await?)
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    let query = held(RENEW, &lease).bind(milliseconds(time_to_live));
+                    still_held(query.execute(connection).await?)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

@@ -3,13 +3,13 @@
 
 use std::cmp::Ordering;
 
+use super::handle::Versions;
 use super::version::read;
 use crate::access::{OrganizationId, UserId};
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
 use crate::kit::page::{Direction, Page, Slice};
 use crate::store::database::{Query, Row};
-use crate::store::handle::Store;
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::history::record_pages::count_fitting;
 use crate::store::sql::kit::listing::Listing;
@@ -38,7 +38,7 @@ struct Key {
     bytes: u64,
 }
 
-impl Store {
+impl Versions {
     /// Lists versions of a tool, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_versions(
         &self,
@@ -49,7 +49,7 @@ impl Store {
         let ToolRef { organization, tool } = of;
         let filter_name = filter_name(filter);
         let list = ["versions", organization.as_str(), tool.as_str(), &filter_name];
-        let mut listing = self.listing(organization).await?;
+        let mut listing = self.store.listing(organization).await?;
         let mut keys = version_keys(&mut listing, of).await?;
         let last = if page.is_first() { None } else { Some(self.last_version(&list, &keys, page)?) };
         keys.retain(|key| {
@@ -59,14 +59,14 @@ impl Store {
         keys.truncate(page.limit as usize + 1);
         let fitting = count_fitting(keys.iter().map(|key| key.bytes)).max(1);
         let page = Page { limit: page.limit.min(u32::try_from(fitting).unwrap_or(u32::MAX)), ..page };
-        let keys = Slice::cut(keys, page, |key| self.page_tokens().seal(&list, key.position()));
+        let keys = Slice::cut(keys, page, |key| self.store.page_tokens().seal(&list, key.position()));
         let items = versions_in_order(&mut listing, organization, &keys.items).await?;
         Ok(Slice { items, next: keys.next })
     }
 
     /// Returns the last version of the previous page, with its state at that time.
     fn last_version(&self, list: &[&str], keys: &[Key], page: Page) -> Result<Key> {
-        let position = self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
+        let position = self.store.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
         let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
         Ok(Key { deprecated: position & 1 == 1, ..found.clone() })
     }

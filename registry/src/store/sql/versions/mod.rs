@@ -5,7 +5,10 @@ pub(super) mod build_queue;
 mod builds;
 mod callables;
 mod collection;
+mod handle;
 pub(super) mod leases;
 pub(super) mod list;
 mod publish;
 pub(super) mod version;
+
+pub use handle::Versions;

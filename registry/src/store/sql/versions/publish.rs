@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::attestations;
+use super::handle::Versions;
 use super::leases::release;
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::VersionId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, parsed, signed, to_json, unsigned, version};
 use crate::tools::MissingVariable;
 use crate::versions::{BumpKind, Lease, NewVersion, Publication, SchemaText, ToolVersion, Version};
@@ -46,38 +46,39 @@ const SAME: &str = "SELECT version_id, major, minor, patch FROM versions
 const FINISH_BUILD: &str = "UPDATE builds SET state = 'succeeded', version_id = $3, log = $4, finished_at = $5
     WHERE organization = $1 AND build = $2";
 
-impl Store {
+impl Versions {
     /// Publishes a build as the version after the highest one that the tool ever had, and releases the lease.
     /// [`Error::LeaseLost`] when another operation took over, [`Error::VariablesMissing`] when a required variable is missing,
     /// and [`Error::TooMany`] at the limit on live versions.
     pub async fn publish_version(&self, lease: &Lease, new: NewVersion) -> Result<ToolVersion> {
-        let (now, live_max) = (self.0.clock.now(), self.0.config.live_versions_max);
-        let publishing = Publishing { lease: lease.clone(), id: VersionId::new(&self.0.clock), now, new };
-        self.write(move |connection| {
-            Box::pin(async move {
-                release(connection, &publishing.lease).await?;
-                publishing.check_live_versions(connection, live_max).await?;
-                publishing.check_variables(connection).await?;
-                let version = publishing.next_version(connection).await?;
-                publishing.insert(connection, &version).await?;
-                attestations::insert(connection, &version, &publishing.new.attestation).await?;
-                publishing.finish_build(connection).await?;
-                Ok(version)
+        let (now, live_max) = (self.store.0.clock.now(), self.store.0.config.live_versions_max);
+        let publishing = Publishing { lease: lease.clone(), id: VersionId::new(&self.store.0.clock), now, new };
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    release(connection, &publishing.lease).await?;
+                    publishing.check_live_versions(connection, live_max).await?;
+                    publishing.check_variables(connection).await?;
+                    let version = publishing.next_version(connection).await?;
+                    publishing.insert(connection, &version).await?;
+                    attestations::insert(connection, &version, &publishing.new.attestation).await?;
+                    publishing.finish_build(connection).await?;
+                    Ok(version)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Fails with [`Error::PublishedAlready`] when an equal publication created a version within the last `time`, and that
     /// version is live.
     pub async fn refuse_repetition(&self, lease: &Lease, publication: &Publication, time: Duration) -> Result<()> {
-        let now = self.0.clock.now().as_milliseconds();
+        let now = self.store.0.clock.now().as_milliseconds();
         let since = now.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
         let query = Query::new(SAME).bind(lease.organization.as_str()).bind(lease.tool.as_str());
         let query = query.bind(publication.commit.as_str()).bind(publication.commit_branch.as_str());
         let query =
             query.bind(publication.project_path.as_str()).bind(publication.bump.map(BumpKind::as_str)).bind(since);
-        match query.fetch_optional(self.readers()).await? {
+        match query.fetch_optional(self.store.readers()).await? {
             Some(row) => Err(Error::PublishedAlready {
                 branch: publication.commit_branch.clone(),
                 version: version(&row)?,

@@ -1,11 +1,11 @@
 //! Finding and deprecating versions.
 
+use super::handle::Versions;
 use super::leases::interrupt_expired;
 use crate::access::{OrganizationId, Principal, UserId};
 use crate::error::Result;
 use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::handle::Store;
 use crate::store::sql::kit::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
 use crate::store::sql::tools::edit::ToolEdit;
 use crate::tools::ToolRef;
@@ -35,7 +35,7 @@ const CREATORS: &str = "SELECT DISTINCT creator FROM versions WHERE organization
 const DEPRECATE: &str = "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
     WHERE organization = $1 AND deprecated = 0 AND version_id IN {members $2}";
 
-impl Store {
+impl Versions {
     /// Finds a version, deprecated or not.
     pub async fn get_version(
         &self,
@@ -45,13 +45,13 @@ impl Store {
     ) -> Result<Option<ToolVersion>> {
         let query = Query::new(GET).bind(organization.as_str()).bind(tool.as_str()).bind(signed(version.major));
         let query = query.bind(signed(version.minor)).bind(signed(version.patch));
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Finds the version with the highest number, deprecated or not. The next version follows it.
     pub async fn highest_version(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<ToolVersion>> {
         let query = Query::new(HIGHEST).bind(organization.as_str()).bind(tool.as_str());
-        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Finds the highest live version that matches.
@@ -61,7 +61,7 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<ToolVersion>> {
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.store.readers().acquire().await?;
         resolve(&mut connection, ToolRef { organization, tool }, constraint).await
     }
 
@@ -74,13 +74,13 @@ impl Store {
         constraint: &Constraint,
     ) -> Result<Option<(ToolVersion, Vec<Version>)>> {
         let query = Query::new(DEPRECATED).bind(organization.as_str()).bind(tool.as_str());
-        let mut listing = self.listing(organization).await?;
+        let mut listing = self.store.listing(organization).await?;
         let rows = listing.rows(query).await?;
         let matching = rows.iter().find(|row| version(row).is_ok_and(|version| constraint.matches(&version)));
         let Some(id) = matching.map(|row| get::<String>(row, "version_id")).transpose()? else { return Ok(None) };
         let query = Query::new(BY_ID).bind(organization.as_str()).bind(id);
         let Some(found) = listing.row(query).await?.as_ref().map(read).transpose()? else { return Ok(None) };
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.store.readers().acquire().await?;
         let live = live(&mut connection, ToolRef { organization, tool }).await?;
         Ok(Some((found, live.into_iter().map(|(_, version)| version).collect())))
     }
@@ -88,14 +88,14 @@ impl Store {
     /// Returns the commit of the version that was published last, deprecated or not.
     pub async fn latest_commit(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<String>> {
         let query = Query::new(LATEST_COMMIT).bind(organization.as_str()).bind(tool.as_str());
-        let row = query.fetch_optional(self.readers()).await?;
+        let row = query.fetch_optional(self.store.readers()).await?;
         row.map(|row| get(&row, "commit_id")).transpose()
     }
 
     /// Lists the users who published versions of the tool, sorted.
     pub async fn version_creators(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<UserId>> {
         let query = Query::new(CREATORS).bind(organization.as_str()).bind(tool.as_str());
-        let rows = self.listing(organization).await?.rows(query).await?;
+        let rows = self.store.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| parsed(row, "creator")).collect()
     }
 
@@ -107,19 +107,20 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<u64> {
-        let (edit, constraint) = (self.tool_edit(principal, tool), constraint.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                edit.require_tool(connection).await?;
-                interrupt_expired(connection, edit.tool(), edit.now).await?;
-                let deprecated = deprecate(connection, &edit, &constraint).await?;
-                if deprecated > 0 {
-                    edit.touch(connection).await?;
-                }
-                Ok(deprecated)
+        let (edit, constraint) = (self.store.tools().tool_edit(principal, tool), constraint.clone());
+        self.store
+            .write(move |connection| {
+                Box::pin(async move {
+                    edit.require_tool(connection).await?;
+                    interrupt_expired(connection, edit.tool(), edit.now).await?;
+                    let deprecated = deprecate(connection, &edit, &constraint).await?;
+                    if deprecated > 0 {
+                        edit.touch(connection).await?;
+                    }
+                    Ok(deprecated)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
