@@ -6,8 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::access::{RoleName, UserId};
+use crate::access::RoleName;
 use crate::agents::{AssignmentProblem, StateProblem};
+use crate::kit::account::UserId;
 use crate::kit::ids::{InvocationId, ToolId, VersionId};
 use crate::kit::invalid_value::InvalidValue;
 use crate::tools::{EnvvarName, MissingVariable};

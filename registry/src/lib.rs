@@ -12,6 +12,7 @@ mod artifacts;
 mod config;
 mod conversations;
 mod error;
+mod files;
 mod history;
 mod kit;
 mod library;
@@ -19,17 +20,18 @@ mod nodes;
 mod operations;
 mod repositories;
 mod secrets;
+mod storage;
 mod store;
 mod text;
 mod tools;
 mod versions;
 
 pub use access::{
-    ACCESS_LIFETIME, AccountId, ApiKey, ApiKeyId, ApiKeyName, AuthorizationTerms, CONDITIONS_MAX, Condition,
-    GRANTS_MAX, Grant, Grants, IssuedAccess, IssuedKey, KeyEnd, NewApiKey, NewOrganization, NewUser, NewUserVariable,
-    Organization, OrganizationId, Permission, PkceChallenge, Principal, Refresh, RegisteredClient, Role, RoleName,
-    ShownUserVariable, SignIn, SignInKey, SignInRefused, SignedIn, User, UserId, UserVariableName, UserVariables,
-    is_access_token, is_registered_client_id,
+    ACCESS_LIFETIME, ApiKey, ApiKeyId, ApiKeyName, AuthorizationTerms, CONDITIONS_MAX, Condition, GRANTS_MAX, Grant,
+    Grants, IssuedAccess, IssuedKey, KeyEnd, NewApiKey, NewOrganization, NewUser, NewUserVariable, Organization,
+    Permission, PkceChallenge, Principal, Refresh, RegisteredClient, Role, RoleName, ShownUserVariable, SignIn,
+    SignInKey, SignInRefused, SignedIn, User, UserVariableName, UserVariables, is_access_token,
+    is_registered_client_id,
 };
 pub use agent_runs::{
     AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, HumanRequest,
@@ -51,18 +53,19 @@ pub use conversations::{
     TurnState,
 };
 pub use error::{Error, ErrorKind, Result};
+pub use files::data_dir::{DataDir, DataDirLock};
 pub use history::{
     AgentCall, AgentProtocol, CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, CallUse, ClientName, ContentBlock,
     ContentCollector, ContentRefused, Cost, Denied, Effect, EffectKind, EmbeddedResource, FinishedRun, Granted,
     HeldRuns, Hold, HoldReason, HoldRelease, HttpUse, InvocationFilter, InvocationMetadata, InvocationMode,
     InvocationSort, InvocationSource, InvocationSourceKind, InvokeStep, KeptTape, Ledger, NewAnswers, NewTape,
-    ORPHANED, Origin, Outcome, REDACTED, Record, RecordEvent, RecordedAnswer, RecordedInput, Recordings, RefusedRun,
+    ORPHANED, Origin, Outcome, REDACTED, Record, RecordEvent, RecordedAnswer, RecordedInput, RefusedRun,
     ResourceContents, Rollback, RunEnd, RunStart, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery,
     SearchText, SourceType, TapeBody, ToolSelection, TreeUse, UnsealedTape, Used,
 };
+pub use kit::account::{AccountId, OrganizationId, UserId};
 pub use kit::byte_cache::{ByteCache, CacheBound, HeapBytes, ReadStart, allocated};
 pub use kit::clock::{Clock, Timestamp};
-pub use kit::data_dir::{DataDir, DataDirLock};
 pub use kit::digest::Digest;
 pub use kit::heavy_work::do_heavy_work;
 pub use kit::ids::{
@@ -83,10 +86,10 @@ pub use operations::{
     Refused, TrackedOperation,
 };
 pub use repositories::{
-    DamagedPack, NamedPack, PackFile, ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease,
-    SharedRepositories, StoredPack,
+    DamagedPack, ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack,
 };
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
+pub use storage::{NamedPack, PackFile, Recordings, SharedRepositories};
 pub use store::{
     Access, Advance, AdvancedItem, AgentRuns, Agents, CACHES, ComparedTable, Conversations, CountedRequest,
     DatabaseLocation, DatabaseState, DueRun, EndedRun, History, Library, Nodes, Operations, Report, Repositories,

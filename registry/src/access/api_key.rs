@@ -3,10 +3,10 @@
 //! The id has 12 characters and identifies the key. The secret has 43 characters, which carry 256 bits. The checksum has 6
 //! characters and reveals a mistyped or truncated key without a read of the database.
 
-use super::account::AccountId;
+use crate::kit::account::AccountId;
 use crate::kit::clock::Timestamp;
 use crate::kit::random;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 use crate::text::visible_text::is_hidden;
 use crate::tools::SecretValue;
 

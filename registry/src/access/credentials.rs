@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::account::{OrganizationId, UserId};
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::tools::SecretValue;
 

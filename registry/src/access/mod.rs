@@ -1,6 +1,5 @@
-//! Who may do what: organisations, accounts and users, roles with their grants, API keys, and authorisations of OAuth clients.
+//! Who may do what: organisations, users, roles with their grants, API keys, and authorisations of OAuth clients.
 
-mod account;
 pub(crate) mod api_key;
 mod condition;
 mod credentials;
@@ -14,7 +13,6 @@ mod role;
 mod user;
 mod user_variable;
 
-pub use account::{AccountId, OrganizationId, UserId};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use condition::Condition;
 pub(crate) use credentials::IssuedToken;

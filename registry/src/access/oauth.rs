@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::api_key::{SECRET_CHARACTERS, checksum, is_base62};
 use crate::kit::random;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 use crate::tools::SecretValue;
 
 /// Time in which a code can be exchanged: a redirect and a request.

@@ -1,6 +1,6 @@
 //! An organisation, as its operator sees it.
 
-use super::account::OrganizationId;
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use super::account::{AccountId, OrganizationId, UserId};
 use super::api_key::ApiKeyId;
 use super::grant::Grants;
 use super::permission::Permission;
+use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::AgentId;

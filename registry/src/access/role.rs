@@ -3,7 +3,7 @@
 use super::grant::Grants;
 use super::permission::Permission;
 use crate::kit::clock::Timestamp;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 text_type! {
     /// The name of a role.

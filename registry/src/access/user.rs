@@ -1,7 +1,7 @@
 //! The users of an organisation.
 
-use super::account::{AccountId, UserId};
 use super::role::RoleName;
+use crate::kit::account::{AccountId, UserId};
 use crate::kit::clock::Timestamp;
 
 /// A user with their role.

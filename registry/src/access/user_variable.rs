@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::account::UserId;
+use crate::kit::account::UserId;
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 use crate::tools::SecretValue;
 
 text_type! {

@@ -1,6 +1,6 @@
 //! Requests of runs of agents to people: questions, approvals of calls, and forms of tools.
 
-use crate::access::{AccountId, OrganizationId, UserId};
+use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, AgentRunId, HumanRequestId};
 use crate::kit::named_values::named_values;

@@ -1,7 +1,7 @@
 //! Runs of agents: a model calls tools until it has the answer to an objective.
 
 use super::human_request::NewHumanRequest;
-use crate::access::{AccountId, OrganizationId};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, AgentRunId};
 use crate::kit::invalid_value::InvalidValue;

@@ -9,15 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::assignment::Assignment;
 use super::built_in_tools::BuiltInTools;
 use super::state::AgentState;
-use crate::access::{AccountId, OrganizationId, Permission, Principal, UserId};
+use crate::access::{Permission, Principal};
+use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::AgentId;
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::named_values::named_values;
 use crate::kit::page::Direction;
+use crate::kit::text_type::{made_of, text_type};
 use crate::library::LibraryFamily;
-use crate::text::text_type::{made_of, text_type};
 use crate::tools::Description;
 
 text_type! {

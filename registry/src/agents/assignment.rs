@@ -7,7 +7,7 @@ use crate::kit::byte_cache::{HeapBytes, heap_bytes};
 use crate::kit::digest::Digest;
 use crate::kit::ids::ToolId;
 use crate::kit::invalid_value::InvalidValue;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 use crate::tools::ToolName;
 use crate::versions::{Constraint, Version};
 

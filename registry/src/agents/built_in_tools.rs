@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::kit::byte_cache::heap_bytes;
+use crate::kit::text_type::{made_of, text_type};
 use crate::library::LibraryFamily;
-use crate::text::text_type::{made_of, text_type};
 use crate::tools::NativeToolName;
 use crate::versions::Intervention;
 

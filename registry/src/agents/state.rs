@@ -6,7 +6,7 @@ use super::assignment::Assignment;
 use crate::kit::byte_cache::{HeapBytes, heap_bytes};
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::named_values::named_values;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 text_type! {
     /// The name of a state, unique among the states of its agent.

@@ -14,7 +14,7 @@ use super::object_keys::{ArtifactCopy, FOLDER, day_of, folder, key};
 use super::objects::Objects;
 use super::unused_artifact::UnusedArtifact;
 use crate::error::{Error, Result};
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
 use crate::kit::clock::{Clock, Timestamp};
 use crate::kit::digest::Digest;
 

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use super::directory::{ArtifactDirectory, path_of};
 use super::unused_files::files;
 use crate::error::{Error, Result};
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::{at, is_temporary_name};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::kit::durable::{at, is_temporary_name};
 
 #[derive(Clone, Debug)]
 pub struct ArtifactCache {

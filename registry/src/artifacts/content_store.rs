@@ -17,9 +17,9 @@ use super::objects::Objects;
 use super::recorded_bodies::RecordedBodies;
 use super::unused_artifact::UnusedArtifact;
 use crate::error::Result;
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::files::data_dir::DataDir;
 use crate::kit::clock::{Clock, Timestamp};
-use crate::kit::data_dir::DataDir;
 use crate::kit::digest::Digest;
 
 /// The content-addressed store of an installation; cheap to clone.

@@ -13,9 +13,9 @@ use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::time::TimeSpec;
 
 use crate::error::{Error, Result};
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
 use crate::kit::digest::Digest;
-use crate::kit::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
 
 /// A directory of artifacts; cheap to clone.
 #[derive(Clone, Debug)]

@@ -13,10 +13,10 @@ use super::cache::ArtifactCache;
 use super::directory::{ArtifactDirectory, path_of};
 use super::objects::{ObjectEntry, Objects};
 use crate::error::{Error, Result};
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::at;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::kit::durable::at;
 
 /// The folder of all bodies.
 const FOLDER: &str = "bodies";

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use super::directory::{ArtifactDirectory, path_of};
 use super::unused_artifact::UnusedArtifact;
 use crate::error::Result;
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::{at, is_temporary_name, temporary_name};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::kit::durable::{at, is_temporary_name, temporary_name};
 
 impl ArtifactDirectory {
     /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.

@@ -1,7 +1,7 @@
 //! Conversations of users with agents.
 
-use crate::access::{AccountId, OrganizationId};
 use crate::history::InvocationMode;
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, ConversationId};
 

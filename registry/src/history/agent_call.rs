@@ -6,7 +6,7 @@ use super::invocation_source::Origin;
 use crate::agents::RevisionNumber;
 use crate::kit::ids::{AgentId, TurnId};
 use crate::kit::named_values::named_values;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 use crate::text::visible_text::visible;
 
 /// The agent through which a tool was called.

@@ -1,9 +1,9 @@
 //! Legal holds: runs that stay in the history, however old they are.
 
-use crate::access::UserId;
+use crate::kit::account::UserId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{HoldId, ToolId};
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 text_type! {
     /// The reason for a legal hold. Surrounding white space is trimmed. NUL is refused, because some databases refuse it.

@@ -11,7 +11,6 @@ mod invocation_source;
 mod invoke_step;
 mod ledger;
 mod record;
-mod recordings;
 mod tape;
 
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
@@ -36,6 +35,5 @@ pub use record::{
     FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, RefusedRun, Rollback, RunEnd,
     RunStart,
 };
-pub use recordings::Recordings;
 pub(crate) use tape::{BodyPlace, SealedBody, SealedTape};
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

@@ -10,7 +10,7 @@ use super::byte_cache::HeapBytes;
 use super::clock::Clock;
 use super::invalid_value::InvalidValue;
 use super::random;
-use crate::text::text_type::written_as_text;
+use super::text_type::written_as_text;
 
 /// Characters of an id.
 const ID_LENGTH: usize = 24;

@@ -23,7 +23,7 @@ macro_rules! named_values {
             }
         }
 
-        $crate::text::text_type::written_as_text!($type);
+        $crate::kit::text_type::written_as_text!($type);
     };
 }
 

@@ -8,10 +8,10 @@ use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use crate::access::OrganizationId;
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::LibraryItemId;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 /// Time for which a link works, unless its artifact is public.
 pub(crate) const LIFETIME: Duration = Duration::from_mins(15);

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory_search::MatchedBy;
-use crate::access::{AccountId, OrganizationId};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, InvocationId, LibraryItemId};
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::named_values::named_values;
+use crate::kit::text_type::{made_of, text_type};
 use crate::text::near_words::Correction;
-use crate::text::text_type::{made_of, text_type};
 
 named_values! {
     /// A family of items. It is also a family of tools.

@@ -1,11 +1,11 @@
 //! Asynchronous operations. Clients can poll them after their connection is gone, and retry them with an idempotency key.
 
-use crate::access::{AccountId, OrganizationId};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::kit::ids::{OperationId, ToolId};
 use crate::kit::invalid_value::InvalidValue;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 /// Bytes of an idempotency key. A UUID has 36.
 const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;

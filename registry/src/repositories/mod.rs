@@ -1,7 +1,6 @@
-//! The git repositories that the servers of a database share.
+//! The contents of git repositories that the servers of a database share.
 
 mod contents;
-mod shared;
 
+pub(crate) use contents::folder_of_packs;
 pub use contents::{DamagedPack, ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
-pub use shared::{NamedPack, PackFile, SharedRepositories};

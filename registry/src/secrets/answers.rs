@@ -5,8 +5,8 @@ use zeroize::Zeroizing;
 use super::data_key::{DataKey, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
 use super::tapes::{compressed, decompressed};
-use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::ToolId;
 
 /// The row that a recorded answer belongs to.

@@ -6,8 +6,8 @@ use chacha20poly1305::aead::{Aead, AeadInPlace, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
-use crate::access::{AccountId, OrganizationId};
 use crate::error::{Error, Result};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::byte_cache::HeapBytes;
 use crate::kit::ids::ToolId;
 use crate::kit::random;

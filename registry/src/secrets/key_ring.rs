@@ -10,10 +10,10 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, associated_data, open, seal};
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::kit::data_dir::{DataDir, MASTER_KEY};
-use crate::kit::durable::{at, create_private_folder, ignore_in_git, sync_folder, temporary_name, write_private};
+use crate::files::data_dir::{DataDir, MASTER_KEY};
+use crate::files::durable::{at, create_private_folder, ignore_in_git, sync_folder, temporary_name, write_private};
+use crate::kit::account::OrganizationId;
 use crate::kit::random;
 
 /// The master key of an installation. Cheap to clone; hidden in debug output.

@@ -4,8 +4,8 @@ use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, SEAL_BYTES, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::InvocationId;
 
 /// Size from which values are compressed. Compressing smaller values costs more than it saves.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::{AccountId, OrganizationId, SealedUserVariable};
+use crate::access::SealedUserVariable;
 use crate::agents::{AgentReference, RunningAgent};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::byte_cache::{ByteCache, CacheBound, heap_bytes};
 use crate::kit::ids::{AgentId, ToolId, VersionId};
 use crate::versions::Callable;

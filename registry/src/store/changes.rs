@@ -1,7 +1,7 @@
 //! Changes of rows that servers keep in memory. A write names the rows that it changes, and servers drop what they have in memory of
 //! these rows, and of no others. A write of other rows names nothing, so that heartbeats, leases, counts and records reach nobody.
 
-use crate::access::{AccountId, OrganizationId};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::ids::BootId;
 use crate::library::LibraryFamily;
 

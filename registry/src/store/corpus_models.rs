@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use crate::access::OrganizationId;
+use crate::kit::account::OrganizationId;
 use crate::kit::byte_cache::{ByteCache, CacheBound, HeapBytes};
 use crate::library::CorpusModel;
 

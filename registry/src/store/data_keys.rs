@@ -1,6 +1,6 @@
 //! A cache of opened data keys: a run does not have to read and open the key of its organisation.
 
-use crate::access::OrganizationId;
+use crate::kit::account::OrganizationId;
 use crate::kit::byte_cache::{ByteCache, CacheBound};
 use crate::secrets::DataKey;
 

@@ -9,7 +9,7 @@ use super::call_caches::CallCaches;
 use super::changes::{Change, ChangeKind, Notice, read_notice};
 use super::subscribers::Subscribers;
 use super::token_cache::TokenCache;
-use crate::access::{AccountId, OrganizationId};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::ids::BootId;
 
 /// Counters of the changes of rules, of eight bytes each.

@@ -34,7 +34,7 @@ use tokio::sync::Notify;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::kit::data_dir::{DataDir, DataDirLock};
+use crate::files::data_dir::{DataDir, DataDirLock};
 use crate::kit::ids::BootId;
 use crate::library::IndexCache;
 pub use caches::CACHES;

@@ -1,8 +1,8 @@
 //! The options of a store.
 
 use crate::config::Config;
+use crate::files::data_dir::DataDir;
 use crate::kit::clock::Clock;
-use crate::kit::data_dir::DataDir;
 use crate::secrets::KeyRing;
 use crate::tools::SecretValue;
 

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::call_caches::TTL;
-use crate::access::{AccountId, Grants, OrganizationId, Principal};
+use crate::access::{Grants, Principal};
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::byte_cache::{ByteCache, CacheBound, heap_bytes};
 use crate::kit::clock::Timestamp;
 

@@ -149,8 +149,9 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::{Arc, Database, RecordRows, Retention, Writer, WriterSetup};
-    use crate::access::{AccountId, Grants, OrganizationId};
+    use crate::access::Grants;
     use crate::error::{Error, ErrorKind, Result};
+    use crate::kit::account::{AccountId, OrganizationId};
     use crate::kit::clock::Clock;
     use crate::kit::ids::{BootId, InvocationId};
 

@@ -1,10 +1,9 @@
-//! Texts: validated types, JSON, words of searches, and characters that people do not see.
+//! Texts: JSON, words of searches, and characters that people do not see.
 
 pub(crate) mod near_words;
 pub(crate) mod raw_json;
 pub(crate) mod strict_json;
 pub(crate) mod suggestion;
-pub(crate) mod text_type;
 pub(crate) mod trust;
 pub(crate) mod visible_text;
 pub(crate) mod words;

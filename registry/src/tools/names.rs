@@ -1,6 +1,6 @@
 //! The names and descriptions of tools, also of those that the server provides, and the names of variables.
 
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 text_type! {
     /// The name of a tool, unique among the organisation's live tools.

@@ -2,7 +2,7 @@
 
 use super::names::{Description, EnvvarName, ToolName};
 use super::tags::Tags;
-use crate::access::{OrganizationId, UserId};
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::ToolId;

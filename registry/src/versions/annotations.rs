@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::invalid_value::InvalidValue;
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 text_type! {
     /// The title of a tool, for people. Surrounding white space is trimmed. NUL is refused, because some databases refuse it.

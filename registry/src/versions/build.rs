@@ -1,7 +1,7 @@
 //! Builds: their states and logs.
 
 use super::version::Version;
-use crate::access::{OrganizationId, UserId};
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BuildId, ToolId, VersionId};
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::version::Version;
 use crate::kit::byte_cache::{HeapBytes, allocated};
 use crate::kit::invalid_value::InvalidValue;
-use crate::text::text_type::Checked;
+use crate::kit::text_type::Checked;
 
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;

@@ -1,6 +1,6 @@
 //! Leases: one publication per tool at a time.
 
-use crate::access::{OrganizationId, UserId};
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BuildId, ToolId};
 

@@ -1,6 +1,6 @@
 //! The location of source code: the folder of a project in its repository, and the branch.
 
-use crate::text::text_type::{made_of, text_type};
+use crate::kit::text_type::{made_of, text_type};
 
 text_type! {
     /// The folder of a tool project, relative to the root of the repository.

@@ -9,8 +9,8 @@ use super::annotations::Annotations;
 use super::intervention::Intervention;
 use super::schema_text::SchemaText;
 use crate::kit::byte_cache::heap_bytes;
+use crate::kit::text_type::{made_of, text_type};
 use crate::text::raw_json::RawJson;
-use crate::text::text_type::{made_of, text_type};
 use crate::tools::Description;
 
 text_type! {

@@ -16,7 +16,7 @@ use super::source_names::{BranchName, ProjectPath};
 use super::tool_api::{ApiName, SystemRole, ToolApi};
 use super::tool_world::ToolWorld;
 use super::version::{BumpKind, Version};
-use crate::access::{OrganizationId, UserId};
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;

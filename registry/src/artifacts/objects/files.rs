@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::Objects;
 use super::problem::{Action, is_absent};
 use crate::error::Result;
-use crate::kit::durable::at;
+use crate::files::durable::at;
 
 /// Size of a part that is sent. S3 accepts 10,000 parts, so files up to 160 GB.
 const PART_BYTES: u64 = 16 << 20;

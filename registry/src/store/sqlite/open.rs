@@ -12,8 +12,8 @@ use super::search;
 use super::settings::{VERSION_MIN, reader_options, writer_options};
 use super::snapshot::snapshot;
 use crate::error::{Error, Result};
+use crate::files::durable::sync_folder;
 use crate::kit::clock::Clock;
-use crate::kit::durable::sync_folder;
 use crate::store::database::{
     Connection, Database, DatabaseState, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window, get,
 };

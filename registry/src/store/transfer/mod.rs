@@ -16,7 +16,7 @@ mod target;
 
 use super::options::StoreOptions;
 use crate::error::Result;
-use crate::kit::data_dir::DataDirLock;
+use crate::files::data_dir::DataDirLock;
 use compare::compare;
 use insert::insert_missing;
 use layout::Layout;

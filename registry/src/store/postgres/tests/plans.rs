@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{Connection as _, PgConnection};
 
-use crate::access::OrganizationId;
 use crate::config::Config;
+use crate::files::data_dir::DataDir;
 use crate::history::{
     Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
 };
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
-use crate::kit::data_dir::DataDir;
 use crate::kit::ids::ToolId;
 use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;

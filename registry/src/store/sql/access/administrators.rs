@@ -1,7 +1,8 @@
 //! The rule that every organisation keeps an administrator.
 
-use crate::access::{ADMINISTRATOR, OrganizationId};
+use crate::access::ADMINISTRATOR;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Connection, Query};
 

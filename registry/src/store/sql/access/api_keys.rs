@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::administrators::require_administrator;
 use super::handle::Access;
-use crate::access::{AccountId, ApiKey, ApiKeyId, IssuedKey, NewApiKey, OrganizationId, UserId, api_key};
+use crate::access::{ApiKey, ApiKeyId, IssuedKey, NewApiKey, api_key};
 use crate::error::{Error, Result};
+use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::page::{Page, Slice};

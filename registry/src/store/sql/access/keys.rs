@@ -3,8 +3,9 @@
 use super::api_keys::{Insert, insert_key, issue};
 use super::handle::Access;
 use super::users::insert_member;
-use crate::access::{ADMINISTRATOR, IssuedKey, NewApiKey, NewOrganization, NewUser, OrganizationId, RoleName};
+use crate::access::{ADMINISTRATOR, IssuedKey, NewApiKey, NewOrganization, NewUser, RoleName};
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::secrets::{DataKey, KeyRing};
 use crate::store::database::{Connection, Query};

@@ -1,8 +1,8 @@
 //! The removal of a user: what acts for them ends, and what they alone read goes. A later user with the same id has another account, which
 //! nothing of theirs names.
 
-use crate::access::{AccountId, OrganizationId, UserId};
 use crate::error::{Error, Result};
+use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};

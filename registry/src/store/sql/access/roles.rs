@@ -2,8 +2,9 @@
 
 use super::administrators::require_administrator;
 use super::handle::Access;
-use crate::access::{Grants, OrganizationId, Permission, Role, RoleName, RoleTimes};
+use crate::access::{Grants, Permission, Role, RoleName, RoleTimes};
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::counts::{require_changed, require_within};

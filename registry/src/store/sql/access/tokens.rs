@@ -5,9 +5,10 @@ use subtle::{Choice, ConstantTimeEq};
 use super::api_keys::api_key_hash;
 use super::handle::Access;
 use crate::access::{
-    AccountId, Grants, IssuedToken, Principal, Role, RoleName, SignIn, SignInKey, SignInRefused, SignedIn, api_key,
+    Grants, IssuedToken, Principal, Role, RoleName, SignIn, SignInKey, SignInRefused, SignedIn, api_key,
 };
 use crate::error::{Error, Result};
+use crate::kit::account::AccountId;
 use crate::kit::clock::Timestamp;
 use crate::kit::random;
 use crate::secrets::{KeyRing, keyed_hash};

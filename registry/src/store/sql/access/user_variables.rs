@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::handle::Access;
 use super::keys::data_key;
 use crate::access::{
-    AccountId, NewUserVariable, OrganizationId, Principal, SealedUserVariable, ShownUserVariable, UserVariableName,
-    UserVariables,
+    NewUserVariable, Principal, SealedUserVariable, ShownUserVariable, UserVariableName, UserVariables,
 };
 use crate::error::Result;
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::changes::{Change, ChangeKind};

@@ -1,9 +1,10 @@
 //! Lists of runs of agents.
 
 use super::handle::AgentRuns;
-use crate::access::{OrganizationId, Permission, Principal};
+use crate::access::{Permission, Principal};
 use crate::agent_runs::{AgentRunFilter, AgentRunState, ListedAgentRun};
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::store::database::{Row, Statement};
 use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
 

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use super::handle::AgentRuns;
 use super::human_requests;
-use crate::access::{OrganizationId, Permission, Principal};
+use crate::access::{Permission, Principal};
 use crate::agent_runs::{
     AgentRun, AgentRunCapacity, AgentRunState, AgentRunStep, Checkpoint, NewAgentRun, NewHumanResponse, NewStep,
     StartedAgentRun, StepFilter,
 };
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, AgentRunId};
 use crate::operations::Once;

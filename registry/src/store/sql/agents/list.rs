@@ -2,9 +2,10 @@
 
 use super::agent::read;
 use super::handle::Agents;
-use crate::access::{OrganizationId, Permission, Principal};
+use crate::access::{Permission, Principal};
 use crate::agents::{Agent, AgentFilter, AgentSort, AgentType};
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Statement, Value};
 use crate::store::page_tokens::filter_name;

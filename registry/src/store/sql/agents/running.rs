@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::handle::Agents;
 use super::{agent, revisions};
-use crate::access::{AccountId, Principal};
+use crate::access::Principal;
 use crate::agents::{Agent, AgentReference, AgentRevision, AgentScope, RunningAgent};
 use crate::error::Result;
+use crate::kit::account::AccountId;
 use crate::kit::ids::AgentId;
 use crate::store::call_caches::NamedAgent;
 use crate::store::database::{Connection, Query, Row};

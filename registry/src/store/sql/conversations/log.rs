@@ -1,10 +1,10 @@
 //! The log of a conversation: the calls by its turns whose results a later interaction sees, and the status of such a call.
 
 use super::handle::Conversations;
-use crate::access::OrganizationId;
 use crate::conversations::{Conversation, RunStatus, RunStatusEnd};
 use crate::error::Result;
 use crate::history::Record;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::{InteractionId, InvocationId, TurnId};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Statement};

@@ -4,9 +4,9 @@ use zeroize::Zeroizing;
 
 use super::handle::History;
 use super::tapes::BLOCKING_BYTES_MIN;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{NewAnswers, RecordedAnswer, SealedAnswer};
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::ToolId;
 use crate::secrets::{AnswerTo, DataKey};
 use crate::store::database::{Connection, Query};

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::effect_filters::add_effects;
 use super::origin::origin;
-use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationMode, InvocationSourceKind, RunStates, SourceType, ToolSelection};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::ToolId;
 use crate::kit::invalid_value::refuse_nul;

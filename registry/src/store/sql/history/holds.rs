@@ -1,9 +1,10 @@
 //! Legal holds. A hold and its release are inserted once and never changed.
 
 use super::handle::History;
-use crate::access::{OrganizationId, Principal};
+use crate::access::Principal;
 use crate::error::{Error, Result};
 use crate::history::{HeldRuns, Hold, HoldReason, HoldRelease};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{HoldId, ToolId};
 use crate::kit::page::{Page, Slice};

@@ -2,9 +2,9 @@
 
 use super::handle::History;
 use super::records::{read, select_invocations};
-use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::history::Record;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::InvocationId;
 use crate::store::database::Query;
 

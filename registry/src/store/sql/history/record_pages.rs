@@ -2,9 +2,9 @@
 //! than a megabyte.
 
 use super::records::{read, select_invocations};
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::Record;
+use crate::kit::account::OrganizationId;
 use crate::kit::page::Page;
 use crate::store::database::{Query, Row};
 use crate::store::sql::kit::listing::Listing;

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use super::filters::{Selected, select_tools};
 use super::run_group::run_group;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, InvocationSort, SourceType};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::page::Direction;
 use crate::store::database::Query;

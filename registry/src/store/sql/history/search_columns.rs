@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::search_facets::Facets;
-use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::history::Outcome;
+use crate::kit::account::OrganizationId;
 use crate::kit::digest::Digest;
 use crate::store::sql::kit::row::to_json;
 use crate::text::words::{FIELD_BYTES_MAX, words, words_of_input, words_within};

@@ -6,8 +6,8 @@
 //! before a time, few of the later records match: these are read at once, in blocks of all sizes, and then it begins with a small
 //! window.
 
-use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Block, Database, Query, Window};
 use crate::store::sql::kit::listing::Listing;

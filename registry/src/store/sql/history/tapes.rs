@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::handle::History;
 use super::holds::is_held;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{BodyPlace, KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::kit::ids::InvocationId;

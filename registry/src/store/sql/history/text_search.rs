@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::search_columns::scope;
 use super::search_facets::wanted;
-use crate::access::OrganizationId;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Phrase, TextSearch};
 use crate::text::words::words;

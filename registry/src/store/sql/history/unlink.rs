@@ -1,7 +1,7 @@
 //! Taking runs out of a conversation or a simulation that is rolled back. Their records stay in the history.
 
-use crate::access::{AccountId, OrganizationId, UserId};
 use crate::history::Rollback;
+use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::store::database::Query;
 use crate::store::queued::Work;

@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::access::OrganizationId;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::store::database::{Connection, Failure, FailureKind, Pool, PoolCount, Query, Row};
 use crate::store::deadline::Deadline;
 
@@ -137,9 +137,9 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::access::UserId;
+    use crate::files::data_dir::DataDir;
+    use crate::kit::account::UserId;
     use crate::kit::clock::Clock;
-    use crate::kit::data_dir::DataDir;
     use crate::secrets::KeyRing;
     use crate::store::{DatabaseLocation, Store, StoreOptions};
 

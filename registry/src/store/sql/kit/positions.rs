@@ -1,8 +1,8 @@
 //! The start of a page of users, keys, holds, conversations or a log, and of lists that are no tables. A page begins after a position, because rows of these lists can be deleted.
 
 use super::row::{get, signed};
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::page::Page;
 use crate::store::database::Query;
 use crate::store::handle::Store;

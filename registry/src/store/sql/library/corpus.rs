@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::kit::account::OrganizationId;
 use crate::library::{CorpusModel, Embedder, LEARNED_TEXTS_MAX};
 use crate::store::database::{Query, get};
 use crate::store::handle::Store;

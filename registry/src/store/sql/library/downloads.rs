@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::item::{Library, read};
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::LibraryItemId;
 use crate::library::{Download, DownloadToken, LIFETIME, LibraryItem};
 use crate::store::database::Query;

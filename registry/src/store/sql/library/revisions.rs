@@ -1,8 +1,8 @@
 //! Earlier revisions of skills and prompts.
 
 use super::shelf::{LibraryShelf, is_of_shelf};
-use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::LibraryItemId;
 use crate::store::database::{Connection, Query};
 use crate::store::sql::kit::row::signed;

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::index::in_scope;
 use super::item::{Library, read};
 use crate::error::Result;
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
 use crate::kit::ids::LibraryItemId;
 use crate::library::{
     EmbedFailure, Embedder, FoundMemory, IndexChange, IndexedMemory, LibraryFamily, MemoryResult, MemoryResults,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::index::{next_changes, searched_text};
-use crate::access::{AccountId, OrganizationId};
 use crate::error::Result;
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::ids::LibraryItemId;
 use crate::library::{CORPUS_FORMAT, CallerName, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, LibraryScope, Vector};
 use crate::store::database::{Query, Row};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use metrics::gauge;
 
 use super::handle::Nodes;
-use crate::access::OrganizationId;
 use crate::error::Result;
 use crate::history::{FinishedRun, ORPHANED, Outcome, RunEnd};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BootId, InvocationId};
 use crate::kit::metrics::{NODES as NODES_SEEN, number};

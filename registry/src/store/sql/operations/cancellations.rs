@@ -1,8 +1,9 @@
 //! Requests to cancel runs, which reach the server that has the run.
 
 use super::handle::Operations;
-use crate::access::{OrganizationId, Principal, UserId};
+use crate::access::Principal;
 use crate::error::Result;
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::ids::InvocationId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};

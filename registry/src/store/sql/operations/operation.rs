@@ -1,9 +1,10 @@
 //! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
 use super::handle::Operations;
-use crate::access::{OrganizationId, Principal};
+use crate::access::Principal;
 use crate::error::{Error, Result};
 use crate::history::Record;
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BootId, OperationId};
 use crate::operations::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::handle::Repositories;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::repositories::{DamagedPack, RepositoryContents, RepositoryGeneration, RepositoryLease};
 use crate::store::database::Query;
 use crate::store::sql::kit::row::{get, json, parsed, to_json};

@@ -1,8 +1,8 @@
 //! Comparing the number of changes of tools and agents ([`super::tool_changes`]) with the one that a server knows.
 
 use super::handle::Tools;
-use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::store::database::Query;
 use crate::store::sql::kit::row::get;
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::handle::Tools;
 use super::tool::{read, select_tools};
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::invalid_value::refuse_nul;
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};

@@ -2,8 +2,9 @@
 
 use super::edit::ToolEdit;
 use super::handle::Tools;
-use crate::access::{OrganizationId, Principal};
+use crate::access::Principal;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::{InvocationId, ToolId};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::row::{damaged, get, json, parsed, timestamp, to_json};

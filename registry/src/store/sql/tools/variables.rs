@@ -1,8 +1,8 @@
 //! Opening the variables of a tool for a run.
 
 use super::handle::Tools;
-use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::ToolId;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query, Row};

@@ -1,8 +1,8 @@
 //! Attestations: stored with their version, read to verify it.
 
 use super::handle::Versions;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::secrets::{PublicKey, SigningKey};
 use crate::store::database::{Connection, Query};
 use crate::store::sql::kit::row::{get, timestamp};

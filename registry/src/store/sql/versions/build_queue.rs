@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use super::handle::Versions;
-use crate::access::{AccountId, OrganizationId, Principal};
+use crate::access::Principal;
 use crate::error::Result;
+use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Timestamp;
 use crate::operations::QueuedPublication;
 use crate::store::database::{Query, Row};

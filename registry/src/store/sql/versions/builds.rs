@@ -2,8 +2,8 @@
 
 use super::handle::Versions;
 use super::leases::release;
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Query, Row};
 use crate::store::sql::kit::row::{exact_text, get, parsed, parsed_option, timestamp, version};

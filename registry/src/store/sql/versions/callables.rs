@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::handle::Versions;
 use super::version;
-use crate::access::OrganizationId;
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::Connection;
 use crate::store::sql::tools::{tool, variables};

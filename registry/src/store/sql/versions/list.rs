@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use super::handle::Versions;
 use super::version::read;
-use crate::access::{OrganizationId, UserId};
 use crate::error::{Error, Result};
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::kit::page::{Direction, Page, Slice};
 use crate::store::database::{Query, Row};

@@ -2,8 +2,9 @@
 
 use super::handle::Versions;
 use super::leases::interrupt_expired;
-use crate::access::{OrganizationId, Principal, UserId};
+use crate::access::Principal;
 use crate::error::Result;
+use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};

@@ -2,11 +2,11 @@
 
 use sqlx::{Connection as _, SqliteConnection};
 
-use crate::access::OrganizationId;
 use crate::config::Config;
+use crate::files::data_dir::DataDir;
 use crate::history::{EffectKind, InvocationFilter, InvocationSort, SourceType, ToolSelection};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
-use crate::kit::data_dir::DataDir;
 use crate::kit::ids::ToolId;
 use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;

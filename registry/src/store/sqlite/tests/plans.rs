@@ -1,12 +1,12 @@
 //! The plans that SQLite makes for statements: the indexes that it reads, and whether it sorts.
 
 use super::{Sqlite, migrated};
-use crate::access::OrganizationId;
 use crate::agent_runs::{AgentRunFilter, AgentRunState};
 use crate::error::Result;
 use crate::history::{
     Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
 };
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
 use crate::kit::ids::{AgentId, ToolId};
 use crate::kit::page::Direction::{self, Ascending, Descending};

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{SharedRepositories, folder, key, measure};
-use crate::access::OrganizationId;
 use crate::error::{Error, Result};
-use crate::repositories::contents::{DamagedPack, RepositoryContents, StoredPack};
+use crate::kit::account::OrganizationId;
+use crate::repositories::{DamagedPack, RepositoryContents, StoredPack};
 
 /// Damaged packs that are read at once. The rest follows when these are repaired.
 const DAMAGED_PACKS_MAX: i64 = 100;

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use super::random;
 use crate::error::{Error, Result};
+use crate::kit::random;
 
 /// Mode of private directories: accessible to the owner only.
 const DIRECTORY_MODE: u32 = 0o700;

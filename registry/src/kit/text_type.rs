@@ -44,7 +44,7 @@ macro_rules! text_type {
             }
         }
 
-        $crate::text::text_type::written_as_text!($name);
+        $crate::kit::text_type::written_as_text!($name);
     };
 }
 
@@ -59,7 +59,7 @@ macro_rules! written_as_text {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::text::text_type::Checked::default())
+                deserializer.deserialize_str($crate::kit::text_type::Checked::default())
             }
         }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::SharedRepositories;
-use crate::access::OrganizationId;
 use crate::error::Result;
-use crate::kit::durable::at;
-use crate::repositories::contents::StoredPack;
+use crate::files::durable::at;
+use crate::kit::account::OrganizationId;
+use crate::repositories::StoredPack;
 
 /// A pack that the row of a repository names.
 #[derive(Clone, Debug)]

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
-use super::tape::{BodyPlace, KeptTape, NewTape, SealedBody, TapeBody, UnsealedTape};
-use crate::access::OrganizationId;
 use crate::artifacts::{Artifacts, RecordedBodies};
 use crate::error::{Error, Result};
+use crate::history::{BodyPlace, KeptTape, NewTape, SealedBody, TapeBody, UnsealedTape};
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
 use crate::kit::digest::Digest;
 use crate::kit::ids::InvocationId;

@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use super::contents::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, folder_of_packs};
-use crate::access::OrganizationId;
 use crate::artifacts::{Artifacts, ObjectEntry, Objects};
 use crate::error::{Error, Result};
-use crate::kit::blocking::off_the_runtime;
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::at;
+use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::kit::durable::at;
+use crate::repositories::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, folder_of_packs};
 use crate::store::Store;
 
 pub use backup::NamedPack;

@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use smol_str::{SmolStr, format_smolstr};
 
+use super::text_type::{made_of, text_type};
 use crate::kit::byte_cache::HeapBytes;
 use crate::kit::invalid_value::InvalidValue;
-use crate::text::text_type::{made_of, text_type};
 
 /// Bytes of the id of an organisation or a user. Fits any mail address, and a header.
 const ACCOUNT_BYTES_MAX: usize = 128;
