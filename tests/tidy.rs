@@ -4,6 +4,7 @@ mod arrows;
 mod caches;
 mod circles;
 mod deployment;
+mod districts;
 mod facts;
 mod handles;
 mod images;

@@ -1,6 +1,6 @@
 //! Work whose server is gone: this server goes on with it.
 
-use registry::Store;
+use registry::Nodes;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -23,10 +23,10 @@ where
         }
         match next(app.clone()).await {
             Ok(Some(work)) => drop(going_on.spawn(work)),
-            Ok(None) => sleep(Store::HEARTBEAT).await,
+            Ok(None) => sleep(Nodes::HEARTBEAT).await,
             Err(error) => {
                 tracing::debug!(%error, "cannot look for work whose server is gone");
-                sleep(Store::HEARTBEAT).await;
+                sleep(Nodes::HEARTBEAT).await;
             }
         }
     }

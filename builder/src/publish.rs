@@ -62,7 +62,7 @@ impl Builder {
         progress: Progress,
     ) -> Result<Published, Error> {
         let admitted = self.admit(principal)?;
-        let lease = self.store.acquire_lease(principal, &request.tool, LEASE_TTL).await?;
+        let lease = self.store.versions().acquire_lease(principal, &request.tool, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
         let publication = PublishContext { builder: self, principal, lease: &lease, progress: &progress };
         let began = Instant::now();
@@ -87,7 +87,7 @@ impl Builder {
         let message = cut(error.to_string());
         tracing::info!(tool = %lease.tool, build = %lease.build, error = message, "a build failed");
         let failed = FailedBuild { stage: error.stage().into(), message, log: progress.log() };
-        if let Err(error) = self.store.record_failed_build(&lease, failed).await {
+        if let Err(error) = self.store.versions().record_failed_build(&lease, failed).await {
             tracing::error!(tool = %lease.tool, %error, "a failed build could not be recorded");
         }
         Error::Recorded { build: lease.build, error: Box::new(error) }
@@ -98,7 +98,7 @@ impl Builder {
         AbortOnDrop(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LEASE_RENEWAL).await;
-                if let Err(error) = store.renew_lease(&lease, LEASE_TTL).await {
+                if let Err(error) = store.versions().renew_lease(&lease, LEASE_TTL).await {
                     tracing::warn!(tool = %lease.tool, %error, "a lease could not be renewed");
                 }
             }
@@ -140,7 +140,8 @@ impl PublishContext<'_> {
         let commit = held.commit();
         self.refuse_older(&repository, commit).await?;
         self.refuse_repetition(&request, &branch, commit).await?;
-        let tool = builder.store.get_tool(&lease.organization, &lease.tool).await?.ok_or(Error::ToolNotFound)?;
+        let tool =
+            builder.store.tools().get_tool(&lease.organization, &lease.tool).await?.ok_or(Error::ToolNotFound)?;
         let accepts = |manifest: &Manifest| has_variables(&tool, manifest);
         let of = Commit::new(&repository, commit, &request.project_path);
         let of = Commit { branch: Some(&branch), accepts: &accepts, ..of };
@@ -189,7 +190,7 @@ impl PublishContext<'_> {
         };
         if let Some(operation) = &request.operation {
             let commit = found.as_ref().ok().map(|(_, held)| held.commit().to_string());
-            builder.store.link_build(lease, operation, commit).await?;
+            builder.store.operations().link_build(lease, operation, commit).await?;
         }
         found
     }
@@ -198,7 +199,7 @@ impl PublishContext<'_> {
     /// published the same commit.
     async fn save(&self, version: NewVersion, repository: Repository, commit: CommitId) -> Result<ToolVersion, Error> {
         self.builder.pin(&repository, commit).await?;
-        Ok(self.builder.store.publish_version(self.lease, version).await?)
+        Ok(self.builder.store.versions().publish_version(self.lease, version).await?)
     }
 }
 

@@ -31,7 +31,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::embeddings::Embedder;
+use crate::library::Embedder;
 
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -6,17 +6,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::account::UserId;
-use crate::assignment::AssignmentProblem;
-use crate::ids::{InvocationId, ToolId, VersionId};
-use crate::invalid_value::InvalidValue;
-use crate::lease::Busy;
-use crate::missing_variable::MissingVariable;
-use crate::names::EnvvarName;
-use crate::presenting::StateProblem;
-use crate::role::RoleName;
-use crate::source_names::BranchName;
-use crate::version::Version;
+use crate::access::RoleName;
+use crate::agents::{AssignmentProblem, StateProblem};
+use crate::kit::account::UserId;
+use crate::kit::ids::{InvocationId, ToolId, VersionId};
+use crate::kit::invalid_value::InvalidValue;
+use crate::tools::{EnvvarName, MissingVariable};
+use crate::versions::{BranchName, Busy, Version};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

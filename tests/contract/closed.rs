@@ -37,10 +37,10 @@ pub fn on_a_closed_store() {
 async fn signed_in(store: &Store) -> String {
     let (organization, user) = (OrganizationId::parse("acme").expect("an id"), "ada");
     let new = NewOrganization { organization: organization.clone(), user: UserId::parse(user).expect("an id") };
-    let key = store.create_organization(new).await.expect("an organisation");
+    let key = store.access().create_organization(new).await.expect("an organisation");
     let sign_in =
         SignIn { organization: &organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
-    match store.sign_in(sign_in).await.expect("an answer") {
+    match store.access().sign_in(sign_in).await.expect("an answer") {
         SignedIn::Issued(token) => token.id_token.expose().to_owned(),
         SignedIn::Refused(refused) => panic!("{refused}"),
     }

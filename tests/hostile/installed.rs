@@ -82,17 +82,17 @@ impl<'t> Installer<'t> {
         let id = ToolId::parse(tool.id()).expect("an id");
         self.runtime.block_on(async {
             let digest = self.artifacts.put(component.to_vec()).await.expect("an artifact");
-            let lease = self.store.acquire_lease(&self.principal, &id, LEASE).await.expect("a lease");
+            let lease = self.store.versions().acquire_lease(&self.principal, &id, LEASE).await.expect("a lease");
             let version = NewVersion { input_schema, ..new_version(digest, settings, self.attestation(&id).await) };
-            self.store.publish_version(&lease, version).await.expect("a version");
+            self.store.versions().publish_version(&lease, version).await.expect("a version");
         });
     }
 
     /// The attestation of the next version of a tool, without documents.
     async fn attestation(&self, tool: &ToolId) -> Attestation {
         let organization = &self.principal.organization;
-        let highest = self.store.highest_version(organization, tool).await.expect("the versions");
-        let key = self.store.signing_key(organization).await.expect("a key");
+        let highest = self.store.versions().highest_version(organization, tool).await.expect("the versions");
+        let key = self.store.versions().signing_key(organization).await.expect("a key");
         Attestation {
             version: highest.map_or(Version::FIRST, |highest| highest.version.bump(BumpKind::Minor)),
             signed_by: key.public_key().expect("a public key"),

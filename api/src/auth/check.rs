@@ -49,6 +49,6 @@ impl AccessCheck {
     async fn identify_client(&self, token: &str, request: &AuthRequest) -> Result<Option<Principal>, Error> {
         let url = request.url.as_deref().filter(|_| self.bearers == Bearers::OfMcpClients);
         let Some(url) = url else { return Ok(None) };
-        Ok(self.store.authenticate_access(token, url).await?)
+        Ok(self.store.access().authenticate_access(token, url).await?)
     }
 }

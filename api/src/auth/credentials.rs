@@ -67,8 +67,8 @@ impl Credentials {
     /// Returns the user whom the credentials belong to, if they are right.
     pub(super) async fn principal(&self, store: &Store) -> registry::Result<Option<Principal>> {
         let found = match &self.key {
-            Some(_) => store.authenticate_key(&self.secret).await?,
-            None => store.authenticate(&self.secret).await?,
+            Some(_) => store.access().authenticate_key(&self.secret).await?,
+            None => store.access().authenticate(&self.secret).await?,
         };
         Ok(found.filter(|principal| self.may_be_of(principal)))
     }
@@ -76,7 +76,7 @@ impl Credentials {
     /// The error for credentials that are not right. The holder of a whole API key learns that it expired or was revoked.
     pub(super) async fn refused(&self, store: &Store) -> registry::Result<Error> {
         let ended = match &self.key {
-            Some(_) => store.find_key_end(&self.secret).await?,
+            Some(_) => store.access().find_key_end(&self.secret).await?,
             None => None,
         };
         Ok(ended.map_or(Error::Unauthenticated, Error::KeyEnded))

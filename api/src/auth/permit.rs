@@ -18,11 +18,11 @@ pub(crate) struct Requirement<'a> {
 impl Requirement<'_> {
     /// Requires the permission for the tool of a run.
     pub(crate) async fn for_run(self, store: &Store, run: &InvocationId) -> Result<(), Error> {
-        self.for_tool_read(store.get_tool_of(&self.principal.organization, run)).await
+        self.for_tool_read(store.tools().get_tool_of(&self.principal.organization, run)).await
     }
 
     pub(crate) async fn for_tool(self, store: &Store, tool: &ToolId) -> Result<(), Error> {
-        self.for_tool_read(store.get_tool(&self.principal.organization, tool)).await
+        self.for_tool_read(store.tools().get_tool(&self.principal.organization, tool)).await
     }
 
     /// Requires a grant without conditions: the tool is not known yet.

@@ -60,9 +60,9 @@ impl ResourceRef {
     pub(super) async fn tool(&self, store: &Store, principal: &Principal) -> registry::Result<Option<Tool>> {
         let organization = &principal.organization;
         match self {
-            Self::Tool(tool) => store.get_tool(organization, tool).await,
-            Self::ToolName(name) => store.find_live_tool(organization, name).await,
-            Self::Invocation(invocation) => store.get_tool_of(organization, invocation).await,
+            Self::Tool(tool) => store.tools().get_tool(organization, tool).await,
+            Self::ToolName(name) => store.tools().find_live_tool(organization, name).await,
+            Self::Invocation(invocation) => store.tools().get_tool_of(organization, invocation).await,
             Self::None => Ok(None),
         }
     }

@@ -67,7 +67,7 @@ impl Watched {
             Err(error) => return Err(failed(error)),
         };
         let reference = AgentReference::from(&self.viewpoint.agent);
-        let found = self.looks.store.running_agent(&principal, &reference).await.map_err(failed)?;
+        let found = self.looks.store.agents().running_agent(&principal, &reference).await.map_err(failed)?;
         let Some(running) = found else { return Ok(None) };
         self.looks.invoker.catalogue(&principal, running).await.map(Some).map_err(failed)
     }

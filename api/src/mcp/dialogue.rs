@@ -67,7 +67,7 @@ impl Dialogues {
             self.states.open(&sealed, &call.binding())?;
         answers.extend(answered(asked, responses)?);
         bounded(&answers)?;
-        let is_first = self.store.answer_attempt(&attempt, expires_at).await.map_err(|error| {
+        let is_first = self.store.operations().answer_attempt(&attempt, expires_at).await.map_err(|error| {
             tracing::error!(%error, "an answer of an MCP client cannot be kept");
             ErrorData::internal_error("The server failed.", None)
         })?;

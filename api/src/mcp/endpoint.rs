@@ -105,7 +105,7 @@ impl McpEndpoint {
     /// Answers one request. An agent that the user does not see, or that was never deployed, does not exist.
     pub async fn serve(&self, request: McpRequest) -> Result<Response, Error> {
         let McpRequest { principal, agent, request } = request;
-        let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+        let running = self.store.agents().running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         if !principal.may_act_at(&running.agent.id) {
             return Err(Error::Unauthenticated);
         }

@@ -178,7 +178,7 @@ impl Looker {
         metrics::count_look();
         let reference = AgentReference::from(&self.viewpoint.agent);
         let Looks { store, invoker, .. } = &self.looks;
-        let Some(running) = store.running_agent(&principal, &reference).await.map_err(failed)? else {
+        let Some(running) = store.agents().running_agent(&principal, &reference).await.map_err(failed)? else {
             return Ok(Look::Ended);
         };
         let catalogue = invoker.catalogue(&principal, running).await.map_err(failed)?;

@@ -34,7 +34,7 @@ pub(super) async fn turn_of(
     };
     let unknown = || refused(format!("Unknown turn: {named}"));
     let id = TurnId::parse(named).map_err(|_| unknown())?;
-    let found = store.get_turn(&scope.principal, &id).await.map_err(|error| {
+    let found = store.conversations().get_turn(&scope.principal, &id).await.map_err(|error| {
         tracing::error!(%error, "a turn cannot be read");
         ErrorData::internal_error("The server failed.", None)
     })?;

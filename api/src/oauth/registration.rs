@@ -33,6 +33,6 @@ pub(crate) async fn register(
     metadata.check().map_err(refused)?;
     let name = metadata.name().unwrap_or_default();
     let address = address.map(|address| client_of(address).to_string()).unwrap_or_default();
-    let registered = store.register_client(name, metadata.redirect_uris, address).await;
+    let registered = store.access().register_client(name, metadata.redirect_uris, address).await;
     registered.map_err(|error| RegistrationRefused::Failed(error.into()))
 }

@@ -176,7 +176,7 @@ impl Limit {
     async fn count_everywhere(&self, counter: &Counter, key: &Key) -> Verdict {
         let verdict = self.count(counter, key);
         let Some(store) = self.store.as_ref().filter(|_| verdict.retry_after.is_none()) else { return verdict };
-        match store.count_request(&key.name(), self.per_minute()).await {
+        match store.access().count_request(&key.name(), self.per_minute()).await {
             Ok(Some(counted)) => self.verdict_of(counted),
             Ok(None) => verdict,
             Err(error) => {

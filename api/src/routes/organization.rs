@@ -30,6 +30,6 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(State(store): State<Store>, Caller(principal): Caller) -> Result<Json<Response>, Error> {
     let organization = principal.organization;
-    let created_at = store.organization_created_at(&organization).await?.ok_or(Error::NotFound)?.to_string();
+    let created_at = store.access().organization_created_at(&organization).await?.ok_or(Error::NotFound)?.to_string();
     Ok(Json(Response { org_id: organization.to_string(), name: organization.to_string(), created_at }))
 }

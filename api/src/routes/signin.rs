@@ -44,14 +44,14 @@ pub(crate) async fn handle(
     let [api_key_id, api_key, user] = texts(&headers)?;
     let organization = OrganizationId::parse(&organization).map_err(|_| Error::NotFound)?;
     let sign_in = SignIn { organization: &organization, api_key_id, api_key, user };
-    match store.sign_in(sign_in).await? {
+    match store.access().sign_in(sign_in).await? {
         SignedIn::Issued(token) => {
             let expires_at = token.expires_at.to_string();
             Ok(Json(Token { id_token: SecretText::new(token.id_token.expose().to_owned()), expires_at }))
         }
         SignedIn::Refused(SignInRefused::UnknownOrganization) => Err(Error::NotFound),
         SignedIn::Refused(SignInRefused::BadCredentials) => {
-            let ended = store.find_key_end(api_key).await?;
+            let ended = store.access().find_key_end(api_key).await?;
             Err(ended.map_or(Error::Unauthenticated, Error::KeyEnded))
         }
     }

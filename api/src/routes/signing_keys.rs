@@ -26,6 +26,6 @@ fn example() -> Value {
 }
 
 pub(crate) async fn handle(State(store): State<Store>, Caller(principal): Caller) -> Result<Json<SigningKeys>, Error> {
-    let keys = store.signing_keys(&principal.organization).await?;
+    let keys = store.versions().signing_keys(&principal.organization).await?;
     Ok(Json(SigningKeys { keys: keys.into_iter().map(SigningKey::from).collect() }))
 }

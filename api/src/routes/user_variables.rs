@@ -10,6 +10,6 @@ use crate::error::Error;
 
 /// Finds the account of the user in the path.
 async fn find_account(store: &Store, principal: &Principal, user: &UserId) -> Result<AccountId, Error> {
-    let found = store.get_user(&principal.organization, user).await?;
+    let found = store.access().get_user(&principal.organization, user).await?;
     Ok(found.ok_or(registry::Error::NotFound { what: "user" })?.account)
 }

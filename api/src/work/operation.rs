@@ -111,7 +111,7 @@ impl OperationReader<'_> {
             OperationState::Failed(refused) => FinalResponse::stored(refused.clone()),
             OperationState::Succeeded => self.success(operation).await?,
             OperationState::Interrupted => {
-                let runs = self.store.operation_runs(self.organization, &operation.id).await?;
+                let runs = self.store.operations().operation_runs(self.organization, &operation.id).await?;
                 let interrupted = Error::Interrupted { operation: operation.id.clone(), runs: ids(runs) };
                 FinalResponse::of(Err(interrupted), self.request)
             }
@@ -123,11 +123,11 @@ impl OperationReader<'_> {
         let lost = || Error::Internal { detail: format!("the result of the operation {} is missing", operation.id) };
         match operation.kind {
             OperationKind::Invoke => {
-                let runs = self.store.operation_runs(self.organization, &operation.id).await?;
+                let runs = self.store.operations().operation_runs(self.organization, &operation.id).await?;
                 FinalResponse::ok(&InvocationResults::of_records(runs).ok_or_else(lost)?)
             }
             OperationKind::Publish => {
-                let version = self.store.operation_version(self.organization, &operation.id).await?;
+                let version = self.store.operations().operation_version(self.organization, &operation.id).await?;
                 let new_version = version.ok_or_else(lost)?.to_string();
                 // The log of the version has its warnings.
                 FinalResponse::created(&PublishedVersion { new_version, warnings: Vec::new() })

@@ -144,7 +144,8 @@ impl OperationTask {
     {
         let Self { store, request, events, operation, .. } = self;
         let OperationRequest { principal, kind, tool, once, request: body } = operation;
-        let begun = store.begin_operation(&principal, NewOperation { kind, tool, once, request: body }).await;
+        let begun =
+            store.operations().begin_operation(&principal, NewOperation { kind, tool, once, request: body }).await;
         let fresh = match &begun {
             Ok(BegunOperation::New(operation)) => Some(operation.id.clone()),
             _ => None,
@@ -180,12 +181,12 @@ fn end_of(answer: &FinalResponse) -> OperationEnd {
 /// or found at the next start of the server. A database that refuses writes also refuses new operations, so that there are
 /// at most as many retries as running operations.
 async fn record_end(store: Store, organization: OrganizationId, operation: OperationId, end: OperationEnd) {
-    let Err(error) = store.end_operation(&organization, &operation, end.clone()).await else { return };
+    let Err(error) = store.operations().end_operation(&organization, &operation, end.clone()).await else { return };
     tracing::error!(%operation, %error, "cannot record the end of an operation; trying again");
     tokio::spawn(async move {
         loop {
             sleep(RETRY_INTERVAL).await;
-            match store.end_operation(&organization, &operation, end.clone()).await {
+            match store.operations().end_operation(&organization, &operation, end.clone()).await {
                 Ok(()) | Err(registry::Error::Closed) => return,
                 Err(error) => tracing::debug!(%operation, %error, "cannot record the end of an operation yet"),
             }

@@ -37,7 +37,7 @@ fn start(app: &TestApp) -> RunStart {
 async fn refused(app: &TestApp, start: &RunStart, at: InvokeStep) {
     let (code, message) = ("policy_refused".to_owned(), "the policy forbids it".to_owned());
     let run = RefusedRun { start: start.clone(), at, code, message };
-    app.store.record(&RecordEvent::Refused(vec![run])).await.unwrap();
+    app.store.history().record(&RecordEvent::Refused(vec![run])).await.unwrap();
 }
 
 fn ids(list: &Value) -> Vec<&str> {

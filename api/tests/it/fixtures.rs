@@ -36,7 +36,8 @@ pub fn assert_shape(name: &str, body: &Value) {
 /// An organisation with its key, and a token of its user.
 pub async fn organization(store: &Store, organization: &str, user: &str) -> (IssuedKey, String) {
     let organization = OrganizationId::parse(organization).unwrap();
-    let key = store.create_organization(NewOrganization { organization, user: UserId::parse(user).unwrap() });
+    let access = store.access();
+    let key = access.create_organization(NewOrganization { organization, user: UserId::parse(user).unwrap() });
     let key = key.await.unwrap();
     let token = token(store, &key).await.unwrap();
     (key, token)
@@ -46,7 +47,7 @@ pub async fn organization(store: &Store, organization: &str, user: &str) -> (Iss
 pub async fn token(store: &Store, key: &IssuedKey) -> Option<String> {
     let (organization, user) = (&key.organization, key.user.as_str());
     let sign_in = SignIn { organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
-    match store.sign_in(sign_in).await.unwrap() {
+    match store.access().sign_in(sign_in).await.unwrap() {
         SignedIn::Issued(token) => Some(token.id_token.expose().to_owned()),
         SignedIn::Refused(_) => None,
     }
@@ -57,10 +58,14 @@ impl TestApp {
     pub async fn member_key(&self, user: &str, role: &str) -> IssuedKey {
         let id = UserId::parse(user).unwrap();
         let new = NewUser { id: id.clone(), role: RoleName::parse(role).unwrap() };
-        self.store.create_user(&self.principal.organization, new).await.unwrap();
+        self.store.access().create_user(&self.principal.organization, new).await.unwrap();
         let organization = &self.principal.organization;
-        let account = self.store.account(organization, &id).await.unwrap();
-        self.store.create_api_key(organization, NewApiKey { account, name: None, expires_at: None }).await.unwrap()
+        let account = self.store.access().account(organization, &id).await.unwrap();
+        self.store
+            .access()
+            .create_api_key(organization, NewApiKey { account, name: None, expires_at: None })
+            .await
+            .unwrap()
     }
 
     /// A token of a new user of `acme` who has this role.
@@ -71,7 +76,7 @@ impl TestApp {
     /// A token of a new user of `acme` with these grants; the role has the user's name.
     pub async fn member_with(&self, user: &str, grants: Grants) -> String {
         let role = RoleName::parse(user).unwrap();
-        self.store.create_role(&self.principal.organization, role, grants).await.unwrap();
+        self.store.access().create_role(&self.principal.organization, role, grants).await.unwrap();
         self.member(user, user).await
     }
 
@@ -83,7 +88,7 @@ impl TestApp {
 
     pub async fn lease(&self, tool: &str) -> Lease {
         let tool = ToolId::parse(tool).unwrap();
-        self.store.acquire_lease(&self.principal, &tool, LEASE_TIME).await.unwrap()
+        self.store.versions().acquire_lease(&self.principal, &tool, LEASE_TIME).await.unwrap()
     }
 
     /// An agent of the organisation that is not deployed.
@@ -124,7 +129,7 @@ impl TestApp {
             document: document.to_string(),
             once: None,
         };
-        let started = self.store.start_agent_run(&self.principal, new).await.unwrap();
+        let started = self.store.agent_runs().start_agent_run(&self.principal, new).await.unwrap();
         let StartedAgentRun::New(run) = started else { panic!("{started:?}") };
         run.id.to_string()
     }
@@ -132,7 +137,7 @@ impl TestApp {
     /// The request of a run that was cancelled, since answering an open one takes a model.
     pub async fn human_request(&self, agent: &str) -> String {
         let id = AgentRunId::parse(&self.agent_run(agent).await).unwrap();
-        let run = self.store.get_agent_run(&self.principal, &id).await.unwrap().unwrap();
+        let run = self.store.agent_runs().get_agent_run(&self.principal, &id).await.unwrap().unwrap();
         let clock = self.store.clock();
         let request = NewHumanRequest {
             id: HumanRequestId::new(clock),
@@ -145,8 +150,8 @@ impl TestApp {
         let request_id = request.id.to_string();
         let (state, document) = (AgentRunState::Paused, run.document.clone());
         let pausing = Checkpoint { state, iterations: 1, document, steps: vec![], request: Some(request) };
-        let paused = self.store.save_agent_run(&run, pausing).await.unwrap().unwrap();
-        assert!(self.store.cancel_agent_run(&paused).await.unwrap());
+        let paused = self.store.agent_runs().save_agent_run(&run, pausing).await.unwrap().unwrap();
+        assert!(self.store.agent_runs().cancel_agent_run(&paused).await.unwrap());
         request_id
     }
 
@@ -154,7 +159,7 @@ impl TestApp {
     pub async fn failed_build(&self, tool: &str, log: &str) -> String {
         let lease = self.lease(tool).await;
         let failed = FailedBuild { stage: "compile".into(), message: "tool.py:3: no".into(), log: log.into() };
-        self.store.record_failed_build(&lease, failed).await.unwrap();
+        self.store.versions().record_failed_build(&lease, failed).await.unwrap();
         lease.build.to_string()
     }
 
@@ -165,7 +170,7 @@ impl TestApp {
 
     pub async fn operation_on(&self, kind: OperationKind, tool: &str) -> String {
         let new = NewOperation { kind, tool: ToolId::parse(tool).unwrap(), once: None, request: None };
-        let begun = self.store.begin_operation(&self.principal, new).await.unwrap();
+        let begun = self.store.operations().begin_operation(&self.principal, new).await.unwrap();
         let BegunOperation::New(operation) = begun else { panic!("{begun:?}") };
         operation.id.to_string()
     }
@@ -173,21 +178,21 @@ impl TestApp {
     /// A hold of all runs.
     pub async fn hold(&self) -> String {
         let reason = HoldReason::parse("case 1").unwrap();
-        self.store.place_hold(&self.principal, reason, HeldRuns::default()).await.unwrap().id.to_string()
+        self.store.history().place_hold(&self.principal, reason, HeldRuns::default()).await.unwrap().id.to_string()
     }
 
     /// Publishes the next minor version of a tool without building anything.
     pub async fn version(&self, tool: &str, required_secrets: &[&str]) {
         let lease = self.lease(tool).await;
         let new = new_version(required_secrets, self.attestation(&lease, BumpKind::Minor).await);
-        self.store.publish_version(&lease, new).await.unwrap();
+        self.store.versions().publish_version(&lease, new).await.unwrap();
     }
 
     /// The attestation of the next version of a tool.
     async fn attestation(&self, lease: &Lease, bump: BumpKind) -> Attestation {
-        let highest = self.store.highest_version(&lease.organization, &lease.tool).await.unwrap();
+        let highest = self.store.versions().highest_version(&lease.organization, &lease.tool).await.unwrap();
         let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
-        let signed_by = self.store.signing_key(&lease.organization).await.unwrap().public_key().unwrap();
+        let signed_by = self.store.versions().signing_key(&lease.organization).await.unwrap().public_key().unwrap();
         Attestation { version, signed_by, provenance: "{}".to_owned(), sbom: "{}".to_owned() }
     }
 
@@ -205,13 +210,13 @@ impl TestApp {
         assert_eq!(input_schema.to_string().len(), bytes);
         let bump = BumpKind::Major;
         let new = NewVersion { input_schema, bump, ..new_version(&[], self.attestation(&lease, bump).await) };
-        self.store.publish_version(&lease, new).await.unwrap();
+        self.store.versions().publish_version(&lease, new).await.unwrap();
     }
 
     /// Ends a build with a version.
     pub async fn publish_under(&self, lease: &Lease) {
         let new = new_version(&[], self.attestation(lease, BumpKind::Minor).await);
-        self.store.publish_version(lease, new).await.unwrap();
+        self.store.versions().publish_version(lease, new).await.unwrap();
     }
 
     /// Records a run of some tool that answered, or failed with, `text`.
@@ -231,7 +236,7 @@ impl TestApp {
             started_at: clock.now(),
             ..RunStart::minimal(id.clone(), &self.principal, conversation())
         };
-        self.store.record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();
+        self.store.history().record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();
         let end = RunEnd {
             at: clock.now(),
             duration_ms: 3,
@@ -244,7 +249,7 @@ impl TestApp {
             refused_at: None,
         };
         let finished = FinishedRun { id: id.clone(), organization, end, tape: None, answers: None };
-        self.store.record(&RecordEvent::Finished(vec![finished])).await.unwrap();
+        self.store.history().record(&RecordEvent::Finished(vec![finished])).await.unwrap();
         id.to_string()
     }
 }

@@ -51,14 +51,14 @@ impl TestApp {
         let app = App::new(parts);
         let router = router(app.clone()).unwrap();
         let (key, token) = fixtures::organization(&store, "acme", "ada").await;
-        let principal = store.authenticate(&token).await.unwrap().unwrap();
+        let principal = store.access().authenticate(&token).await.unwrap().unwrap();
         Self { router, app, store, key, token, principal, _directory: directory }
     }
 
     /// Another organisation on the same server, with the user who administers it.
     pub async fn beside(&self, organization: &str, user: &str) -> Self {
         let (key, token) = fixtures::organization(&self.store, organization, user).await;
-        let principal = self.store.authenticate(&token).await.unwrap().unwrap();
+        let principal = self.store.access().authenticate(&token).await.unwrap().unwrap();
         let (router, app, store) = (self.router.clone(), self.app.clone(), self.store.clone());
         Self { router, app, store, key, token, principal, _directory: self._directory.clone() }
     }

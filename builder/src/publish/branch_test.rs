@@ -93,7 +93,7 @@ impl Builder {
     /// The live tool with the name of a project, if any.
     async fn tool_of_name(&self, principal: &Principal, name: &str) -> Result<Option<ToolId>, Error> {
         let Ok(name) = ToolName::parse(name) else { return Ok(None) };
-        Ok(self.store.find_live_tool(&principal.organization, &name).await?.map(|tool| tool.id))
+        Ok(self.store.tools().find_live_tool(&principal.organization, &name).await?.map(|tool| tool.id))
     }
 }
 

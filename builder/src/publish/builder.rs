@@ -111,7 +111,7 @@ impl Builder {
         progress: &Progress,
     ) -> Result<(), Error> {
         for name in built.manifest.calls.keys() {
-            if self.store.find_live_tool(&principal.organization, name).await?.is_none() {
+            if self.store.tools().find_live_tool(&principal.organization, name).await?.is_none() {
                 progress.warn(format!("calls.{name}: the organisation has no tool of this name: calls of it fail"));
             }
         }

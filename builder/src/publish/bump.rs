@@ -18,7 +18,7 @@ impl PublishContext<'_> {
     /// When the requested bump is smaller than the changes require.
     pub(super) async fn bump(&self, asked: Option<BumpKind>, built: &Built) -> Result<BumpKind, Error> {
         let Self { builder, lease, progress, .. } = *self;
-        let Some(highest) = builder.store.highest_version(&lease.organization, &lease.tool).await? else {
+        let Some(highest) = builder.store.versions().highest_version(&lease.organization, &lease.tool).await? else {
             return Ok(asked.unwrap_or(BumpKind::Major));
         };
         let version = highest.version;

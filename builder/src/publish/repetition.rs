@@ -16,7 +16,7 @@ const REPETITION_TIME: Duration = Duration::from_mins(10);
 
 impl PublishContext<'_> {
     pub(super) async fn refuse_older(&self, repository: &Repository, commit: CommitId) -> Result<(), Error> {
-        let last = self.builder.store.latest_commit(&self.principal.organization, &self.lease.tool).await?;
+        let last = self.builder.store.versions().latest_commit(&self.principal.organization, &self.lease.tool).await?;
         let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };
         let of = repository.clone();
         if blocking(move || of.is_older(&commit, &last)).await?? {
@@ -42,6 +42,6 @@ impl PublishContext<'_> {
             project_path: request.project_path.clone(),
             bump: request.bump,
         };
-        Ok(self.builder.store.refuse_repetition(self.lease, &publication, REPETITION_TIME).await?)
+        Ok(self.builder.store.versions().refuse_repetition(self.lease, &publication, REPETITION_TIME).await?)
     }
 }

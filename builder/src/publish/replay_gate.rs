@@ -43,7 +43,7 @@ impl Builder {
     /// When too many results differ, or the computing time grows too much.
     pub(super) async fn pass_replay_gate(&self, of: ReplayCandidate<'_>, progress: &Progress) -> Result<(), Error> {
         let ReplayCandidate { principal, tool, candidate, gate } = of;
-        let highest = self.store.resolve_version(&principal.organization, tool, &Constraint::any()).await?;
+        let highest = self.store.versions().resolve_version(&principal.organization, tool, &Constraint::any()).await?;
         let Some(version) = highest else {
             progress.line("no version is live, so there are no runs to replay");
             return Ok(());

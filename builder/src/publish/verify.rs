@@ -48,7 +48,7 @@ impl Builder {
         };
         let span = tracing::info_span!("build", kind = "verify", tool = %version.tool);
         let built = metrics::counted("verify", build.instrument(span)).await?;
-        let attestation = self.store.attestation(version).await?;
+        let attestation = self.store.versions().attestation(version).await?;
         let is_valid = |found| attestation::is_valid(found, &version.component_digest);
         let is_signed = attestation.as_ref().is_some_and(is_valid);
         let mut differences = differences(version, &built);

@@ -21,7 +21,7 @@ impl PublishContext<'_> {
     /// meanwhile.
     pub(super) async fn attest(&self, built: &Built, origin: Origin<'_>) -> Result<Attestation, Error> {
         let (lease, store) = (self.lease, &self.builder.store);
-        let highest = store.highest_version(&lease.organization, &lease.tool).await?;
+        let highest = store.versions().highest_version(&lease.organization, &lease.tool).await?;
         let facts = Facts {
             lease,
             tool_name: &built.manifest.name,
@@ -35,6 +35,6 @@ impl PublishContext<'_> {
             packages: &built.packages,
             finished_at: store.clock().now(),
         };
-        Ok(facts.attest(&store.signing_key(&lease.organization).await?)?)
+        Ok(facts.attest(&store.versions().signing_key(&lease.organization).await?)?)
     }
 }

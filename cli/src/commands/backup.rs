@@ -98,7 +98,7 @@ impl Source {
             self.store.snapshot(&backup.path(DATABASE)).await?;
             backup.add(DATABASE)?;
         }
-        backup.manifest.counts.organizations = self.store.list_organizations().await?.len() as u64;
+        backup.manifest.counts.organizations = self.store.access().list_organizations().await?.len() as u64;
         self.copy_artifacts(&mut backup, &progress).await?;
         self.copy_bodies(&mut backup, &progress).await?;
         self.copy_packs(&mut backup, &progress).await?;
@@ -113,7 +113,7 @@ impl Source {
     /// Copies the artifacts of all versions. Others are of builds that go on, or `lathe gc` deletes them. One that the server
     /// itself has lost is no reason to back up nothing.
     async fn copy_artifacts(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
-        let used = self.store.artifacts_in_use().await?;
+        let used = self.store.versions().artifacts_in_use().await?;
         for (number, digest) in (1..).zip(&used) {
             progress.show(format!("artifact {number} of {}", used.len()));
             let bytes = match self.artifacts.get(digest).await {
@@ -134,7 +134,7 @@ impl Source {
 
     /// Copies the large bodies of recordings. Those of tapes that expire meanwhile are deleted.
     async fn copy_bodies(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
-        let used = self.store.bodies_in_use().await?;
+        let used = self.store.history().bodies_in_use().await?;
         let mut absent = Vec::new();
         for (number, digest) in (1..).zip(&used) {
             progress.show(format!("recorded body {number} of {}", used.len()));
@@ -146,7 +146,7 @@ impl Source {
         }
         backup.manifest.counts.bodies = (used.len() - absent.len()) as u64;
         if !absent.is_empty() {
-            let used = self.store.bodies_in_use().await?;
+            let used = self.store.history().bodies_in_use().await?;
             backup.manifest.counts.bodies_lost =
                 absent.into_iter().filter(|digest| used.contains(digest)).count() as u64;
         }

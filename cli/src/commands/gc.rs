@@ -39,11 +39,11 @@ pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outc
     let (age, now) = (arguments.older_than, Clock::system().now());
     let (of_builds, of_artifacts) = (before(now, age), before(now, age.max(Artifacts::AGE_MIN)));
     let mut garbage = Garbage {
-        builds: store.count_old_builds(of_builds).await?,
-        artifacts: artifacts.unused(store.artifacts_in_use().await?, of_artifacts).await?,
+        builds: store.versions().count_old_builds(of_builds).await?,
+        artifacts: artifacts.unused(store.versions().artifacts_in_use().await?, of_artifacts).await?,
     };
     if !arguments.dry_run {
-        garbage.builds.count = store.delete_old_builds(of_builds).await?;
+        garbage.builds.count = store.versions().delete_old_builds(of_builds).await?;
         garbage.artifacts = deleted(&artifacts, garbage.artifacts, of_artifacts).await?;
     }
     screen.answer(&garbage.document(arguments.dry_run), || garbage.text(arguments.dry_run))

@@ -29,7 +29,7 @@ pub async fn run(command: NodeCommand, screen: Screen) -> anyhow::Result<Outcome
     let location = data.location()?;
     let store = server::open_existing_store(&location).await?;
     location.announce(screen);
-    let (nodes, is_shared) = (store.list_nodes().await?, store.is_shared());
+    let (nodes, is_shared) = (store.nodes().list().await?, store.is_shared());
     store.close().await;
     if screen.is_json() {
         let documents: Vec<_> = nodes.iter().map(|node| document(node, is_shared)).collect();

@@ -70,13 +70,13 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
             let location = arguments.data.location_of_server()?;
             let store = server::open_store(&location).await?;
             location.announce(screen);
-            store.create_organization(new).await?
+            store.access().create_organization(new).await?
         }
         OrgCommand::Key(arguments) => {
             let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
             let store = open_with(&organization, &arguments.data.location_of_server()?, screen).await?;
-            let account = store.account(&organization, &user).await?;
-            store.create_api_key(&organization, NewApiKey { account, name: None, expires_at: None }).await?
+            let account = store.access().account(&organization, &user).await?;
+            store.access().create_api_key(&organization, NewApiKey { account, name: None, expires_at: None }).await?
         }
     };
     screen.answer(&key_document(&key), || text(&key))
@@ -86,7 +86,7 @@ async fn edit(arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcom
     let organization: OrganizationId = parsed(&arguments.name)?;
     let is_on = arguments.redact_answers == OnOff::On;
     let store = open_with(&organization, &arguments.data.location()?, screen).await?;
-    store.set_redacts_answers(&organization, is_on).await?;
+    store.access().set_redacts_answers(&organization, is_on).await?;
     let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
     screen.answer(&document, || {
         format!("{organization}: secrets are {}removed from answers to callers", if is_on { "" } else { "not " })
@@ -94,7 +94,7 @@ async fn edit(arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcom
 }
 
 async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let organizations = open(&data.location()?, screen).await?.list_organizations().await?;
+    let organizations = open(&data.location()?, screen).await?.access().list_organizations().await?;
     if screen.is_json() {
         let one = |found: &Organization| json!({"organization": found.id.as_str(), "created_at": found.created_at.to_string(), "users": found.users, "tools": found.tools});
         return screen.document(&json!({ "organizations": organizations.iter().map(one).collect::<Vec<_>>() }));
@@ -121,7 +121,7 @@ async fn open(location: &Location, screen: Screen) -> anyhow::Result<Store> {
 /// Opens an existing installation that has this organisation.
 async fn open_with(organization: &OrganizationId, location: &Location, screen: Screen) -> anyhow::Result<Store> {
     let store = open(location, screen).await?;
-    if store.list_organizations().await?.iter().any(|found| found.id == *organization) {
+    if store.access().list_organizations().await?.iter().any(|found| found.id == *organization) {
         return Ok(store);
     }
     let message = format!("there is no organisation `{organization}`");

@@ -149,7 +149,7 @@ impl Restore {
     /// Opens the database with the key, applies the migrations of later releases, and compares what the database names with the files.
     async fn check_database(&self, database: DatabaseLocation, arguments: &RestoreArguments) -> anyhow::Result<Losses> {
         let store = server::open_existing_store(&Location { directory: self.made.path().to_owned(), database }).await?;
-        if self.manifest.counts.organizations > 0 && store.list_organizations().await?.is_empty() {
+        if self.manifest.counts.organizations > 0 && store.access().list_organizations().await?.is_empty() {
             let hint = "restore the dump that belongs to the backup first: pg_restore --dbname=URL FILE";
             return Err(Failure::coded("database_needed", "the database has no organisations", hint));
         }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
-use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, NodeDescription, Store, StoreOptions};
+use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, NodeDescription, Nodes, Store, StoreOptions};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -90,7 +90,7 @@ impl Assembled {
         collecting.abort();
         taking_over.abort();
         carrying_on.abort();
-        leave(&self.store, keeping).await;
+        leave(&self.store.nodes(), keeping).await;
         self.store.close().await;
         // Metrics are served until the end, so that operators see the shutdown.
         metrics.abort();
@@ -99,10 +99,10 @@ impl Assembled {
 }
 
 /// Tells the other servers that this one has ended.
-async fn leave(store: &Store, keeping: Option<JoinHandle<()>>) {
+async fn leave(nodes: &Nodes, keeping: Option<JoinHandle<()>>) {
     let Some(keeping) = keeping else { return };
     keeping.abort();
-    if let Err(error) = store.leave().await {
+    if let Err(error) = nodes.leave().await {
         tracing::warn!(%error, "other servers will find out by themselves that this one has ended");
     }
 }
@@ -200,7 +200,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         config: registry_config(settings)?,
     };
     let store = Store::open(options).await?;
-    store.describe_node(describe(&server));
+    store.nodes().describe(describe(&server));
     begin(&store).await?;
     let artifacts = settings.storage.open(&data, &keys).await?;
     let program = program()?;
@@ -282,13 +282,14 @@ fn find_git() -> anyhow::Result<GitProgram> {
 /// each other first that they are there: after an outage of the database, those that live may not have done so yet, and
 /// [`node::keep`] waits for them.
 async fn begin(store: &Store) -> anyhow::Result<()> {
+    let nodes = store.nodes();
     if store.is_shared() {
-        store.heartbeat().await?;
-        store.count_nodes().await?;
+        nodes.heartbeat().await?;
+        nodes.count().await?;
         return Ok(());
     }
-    let closed = store.close_orphans().await?;
-    store.count_nodes().await?;
+    let closed = nodes.close_orphans().await?;
+    nodes.count().await?;
     if closed > 0 {
         tracing::warn!(closed, "some runs of an earlier start did not finish; their history records are closed");
     }

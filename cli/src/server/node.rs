@@ -2,19 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use registry::Store;
+use registry::{Nodes, Store};
 use runner::Invoker;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Tells the other servers that this one is there, closes what servers that are gone left open, and cancels its runs that users
 /// cancel at other servers.
 pub async fn keep(store: Store, invoker: Invoker) {
-    let mut beats = interval(Store::HEARTBEAT);
+    let nodes = store.nodes();
+    let mut beats = interval(Nodes::HEARTBEAT);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut heartbeats = Heartbeats::default();
     loop {
         tokio::select! {
-            _ = beats.tick() => heartbeats.beat(&store).await,
+            _ = beats.tick() => heartbeats.beat(&nodes).await,
             () = store.cancellation_requested() => {}
         }
         cancel(&store, &invoker).await;
@@ -22,7 +23,7 @@ pub async fn keep(store: Store, invoker: Invoker) {
 }
 
 async fn cancel(store: &Store, invoker: &Invoker) {
-    match store.requested_cancellations().await {
+    match store.operations().requested_cancellations().await {
         Ok(requests) => requests.iter().for_each(|request| invoker.cancel_requested(request)),
         Err(error) => tracing::debug!(%error, "cannot look for runs to cancel"),
     }
@@ -36,16 +37,16 @@ struct Heartbeats {
 }
 
 impl Heartbeats {
-    async fn beat(&mut self, store: &Store) {
-        let beaten = store.heartbeat().await;
+    async fn beat(&mut self, nodes: &Nodes) {
+        let beaten = nodes.heartbeat().await;
         if let Err(error) = &beaten {
             tracing::warn!(%error, "other servers cannot see this one: the database took no heartbeat");
         }
-        if let Err(error) = store.count_nodes().await {
+        if let Err(error) = nodes.count().await {
             tracing::debug!(%error, "the servers of the database cannot be counted");
         }
         if self.may_judge(beaten.is_ok()) {
-            close_orphans(store).await;
+            close_orphans(nodes).await;
         }
     }
 
@@ -54,16 +55,16 @@ impl Heartbeats {
     #[expect(clippy::disallowed_methods, reason = "a duration, independent of the wall clock")]
     fn may_judge(&mut self, has_beaten: bool) -> bool {
         let now = Instant::now();
-        let goes_on = |last: &Instant| now.duration_since(*last) < Store::HEARTBEAT + Duration::from_secs(2);
+        let goes_on = |last: &Instant| now.duration_since(*last) < Nodes::HEARTBEAT + Duration::from_secs(2);
         let began = self.series.filter(|(_, last)| goes_on(last)).map_or(now, |(began, _)| began);
         self.series = has_beaten.then_some((began, now));
-        has_beaten && now.duration_since(began) >= Store::GONE_AFTER
+        has_beaten && now.duration_since(began) >= Nodes::GONE_AFTER
     }
 }
 
 /// Closes what servers that are gone left open.
-pub async fn close_orphans(store: &Store) {
-    match store.close_orphans().await {
+pub async fn close_orphans(nodes: &Nodes) {
+    match nodes.close_orphans().await {
         Ok(0) => {}
         Ok(closed) => {
             tracing::warn!(closed, "some runs did not finish, because their server is gone; their records are closed")

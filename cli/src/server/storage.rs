@@ -95,7 +95,7 @@ pub async fn open_artifacts(data: &DataDir) -> anyhow::Result<Artifacts> {
 /// would have none.
 pub async fn shared_repositories(store: &Store, artifacts: &Artifacts) -> anyhow::Result<Option<SharedRepositories>> {
     let shared = SharedRepositories::of(store, artifacts);
-    if shared.is_some() || !store.has_shared_repositories().await? {
+    if shared.is_some() || !store.repositories().has_shared_repositories().await? {
         return Ok(shared);
     }
     let message = "the git repositories of this database are in a bucket, which is not known here";

@@ -24,13 +24,13 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
         }
         log_sweep("tapes", recordings.delete_expired().await);
         log_sweep("bodies of recordings", recordings.delete_unused_bodies().await);
-        log_sweep("runs", store.delete_expired_runs().await);
-        log_sweep("runs of agents", store.delete_expired_agent_runs().await);
-        log_sweep("counts of requests", store.delete_restored_counts().await);
-        log_sweep("answered attempts", store.delete_expired_attempts().await);
-        log_sweep("authorisations of clients", store.delete_expired_authorizations().await);
+        log_sweep("runs", store.history().delete_expired_runs().await);
+        log_sweep("runs of agents", store.agent_runs().delete_expired_agent_runs().await);
+        log_sweep("counts of requests", store.access().delete_restored_counts().await);
+        log_sweep("answered attempts", store.operations().delete_expired_attempts().await);
+        log_sweep("authorisations of clients", store.access().delete_expired_authorizations().await);
         log_sweep("deleted library items", store.delete_expired_library_items().await);
-        log_sweep("recorded answers", store.delete_expired_answers().await);
+        log_sweep("recorded answers", store.history().delete_expired_answers().await);
         log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);
         log_sweep("files of bodies", artifacts.bodies().delete_unfinished(period_ago(&store)).await);
     }

@@ -46,8 +46,8 @@ async fn write(world: &World, batch: u64, runs: u64) -> u64 {
     let count = starts.len() as u64;
     let started = RecordEvent::Started { operation: None, runs: starts };
     let store = &world.writers[batch as usize % world.writers.len()];
-    store.record(&started).await.expect("the starts are recorded");
-    match store.record(&RecordEvent::Finished(ends)).await {
+    store.history().record(&started).await.expect("the starts are recorded");
+    match store.history().record(&RecordEvent::Finished(ends)).await {
         // An interrupted generation had written them.
         Ok(_) | Err(Error::AlreadyFinished { .. }) => {}
         Err(error) => panic!("the ends are not recorded: {error}"),

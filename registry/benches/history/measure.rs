@@ -56,20 +56,23 @@ async fn query(world: &World, rng: &mut Rng, (organization, kind): (&Organizatio
         Kind::List(filter) => {
             let filter = filter(rng, organization);
             let began = Instant::now();
-            let found = store.list_invocations(&organization.id, &filter, page).await.expect("a list");
+            let found = store.history().list_invocations(&organization.id, &filter, page).await.expect("a list");
             (began.elapsed(), found.items.len())
         }
         Kind::DeepList => {
             let page = Page { token: token_within(world, rng, organization).await, ..page };
             let began = Instant::now();
-            let found =
-                store.list_invocations(&organization.id, &InvocationFilter::default(), page).await.expect("a list");
+            let found = store
+                .history()
+                .list_invocations(&organization.id, &InvocationFilter::default(), page)
+                .await
+                .expect("a list");
             (began.elapsed(), found.items.len())
         }
         Kind::Search(query) => {
             let query = query(rng, organization);
             let began = Instant::now();
-            let found = store.search_invocations(&organization.id, &query, page).await.expect("a search");
+            let found = store.history().search_invocations(&organization.id, &query, page).await.expect("a search");
             (began.elapsed(), found.items.len())
         }
     }
@@ -80,7 +83,8 @@ async fn token_within(world: &World, rng: &mut Rng, organization: &Organization)
     let at = START + rng.i64(..i64::try_from(SPAN_MS).unwrap_or(i64::MAX));
     let filter =
         InvocationFilter { created_before: Some(Timestamp::from_milliseconds(at)), ..InvocationFilter::default() };
-    let slice = world.store.list_invocations(&organization.id, &filter, Page::first(1)).await.expect("a list");
+    let slice =
+        world.store.history().list_invocations(&organization.id, &filter, Page::first(1)).await.expect("a list");
     slice.next.unwrap_or_default()
 }
 
@@ -89,7 +93,7 @@ async fn trivial(world: &World, queries: usize) -> Times {
     let mut times = Vec::new();
     for _ in 0..queries {
         let began = Instant::now();
-        world.store.get_user(&organization.id, &user).await.expect("a user");
+        world.store.access().get_user(&organization.id, &user).await.expect("a user");
         times.push(began.elapsed());
     }
     Times::of(times)

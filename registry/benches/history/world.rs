@@ -72,7 +72,8 @@ impl World {
             if !arguments.measures_only && arguments.from == 0 {
                 create(&store, &principal).await;
             }
-            let listed = store.list_tools(&principal.organization, &ToolFilter::default(), Page::first(100)).await;
+            let listed =
+                store.tools().list_tools(&principal.organization, &ToolFilter::default(), Page::first(100)).await;
             let mut tools = listed.expect("the tools").items;
             tools.sort_by_key(|tool| tool.name.to_string());
             let tools = tools.into_iter().map(|tool| tool.id).collect();
@@ -111,10 +112,14 @@ fn principal(organization: &str) -> Principal {
 
 async fn create(store: &Store, principal: &Principal) {
     let (organization, user) = (principal.organization.clone(), principal.user());
-    store.create_organization(NewOrganization { organization, user }).await.expect("an organisation");
+    store.access().create_organization(NewOrganization { organization, user }).await.expect("an organisation");
     for number in 0..TOOLS {
         let name = ToolName::parse(&format!("tool_{number:02}")).expect("a name");
         let description = Description::parse("finds things").expect("a description");
-        store.create_tool(principal, NewTool { name, description, tags: Tags::default() }).await.expect("a tool");
+        store
+            .tools()
+            .create_tool(principal, NewTool { name, description, tags: Tags::default() })
+            .await
+            .expect("a tool");
     }
 }

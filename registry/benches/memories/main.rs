@@ -79,7 +79,7 @@ async fn library(store: &Store) -> Library {
     let organization = OrganizationId::parse("acme").expect("an organisation");
     let account = AccountId::parse("ada#1").expect("an account");
     let new = NewOrganization { organization: organization.clone(), user: account.user() };
-    store.create_organization(new).await.expect("an empty database");
+    store.access().create_organization(new).await.expect("an empty database");
     store.library(LibraryScope { organization, account, app: None }, Provenance::default())
 }
 

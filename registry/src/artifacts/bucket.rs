@@ -11,12 +11,12 @@ use bytes::Bytes;
 
 use super::cache::ArtifactCache;
 use super::object_keys::{ArtifactCopy, FOLDER, day_of, folder, key};
+use super::objects::Objects;
 use super::unused_artifact::UnusedArtifact;
-use crate::blocking::off_the_runtime;
-use crate::clock::{Clock, Timestamp};
-use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::objects::Objects;
+use crate::files::blocking::off_the_runtime;
+use crate::kit::clock::{Clock, Timestamp};
+use crate::kit::digest::Digest;
 
 /// Attempts to create an object while others create or delete the same one.
 const CREATE_ATTEMPTS_MAX: u32 = 3;

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 use super::directory::{ArtifactDirectory, path_of};
 use super::unused_files::files;
-use crate::blocking::off_the_runtime;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::durable::{at, is_temporary_name};
 use crate::error::{Error, Result};
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::{at, is_temporary_name};
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 
 #[derive(Clone, Debug)]
 pub struct ArtifactCache {

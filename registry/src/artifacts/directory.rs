@@ -12,10 +12,10 @@ use nix::fcntl::AT_FDCWD;
 use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::time::TimeSpec;
 
-use crate::blocking::off_the_runtime;
-use crate::digest::Digest;
-use crate::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
 use crate::error::{Error, Result};
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
+use crate::kit::digest::Digest;
 
 /// A directory of artifacts; cheap to clone.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::objects::ObjectEntry;
+use super::objects::ObjectEntry;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 
 /// The folder of all artifacts.
 pub const FOLDER: &str = "artifacts";

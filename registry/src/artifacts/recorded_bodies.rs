@@ -11,12 +11,12 @@ use bytes::Bytes;
 
 use super::cache::ArtifactCache;
 use super::directory::{ArtifactDirectory, path_of};
-use crate::blocking::off_the_runtime;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::durable::at;
+use super::objects::{ObjectEntry, Objects};
 use crate::error::{Error, Result};
-use crate::objects::{ObjectEntry, Objects};
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::at;
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 
 /// The folder of all bodies.
 const FOLDER: &str = "bodies";

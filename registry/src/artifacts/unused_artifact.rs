@@ -1,6 +1,6 @@
 //! An artifact that `lathe gc` may delete.
 
-use crate::digest::Digest;
+use crate::kit::digest::Digest;
 
 /// An artifact that no version refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]

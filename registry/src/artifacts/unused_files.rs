@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use super::directory::{ArtifactDirectory, path_of};
 use super::unused_artifact::UnusedArtifact;
-use crate::blocking::off_the_runtime;
-use crate::clock::Timestamp;
-use crate::digest::Digest;
-use crate::durable::{at, is_temporary_name, temporary_name};
 use crate::error::Result;
+use crate::files::blocking::off_the_runtime;
+use crate::files::durable::{at, is_temporary_name, temporary_name};
+use crate::kit::clock::Timestamp;
+use crate::kit::digest::Digest;
 
 impl ArtifactDirectory {
     /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.

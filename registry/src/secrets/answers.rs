@@ -5,9 +5,9 @@ use zeroize::Zeroizing;
 use super::data_key::{DataKey, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
 use super::tapes::{compressed, decompressed};
-use crate::account::OrganizationId;
 use crate::error::Result;
-use crate::ids::ToolId;
+use crate::kit::account::OrganizationId;
+use crate::kit::ids::ToolId;
 
 /// The row that a recorded answer belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl DataKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
+    use crate::kit::clock::Clock;
 
     #[test]
     fn an_answer_opens_only_in_its_row() {

@@ -6,11 +6,11 @@ use chacha20poly1305::aead::{Aead, AeadInPlace, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
-use crate::account::{AccountId, OrganizationId};
-use crate::byte_cache::HeapBytes;
 use crate::error::{Error, Result};
-use crate::ids::ToolId;
-use crate::random;
+use crate::kit::account::{AccountId, OrganizationId};
+use crate::kit::byte_cache::HeapBytes;
+use crate::kit::ids::ToolId;
+use crate::kit::random;
 
 /// The first byte of every sealed value. Another cipher gets another number.
 const FORMAT: u8 = 1;

@@ -10,11 +10,11 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, associated_data, open, seal};
-use crate::account::OrganizationId;
-use crate::data_dir::{DataDir, MASTER_KEY};
-use crate::durable::{at, create_private_folder, ignore_in_git, sync_folder, temporary_name, write_private};
 use crate::error::{Error, Result};
-use crate::random;
+use crate::files::data_dir::{DataDir, MASTER_KEY};
+use crate::files::durable::{at, create_private_folder, ignore_in_git, sync_folder, temporary_name, write_private};
+use crate::kit::account::OrganizationId;
+use crate::kit::random;
 
 /// The master key of an installation. Cheap to clone; hidden in debug output.
 #[derive(Clone)]

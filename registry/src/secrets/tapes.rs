@@ -4,9 +4,9 @@ use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, SEAL_BYTES, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
-use crate::account::OrganizationId;
 use crate::error::{Error, Result};
-use crate::ids::InvocationId;
+use crate::kit::account::OrganizationId;
+use crate::kit::ids::InvocationId;
 
 /// Size from which values are compressed. Compressing smaller values costs more than it saves.
 const COMPRESSED_BYTES_MIN: usize = 4 << 10;
@@ -111,7 +111,7 @@ fn damaged(detail: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
+    use crate::kit::clock::Clock;
 
     fn organization(name: &str) -> OrganizationId {
         OrganizationId::parse(name).unwrap()

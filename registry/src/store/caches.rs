@@ -7,8 +7,8 @@ use super::corpus_models::CORPUS_MODELS;
 use super::data_keys::DATA_KEYS;
 use super::handle::Store;
 use super::token_cache::{CHECKED_TOKENS, ROLE_GRANTS};
-use crate::byte_cache::CacheBound;
-use crate::memory_search::MEMORY_INDICES;
+use crate::kit::byte_cache::CacheBound;
+use crate::library::MEMORY_INDICES;
 
 /// The caches of a store in memory.
 pub const CACHES: &[CacheBound] = &[

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::{AccountId, OrganizationId};
-use crate::agent::{AgentReference, RunningAgent};
-use crate::byte_cache::{ByteCache, CacheBound, heap_bytes};
-use crate::callable::Callable;
-use crate::ids::{AgentId, ToolId, VersionId};
-use crate::user_variable::SealedUserVariable;
+use crate::access::SealedUserVariable;
+use crate::agents::{AgentReference, RunningAgent};
+use crate::kit::account::{AccountId, OrganizationId};
+use crate::kit::byte_cache::{ByteCache, CacheBound, heap_bytes};
+use crate::kit::ids::{AgentId, ToolId, VersionId};
+use crate::versions::Callable;
 
 /// Age at which a value is read again. A change by another process is seen after at most this time.
 pub(super) const TTL: Duration = Duration::from_secs(1);

@@ -1,8 +1,8 @@
 //! Changes of rows that servers keep in memory. A write names the rows that it changes, and servers drop what they have in memory of
 //! these rows, and of no others. A write of other rows names nothing, so that heartbeats, leases, counts and records reach nobody.
 
-use crate::account::{AccountId, OrganizationId};
-use crate::ids::BootId;
+use crate::kit::account::{AccountId, OrganizationId};
+use crate::kit::ids::BootId;
 use crate::library::LibraryFamily;
 
 /// Rows of one organisation that servers keep in memory.
@@ -109,7 +109,7 @@ pub(super) fn read_notice(own: &BootId, text: &str) -> Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
+    use crate::kit::clock::Clock;
 
     fn organization(id: &str) -> OrganizationId {
         OrganizationId::parse(id).unwrap()

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use crate::account::OrganizationId;
-use crate::byte_cache::{ByteCache, CacheBound, HeapBytes};
-use crate::embeddings::CorpusModel;
+use crate::kit::account::OrganizationId;
+use crate::kit::byte_cache::{ByteCache, CacheBound, HeapBytes};
+use crate::library::CorpusModel;
 
 /// Models of all organisations, of up to 23 MB each.
 pub(super) const CORPUS_MODELS: CacheBound = CacheBound { name: "models of organisations", bytes_max: 128 << 20 };

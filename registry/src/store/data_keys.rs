@@ -1,7 +1,7 @@
 //! A cache of opened data keys: a run does not have to read and open the key of its organisation.
 
-use crate::account::OrganizationId;
-use crate::byte_cache::{ByteCache, CacheBound};
+use crate::kit::account::OrganizationId;
+use crate::kit::byte_cache::{ByteCache, CacheBound};
 use crate::secrets::DataKey;
 
 /// Keys of some 2,000 organisations. Fewer run tools at the same time.

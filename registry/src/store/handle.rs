@@ -14,19 +14,19 @@ use super::lost_commits::LostCommits;
 use super::page_tokens::PageTokens;
 use super::queued::Work;
 use super::retention::Retention;
-use super::sql::listing::{ListPool, Listing};
-use super::sql::record_rows::RecordRows;
+use super::sql::history::record_rows::RecordRows;
+use super::sql::kit::listing::{ListPool, Listing};
 use super::storage_health::StorageHealth;
 use super::subscribers::SeenChanges;
 use super::writer::Writer;
-use crate::account::{AccountId, OrganizationId};
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::ids::BootId;
-use crate::memory_search::IndexCache;
-use crate::metrics::{CONNECTIONS, number};
-use crate::node::NodeDescription;
+use crate::kit::account::{AccountId, OrganizationId};
+use crate::kit::clock::Clock;
+use crate::kit::ids::BootId;
+use crate::kit::metrics::{CONNECTIONS, number};
+use crate::library::IndexCache;
+use crate::nodes::NodeDescription;
 use crate::secrets::KeyRing;
 
 /// The database of an installation; cheap to clone.

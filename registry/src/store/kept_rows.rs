@@ -9,8 +9,8 @@ use super::call_caches::CallCaches;
 use super::changes::{Change, ChangeKind, Notice, read_notice};
 use super::subscribers::Subscribers;
 use super::token_cache::TokenCache;
-use crate::account::{AccountId, OrganizationId};
-use crate::ids::BootId;
+use crate::kit::account::{AccountId, OrganizationId};
+use crate::kit::ids::BootId;
 
 /// Counters of the changes of rules, of eight bytes each.
 const RULE_COUNTERS: usize = 4_096;
@@ -114,9 +114,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::clock::Clock;
-    use crate::grant::Grants;
-    use crate::principal::Principal;
+    use crate::access::{Grants, Principal};
+    use crate::kit::clock::Clock;
     use crate::store::changes::write_notice;
     use crate::store::token_cache::Checked;
 

@@ -1,7 +1,7 @@
 //! The store: one method per use case, each with its own transaction, each for one organisation.
 //!
 //! One task does all writes and commits them in groups ([`writer`]). Two small pools of read-only connections serve the reads: one the
-//! lists and searches ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
+//! lists and searches ([`sql::kit::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
 //! visible. Rows of other organisations are absent.
 
 mod caches;
@@ -33,10 +33,10 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
 use crate::config::Config;
-use crate::data_dir::{DataDir, DataDirLock};
 use crate::error::Result;
-use crate::ids::BootId;
-use crate::memory_search::IndexCache;
+use crate::files::data_dir::{DataDir, DataDirLock};
+use crate::kit::ids::BootId;
+use crate::library::IndexCache;
 pub use caches::CACHES;
 use corpus_models::CorpusModels;
 use data_keys::DataKeys;
@@ -50,9 +50,12 @@ pub use options::{DatabaseLocation, StoreOptions};
 use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
-use sql::listing::ListPool;
-use sql::master_key::{require_master_key, require_master_key_of_copy};
-pub use sql::{Advance, AdvancedItem, CountedRequest, DueRun, EndedRun, Library, Report, RequestedCancellation};
+use sql::kit::listing::ListPool;
+use sql::kit::master_key::{require_master_key, require_master_key_of_copy};
+pub use sql::{
+    Access, Advance, AdvancedItem, AgentRuns, Agents, Conversations, CountedRequest, DueRun, EndedRun, History,
+    Library, Nodes, Operations, Report, Repositories, RequestedCancellation, Tools, Versions,
+};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 pub use subscribers::SeenChanges;

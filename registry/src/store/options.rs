@@ -1,10 +1,10 @@
 //! The options of a store.
 
-use crate::clock::Clock;
 use crate::config::Config;
-use crate::data_dir::DataDir;
+use crate::files::data_dir::DataDir;
+use crate::kit::clock::Clock;
 use crate::secrets::KeyRing;
-use crate::variables::SecretValue;
+use crate::tools::SecretValue;
 
 /// Where the rows are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use tokio::sync::oneshot;
 
 use super::database::Connection;
-use super::sql::record_rows::RecordRows;
+use super::sql::history::record_rows::RecordRows;
 use crate::error::{Error, Result};
 
 pub(super) type Writing<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::kit::clock::Timestamp;
 
 /// Time after a refused write in which a successful write proves nothing: a full disk may accept a small write and
 /// refuse a record. A server that is not ready gets no writes from a load balancer, so it must become ready again to

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::changes::{Change, ChangeKind};
-use crate::account::{AccountId, OrganizationId};
+use crate::kit::account::{AccountId, OrganizationId};
 
 /// Counters of the changes of what one user sees, by this server or by another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

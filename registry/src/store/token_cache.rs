@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use super::call_caches::TTL;
-use crate::account::{AccountId, OrganizationId};
-use crate::byte_cache::{ByteCache, CacheBound, heap_bytes};
-use crate::clock::Timestamp;
-use crate::grant::Grants;
-use crate::principal::Principal;
+use crate::access::{Grants, Principal};
+use crate::kit::account::{AccountId, OrganizationId};
+use crate::kit::byte_cache::{ByteCache, CacheBound, heap_bytes};
+use crate::kit::clock::Timestamp;
 
 /// Some 30,000 tokens of users with ordinary roles. Each counts the grants of its user in full.
 pub(super) const CHECKED_TOKENS: CacheBound = CacheBound { name: "checked tokens", bytes_max: 32 << 20 };
@@ -64,8 +63,7 @@ impl TokenCache {
 #[cfg(test)]
 mod tests {
     use super::{ROLE_GRANTS, TokenCache};
-    use crate::grant::Grants;
-    use crate::permission::Permission;
+    use crate::access::{Grants, Permission};
 
     #[test]
     fn equal_grants_are_parsed_once() {

@@ -14,10 +14,10 @@ use super::database::{Connection, Database};
 use super::queued::{Job, Queued, QueuedRecord, Work};
 use super::retention::Retention;
 use super::sql::group::Group;
-use super::sql::record_rows::RecordRows;
+use super::sql::history::record_rows::RecordRows;
 use crate::error::{Error, Result};
-use crate::ids::BootId;
-use crate::metrics::{WRITES_WAITING, number};
+use crate::kit::ids::BootId;
+use crate::kit::metrics::{WRITES_WAITING, number};
 
 /// Writes in the queue. Callers wait while the queue is full (back-pressure).
 const QUEUE_MAX: usize = 1024;
@@ -149,17 +149,16 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::{Arc, Database, RecordRows, Retention, Writer, WriterSetup};
-    use crate::account::{AccountId, OrganizationId};
-    use crate::clock::Clock;
+    use crate::access::Grants;
     use crate::error::{Error, ErrorKind, Result};
-    use crate::grant::Grants;
-    use crate::ids::{BootId, InvocationId};
+    use crate::kit::account::{AccountId, OrganizationId};
+    use crate::kit::clock::Clock;
+    use crate::kit::ids::{BootId, InvocationId};
 
-    use crate::invocation_source::InvocationSource;
-    use crate::principal::Principal;
-    use crate::record::RunStart;
+    use crate::access::Principal;
+    use crate::history::{InvocationSource, RunStart};
     use crate::store::database::Query;
-    use crate::store::sql::run_start::StartRow;
+    use crate::store::sql::history::run_start::StartRow;
     use crate::store::sqlite::Sqlite;
 
     const ORGANIZATION: &str = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)

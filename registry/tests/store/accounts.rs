@@ -11,13 +11,13 @@ use crate::fixtures::{World, holds};
 async fn acme(world: &World) -> IssuedKey {
     let organization = OrganizationId::parse("acme").unwrap();
     let user = UserId::parse("ann").unwrap();
-    world.store.create_organization(NewOrganization { organization, user }).await.unwrap()
+    world.store.access().create_organization(NewOrganization { organization, user }).await.unwrap()
 }
 
 async fn sign_in(world: &World, organization: &str, key: &IssuedKey, api_key: &str, user: &str) -> SignedIn {
     let organization = &OrganizationId::parse(organization).unwrap();
     let sign_in = SignIn { organization, api_key_id: &key.api_key_id, api_key, user };
-    world.store.sign_in(sign_in).await.unwrap()
+    world.store.access().sign_in(sign_in).await.unwrap()
 }
 
 async fn token(world: &World, key: &IssuedKey) -> String {
@@ -32,7 +32,7 @@ async fn the_first_user_is_an_administrator() {
     let world = World::new().await;
     let key = acme(&world).await;
     let token = token(&world, &key).await;
-    let principal = world.store.authenticate(&token).await.unwrap().unwrap();
+    let principal = world.store.access().authenticate(&token).await.unwrap().unwrap();
     assert_eq!(principal.account.user_str(), "ann");
     assert!(Permission::ALL.iter().all(|permission| principal.may(*permission)));
 }
@@ -42,18 +42,18 @@ async fn an_organization_is_created_once() {
     let world = World::new().await;
     let key = acme(&world).await;
     let again = NewOrganization { organization: key.organization, user: key.user };
-    let error = world.store.create_organization(again).await.unwrap_err();
+    let error = world.store.access().create_organization(again).await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Conflict, "already_exists"));
 }
 
 #[tokio::test]
 async fn organizations_are_listed_by_name() {
     let world = World::new().await;
-    assert!(world.store.list_organizations().await.unwrap().is_empty());
+    assert!(world.store.access().list_organizations().await.unwrap().is_empty());
     let zeta = world.organization("zeta").await;
     world.tool(&zeta, "lookup").await;
     acme(&world).await;
-    let listed = world.store.list_organizations().await.unwrap();
+    let listed = world.store.access().list_organizations().await.unwrap();
     let listed: Vec<_> = listed.iter().map(|found| (found.id.as_str(), found.users, found.tools)).collect();
     assert_eq!(listed, [("acme", 1, 0), ("zeta", 1, 1)]);
 }
@@ -88,14 +88,14 @@ async fn a_token_names_its_user_and_expires() {
     let token = token(&world, &key).await;
     // Once from the database and once from the cache.
     for _ in 0..2 {
-        let principal = world.store.authenticate(&token).await.unwrap().unwrap();
+        let principal = world.store.access().authenticate(&token).await.unwrap().unwrap();
         assert_eq!(principal.organization, key.organization);
     }
     for wrong in ["no such token", "", &"A".repeat(43), &token[..42], &format!("{token}A")] {
-        assert!(world.store.authenticate(wrong).await.unwrap().is_none(), "{wrong}");
+        assert!(world.store.access().authenticate(wrong).await.unwrap().is_none(), "{wrong}");
     }
     world.clock.advance(Duration::from_mins(11));
-    assert!(world.store.authenticate(&token).await.unwrap().is_none());
+    assert!(world.store.access().authenticate(&token).await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -16,8 +16,8 @@ fn called(world: &World, principal: &Principal, protocol: AgentProtocol) -> RunS
 
 /// Records a run that succeeded.
 async fn ended(world: &World, run: &RunStart) {
-    world.store.record(&starts(vec![run.clone()])).await.unwrap();
-    world.store.record(&ends(vec![finished(run, succeeded("found it"))])).await.unwrap();
+    world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(run, succeeded("found it"))])).await.unwrap();
 }
 
 fn refused(start: RunStart, at: InvokeStep) -> RefusedRun {
@@ -34,14 +34,16 @@ fn effect(kind: EffectKind, name: impl ToString) -> Effect {
 }
 
 async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter) -> Vec<InvocationId> {
-    let slice = world.store.list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
+    let slice =
+        world.store.history().list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
 async fn found(world: &World, principal: &Principal, (text, filter): (&str, &InvocationFilter)) -> Vec<InvocationId> {
     let text = SearchText::parse(text).unwrap();
     let query = SearchQuery { text, fields: Vec::new(), filter: filter.clone() };
-    let slice = world.store.search_invocations(&principal.organization, &query, Page::first(100)).await.unwrap();
+    let slice =
+        world.store.history().search_invocations(&principal.organization, &query, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
@@ -60,7 +62,7 @@ async fn calls_are_read_as_they_were_written() {
         [(direct, Origin::Direct), (by_mcp, Origin::Mcp), (by_rest, Origin::Agent), (native, Origin::Mcp)]
     {
         ended(&world, &run).await;
-        let read = world.store.get_invocation(&acme.organization, &run.id).await.unwrap().unwrap();
+        let read = world.store.history().get_invocation(&acme.organization, &run.id).await.unwrap().unwrap();
         assert_eq!((&read.start.agent_call, &read.start.native_tool), (&run.agent_call, &run.native_tool));
         assert_eq!((read.start.origin(), &read.start.source), (origin, &run.source));
         assert_eq!((read.start.tool, read.end.unwrap().refused_at), (run.tool, None));
@@ -73,9 +75,9 @@ async fn a_refused_call_is_recorded_in_one_go() {
     let acme = world.organization("acme").await;
     let runs: Vec<_> =
         InvokeStep::ALL.iter().map(|step| refused(called(&world, &acme, AgentProtocol::Mcp), *step)).collect();
-    assert_eq!(world.store.record(&RecordEvent::Refused(runs.clone())).await.unwrap(), 12);
+    assert_eq!(world.store.history().record(&RecordEvent::Refused(runs.clone())).await.unwrap(), 12);
     for RefusedRun { start, at, .. } in &runs {
-        let read = world.store.get_invocation(&acme.organization, &start.id).await.unwrap().unwrap();
+        let read = world.store.history().get_invocation(&acme.organization, &start.id).await.unwrap().unwrap();
         let end = read.end.unwrap();
         assert_eq!((end.refused_at, end.duration_ms, end.at), (Some(*at), 0, start.started_at));
         let Outcome::Failed { exception_type, exception_message, exception_stack_trace } = end.outcome else {
@@ -91,7 +93,7 @@ async fn a_refused_call_is_recorded_in_one_go() {
     let running = InvocationFilter { states: RunStates::Running, ..InvocationFilter::default() };
     assert_eq!(listed(&world, &acme, &running).await, []);
     // The repetition of a write whose result was lost changes nothing.
-    let again = world.store.record(&RecordEvent::Refused(runs[..1].to_vec())).await.unwrap_err();
+    let again = world.store.history().record(&RecordEvent::Refused(runs[..1].to_vec())).await.unwrap_err();
     assert_eq!((again.kind(), again.code()), (ErrorKind::Conflict, "invocation_already_finished"));
     assert_eq!(listed(&world, &acme, &failed).await.len(), 12);
 }
@@ -102,8 +104,8 @@ async fn a_call_is_refused_after_its_start() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = refused(called(&world, &acme, AgentProtocol::Rest), InvokeStep::Intervene);
-    world.store.record(&starts(vec![run.start.clone()])).await.unwrap();
-    world.store.record(&ends(vec![run.end()])).await.unwrap();
+    world.store.history().record(&starts(vec![run.start.clone()])).await.unwrap();
+    world.store.history().record(&ends(vec![run.end()])).await.unwrap();
     let effects = vec![effect(EffectKind::RefusedAt, "intervene")];
     let filter = InvocationFilter { effects, ..InvocationFilter::default() };
     assert_eq!(listed(&world, &acme, &filter).await, [run.start.id]);
@@ -135,8 +137,8 @@ impl Runs {
             ended(world, run).await;
         }
         let event = RecordEvent::Refused(vec![refused(refused_run.clone(), InvokeStep::Policy)]);
-        world.store.record(&event).await.unwrap();
-        world.store.record(&starts(vec![running.clone()])).await.unwrap();
+        world.store.history().record(&event).await.unwrap();
+        world.store.history().record(&starts(vec![running.clone()])).await.unwrap();
         Self { by_mcp, refused: refused_run, by_rest, native, direct, running }
     }
 }
@@ -238,6 +240,6 @@ async fn a_run_that_goes_on_is_found_by_its_agent() {
         assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{filter:?}");
     }
     // A start that is written again changes nothing.
-    world.store.record(&starts(vec![runs.running.clone(), runs.by_mcp.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![runs.running.clone(), runs.by_mcp.clone()])).await.unwrap();
     assert_eq!(listed(&world, &acme, &filter(&[agent], &[], RunStates::All)).await.len(), 3);
 }

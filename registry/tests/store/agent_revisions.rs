@@ -12,8 +12,8 @@ impl World {
     async fn prompted(&self, principal: &Principal, agent: &AgentId, prompt: &str) -> registry::Result<AgentRevision> {
         let system_prompt = Some(SystemPrompt::parse(prompt).unwrap());
         let changes = AgentChanges { system_prompt, ..AgentChanges::default() };
-        self.store.modify_agent(principal, agent, changes).await.unwrap();
-        self.store.deploy_agent(principal, agent).await
+        self.store.agents().modify_agent(principal, agent, changes).await.unwrap();
+        self.store.agents().deploy_agent(principal, agent).await
     }
 }
 
@@ -27,21 +27,22 @@ async fn edits_change_the_draft_and_deployments_the_running_revision() {
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     world.publish(&acme, &tool, BumpKind::Major).await;
-    world.store.assign_tool(&acme, &agent, assignment(&tool, ">=1")).await.unwrap();
+    world.store.agents().assign_tool(&acme, &agent, assignment(&tool, ">=1")).await.unwrap();
     let first = world.prompted(&acme, &agent, "One.").await.unwrap();
     assert_eq!((first.deployment.number, &first.deployment.deployed_by), (RevisionNumber::FIRST, &acme.user()));
-    assert_eq!(world.store.deploy_agent(&acme, &agent).await.unwrap(), first, "the draft has not changed");
+    assert_eq!(world.store.agents().deploy_agent(&acme, &agent).await.unwrap(), first, "the draft has not changed");
 
-    world.store.unassign_tool(&acme, &agent, &tool).await.unwrap();
-    let (shown, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    world.store.agents().unassign_tool(&acme, &agent, &tool).await.unwrap();
+    let (shown, draft) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!((shown.running_revision, draft.assignments.len()), (Some(number(1)), 0));
-    let stored = || world.store.get_agent_revision(&acme, &agent, number(1));
+    let agents = world.store.agents();
+    let stored = || agents.get_agent_revision(&acme, &agent, number(1));
     assert_eq!(stored().await.unwrap(), Some(first.clone()));
 
     let second = world.prompted(&acme, &agent, "Two.").await.unwrap();
     assert_eq!((second.deployment.number, second.content.assignments.len()), (number(2), 0));
     assert_eq!(stored().await.unwrap(), Some(first));
-    assert!(world.store.get_agent_revision(&acme, &agent, number(3)).await.unwrap().is_none());
+    assert!(world.store.agents().get_agent_revision(&acme, &agent, number(3)).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -53,9 +54,9 @@ async fn a_deployment_names_the_assignment_that_cannot_run() {
     let foreign = world.tool(&other, "lookup").await;
     world.publish(&other, &foreign, BumpKind::Major).await;
     let problem = async |tool: &ToolId, constraint: &str| {
-        world.store.assign_tool(&acme, &agent, assignment(tool, constraint)).await.unwrap();
-        let refused = world.store.deploy_agent(&acme, &agent).await.unwrap_err();
-        world.store.unassign_tool(&acme, &agent, tool).await.unwrap();
+        world.store.agents().assign_tool(&acme, &agent, assignment(tool, constraint)).await.unwrap();
+        let refused = world.store.agents().deploy_agent(&acme, &agent).await.unwrap_err();
+        world.store.agents().unassign_tool(&acme, &agent, tool).await.unwrap();
         assert!(refused.to_string().contains(tool.as_str()), "{refused}");
         let Error::AssignmentUnusable { problem, .. } = refused else { panic!("{refused}") };
         *problem
@@ -68,11 +69,11 @@ async fn a_deployment_names_the_assignment_that_cannot_run() {
     assert_eq!(problem(&tool, "").await, missing(Constraint::any()));
     world.publish(&acme, &tool, BumpKind::Major).await;
     assert_eq!(problem(&tool, ">=9").await, missing(Constraint::parse(">=9").unwrap()));
-    world.store.deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
+    world.store.versions().deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
     assert_eq!(problem(&tool, "").await, missing(Constraint::any()));
-    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    world.store.tools().deprecate_tool(&acme, &tool).await.unwrap();
     assert_eq!(problem(&tool, "").await, AssignmentProblem::ToolDeprecated { name: name() });
-    let (shown, _) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    let (shown, _) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!(shown.running_revision, None);
 }
 
@@ -81,17 +82,17 @@ async fn a_revision_keeps_the_tool_exposure_of_its_draft() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let agent = world.agent(&acme, "helper").await;
-    let first = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let first = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     assert_eq!(first.content.tool_exposure, ToolExposure::Full);
     let changes = AgentChanges { tool_exposure: Some(ToolExposure::Search), ..AgentChanges::default() };
-    world.store.modify_agent(&acme, &agent, changes).await.unwrap();
-    world.store.modify_agent(&acme, &agent, AgentChanges::default()).await.unwrap();
-    let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    world.store.agents().modify_agent(&acme, &agent, changes).await.unwrap();
+    world.store.agents().modify_agent(&acme, &agent, AgentChanges::default()).await.unwrap();
+    let (_, draft) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!((draft.tool_exposure, draft.system_prompt.as_str()), (ToolExposure::Search, "Help."));
-    let second = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let second = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     assert_eq!((second.deployment.number, second.content.tool_exposure), (number(2), ToolExposure::Search));
     for revision in [first, second] {
-        let stored = world.store.get_agent_revision(&acme, &agent, revision.deployment.number).await.unwrap();
+        let stored = world.store.agents().get_agent_revision(&acme, &agent, revision.deployment.number).await.unwrap();
         assert_eq!(stored, Some(revision));
     }
 }
@@ -106,10 +107,10 @@ async fn a_pinned_digest_is_that_of_the_version() {
     let (present, other) = (version.component_digest, Digest::of(b"another component"));
     let assign = async |pinned| {
         let assigned = Assignment { component_digest: Some(pinned), ..assignment(&tool, "<2") };
-        world.store.assign_tool(&acme, &agent, assigned).await.unwrap();
+        world.store.agents().assign_tool(&acme, &agent, assigned).await.unwrap();
     };
     assign(other).await;
-    let refused = world.store.deploy_agent(&acme, &agent).await.unwrap_err();
+    let refused = world.store.agents().deploy_agent(&acme, &agent).await.unwrap_err();
     let text = refused.to_string();
     for word in ["`lookup`", "1.0.0", &other.to_string(), &present.to_string()] {
         assert!(text.contains(word), "{text}");
@@ -119,9 +120,9 @@ async fn a_pinned_digest_is_that_of_the_version() {
     let differs = AssignmentProblem::DigestDiffers { name, version: version.version, pinned: other, present };
     assert_eq!(*problem, differs);
     assign(present).await;
-    let revision = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let revision = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     assert_eq!(revision.content.assignments[0].component_digest, Some(present));
-    let stored = world.store.get_agent_revision(&acme, &agent, RevisionNumber::FIRST).await.unwrap();
+    let stored = world.store.agents().get_agent_revision(&acme, &agent, RevisionNumber::FIRST).await.unwrap();
     assert_eq!(stored, Some(revision));
 }
 
@@ -135,14 +136,14 @@ async fn revisions_are_listed_in_pages() {
     }
     let (mut numbers, mut page) = (Vec::new(), Page::first(2));
     loop {
-        let slice = world.store.list_agent_revisions(&acme, &agent, page).await.unwrap();
+        let slice = world.store.agents().list_agent_revisions(&acme, &agent, page).await.unwrap();
         numbers.extend(slice.items.iter().map(|deployment| deployment.number.get()));
         let Some(token) = slice.next else { break };
         page = Page { token, ..page };
     }
     assert_eq!(numbers, [3, 2, 1]);
     let foreign = world.organization("other").await;
-    let hidden = world.store.list_agent_revisions(&foreign, &agent, Page::first(2)).await;
+    let hidden = world.store.agents().list_agent_revisions(&foreign, &agent, Page::first(2)).await;
     assert!(matches!(hidden, Err(Error::NotFound { what: "agent" })), "{hidden:?}");
-    assert!(world.store.get_agent_revision(&foreign, &agent, number(1)).await.unwrap().is_none());
+    assert!(world.store.agents().get_agent_revision(&foreign, &agent, number(1)).await.unwrap().is_none());
 }

@@ -34,7 +34,9 @@ impl World {
             document: "{}".to_owned(),
             once: None,
         };
-        let StartedAgentRun::New(run) = self.store.start_agent_run(principal, new).await.unwrap() else { panic!() };
+        let StartedAgentRun::New(run) = self.store.agent_runs().start_agent_run(principal, new).await.unwrap() else {
+            panic!()
+        };
         run
     }
 }
@@ -44,17 +46,29 @@ async fn a_run_is_kept_as_its_last_checkpoint() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
-    assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&run));
+    assert_eq!(world.store.agent_runs().get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&run));
     world.clock.advance(Duration::from_secs(1));
     let steps = vec![step(None), step(Some("half"))];
-    let saved = world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, steps)).await.unwrap().unwrap();
+    let saved = world
+        .store
+        .agent_runs()
+        .save_agent_run(&run, checkpoint(AgentRunState::Running, steps))
+        .await
+        .unwrap()
+        .unwrap();
     world.clock.advance(Duration::from_secs(1));
     let steps = vec![step(Some("half"))];
-    let ended = world.store.save_agent_run(&saved, checkpoint(AgentRunState::Completed, steps)).await.unwrap().unwrap();
-    assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&ended));
+    let ended = world
+        .store
+        .agent_runs()
+        .save_agent_run(&saved, checkpoint(AgentRunState::Completed, steps))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(world.store.agent_runs().get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&ended));
     assert_eq!((ended.revision, ended.iterations, ended.ended_at), (3, 1, Some(world.clock.now())));
     let numbers = async |filter| {
-        let steps = world.store.agent_run_steps(&run, filter).await.unwrap().0;
+        let steps = world.store.agent_runs().agent_run_steps(&run, filter).await.unwrap().0;
         steps.into_iter().map(|step| step.number).collect::<Vec<_>>()
     };
     assert_eq!(numbers(StepFilter::default()).await, [1, 2, 3]);
@@ -71,14 +85,19 @@ async fn a_checkpoint_of_an_earlier_revision_is_refused() {
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
     let save = async |run: &AgentRun| {
-        world.store.save_agent_run(run, checkpoint(AgentRunState::Running, vec![step(None)])).await.unwrap()
+        world
+            .store
+            .agent_runs()
+            .save_agent_run(run, checkpoint(AgentRunState::Running, vec![step(None)]))
+            .await
+            .unwrap()
     };
     let saved = save(&run).await.unwrap();
     assert_eq!(save(&run).await, None);
-    assert!(world.store.cancel_agent_run(&saved).await.unwrap());
+    assert!(world.store.agent_runs().cancel_agent_run(&saved).await.unwrap());
     assert_eq!(save(&saved).await, None, "a cancelled run stays so");
-    assert!(!world.store.cancel_agent_run(&saved).await.unwrap());
-    assert_eq!(world.store.agent_run_steps(&run, StepFilter::default()).await.unwrap().0.len(), 1);
+    assert!(!world.store.agent_runs().cancel_agent_run(&saved).await.unwrap());
+    assert_eq!(world.store.agent_runs().agent_run_steps(&run, StepFilter::default()).await.unwrap().0.len(), 1);
 }
 
 #[tokio::test]
@@ -86,13 +105,23 @@ async fn the_first_answer_resumes_a_run() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
-    assert_eq!(world.store.resume_agent_run(&run, "{}".into(), response()).await.unwrap(), None, "it is not paused");
-    let paused = world.store.save_agent_run(&run, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().unwrap();
+    assert_eq!(
+        world.store.agent_runs().resume_agent_run(&run, "{}".into(), response()).await.unwrap(),
+        None,
+        "it is not paused"
+    );
+    let paused = world
+        .store
+        .agent_runs()
+        .save_agent_run(&run, checkpoint(AgentRunState::Paused, vec![]))
+        .await
+        .unwrap()
+        .unwrap();
     let answer = "{\"answer\":1}".to_owned();
-    let resumed = world.store.resume_agent_run(&paused, answer, response()).await.unwrap().unwrap();
-    assert_eq!(world.store.get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&resumed));
+    let resumed = world.store.agent_runs().resume_agent_run(&paused, answer, response()).await.unwrap().unwrap();
+    assert_eq!(world.store.agent_runs().get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&resumed));
     assert_eq!((resumed.state, resumed.document.as_str()), (AgentRunState::Running, "{\"answer\":1}"));
-    assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
+    assert_eq!(world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -104,9 +133,9 @@ async fn runs_are_listed_newest_first() {
         world.clock.advance(Duration::from_secs(1));
         ids.insert(0, world.agent_run(&acme).await);
     }
-    world.store.cancel_agent_run(&ids[1]).await.unwrap();
+    world.store.agent_runs().cancel_agent_run(&ids[1]).await.unwrap();
     let list = async |principal: &Principal, filter: AgentRunFilter| {
-        let found = world.store.list_agent_runs(principal, filter).await.unwrap();
+        let found = world.store.agent_runs().list_agent_runs(principal, filter).await.unwrap();
         found.into_iter().map(|run| run.id).collect::<Vec<_>>()
     };
     let any = || AgentRunFilter { limit: 9, ..AgentRunFilter::default() };
@@ -135,7 +164,11 @@ async fn a_run_is_seen_by_its_user_and_by_administrators() {
     let bob = Principal { account: AccountId::parse("bob#2").unwrap(), grants: Grants::default(), ..acme.clone() };
     let chief = Principal { grants: Grants::everything(), ..bob.clone() };
     for (principal, is_seen) in [(&acme, true), (&bob, false), (&chief, true), (&other, false)] {
-        assert_eq!(world.store.get_agent_run(principal, &run.id).await.unwrap().is_some(), is_seen, "{principal:?}");
+        assert_eq!(
+            world.store.agent_runs().get_agent_run(principal, &run.id).await.unwrap().is_some(),
+            is_seen,
+            "{principal:?}"
+        );
     }
 }
 
@@ -145,16 +178,31 @@ async fn a_run_is_taken_over_once_its_server_is_gone() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
-    world.store.heartbeat().await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "its server is there");
+    world.store.nodes().heartbeat().await.unwrap();
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(), None, "its server is there");
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
-    assert_eq!(world.store.save_agent_run(&run, checkpoint(AgentRunState::Running, vec![])).await.unwrap(), None);
-    let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
+    assert_eq!(
+        world.store.agent_runs().save_agent_run(&run, checkpoint(AgentRunState::Running, vec![])).await.unwrap(),
+        None
+    );
+    let taken = world.store.agent_runs().take_over_agent_run(&all()).await.unwrap().unwrap();
     assert_eq!((&taken.id, taken.revision), (&run.id, 2));
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None);
-    assert!(world.store.save_agent_run(&taken, checkpoint(AgentRunState::Paused, vec![])).await.unwrap().is_some());
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(), None);
+    assert!(
+        world
+            .store
+            .agent_runs()
+            .save_agent_run(&taken, checkpoint(AgentRunState::Paused, vec![]))
+            .await
+            .unwrap()
+            .is_some()
+    );
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "a paused run waits for a person");
+    assert_eq!(
+        world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(),
+        None,
+        "a paused run waits for a person"
+    );
 }
 
 #[tokio::test]
@@ -172,13 +220,13 @@ async fn each_run_is_taken_over_by_one_store() {
         stores.push(store_beside(world.data.root(), world.database.clone()).await.0);
     }
     for store in &stores {
-        store.heartbeat().await.unwrap();
+        store.nodes().heartbeat().await.unwrap();
     }
     let mut taking = tokio::task::JoinSet::new();
     for store in stores {
         taking.spawn(async move {
             let mut taken = Vec::new();
-            while let Some(run) = store.take_over_agent_run(&all()).await.unwrap() {
+            while let Some(run) = store.agent_runs().take_over_agent_run(&all()).await.unwrap() {
                 taken.push(run.id);
             }
             taken
@@ -205,7 +253,7 @@ async fn a_key_belongs_to_one_request_of_one_user() {
             document: "{}".to_owned(),
             once,
         };
-        world.store.start_agent_run(principal, new).await.unwrap()
+        world.store.agent_runs().start_agent_run(principal, new).await.unwrap()
     };
     let StartedAgentRun::New(run) = start(&acme, b"1").await else { panic!() };
     assert!(matches!(start(&acme, b"1").await, StartedAgentRun::Repeated(again) if again.id == run.id));
@@ -219,19 +267,19 @@ async fn a_key_belongs_to_one_request_of_one_user() {
 async fn a_run_is_not_taken_over_for_ever() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let (deadly, old) = (world.agent_run(&acme).await, world.agent_run(&acme).await);
     let died = "UPDATE agent_runs SET boot = 'gone' WHERE state = 'running'";
-    world.store.release_agent_run(&old).await.unwrap();
+    world.store.agent_runs().release_agent_run(&old).await.unwrap();
     database::execute(&world, "UPDATE agent_runs SET updated_at = 0 WHERE boot = ''").await.unwrap();
     for _ in 0..3 {
         database::execute(&world, died).await.unwrap();
-        assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, deadly.id);
+        assert_eq!(world.store.agent_runs().take_over_agent_run(&all()).await.unwrap().unwrap().id, deadly.id);
     }
     database::execute(&world, died).await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None);
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(), None);
     for run in [deadly, old] {
-        let failed = world.store.reread_agent_run(&run).await.unwrap().unwrap();
+        let failed = world.store.agent_runs().reread_agent_run(&run).await.unwrap().unwrap();
         assert_eq!((failed.state, failed.ended_at), (AgentRunState::Failed, Some(world.clock.now())));
     }
 }
@@ -240,15 +288,19 @@ async fn a_run_is_not_taken_over_for_ever() {
 async fn a_released_run_is_taken_over_but_not_for_a_busy_organization() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let run = world.agent_run(&acme).await;
-    world.store.release_agent_run(&run).await.unwrap();
+    world.store.agent_runs().release_agent_run(&run).await.unwrap();
     let not_of_acme = AgentRunCapacity { busy: vec![acme.organization.clone()], ..all() };
-    assert_eq!(world.store.take_over_agent_run(&not_of_acme).await.unwrap(), None);
-    let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
-    world.store.leave().await.unwrap();
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&not_of_acme).await.unwrap(), None);
+    let taken = world.store.agent_runs().take_over_agent_run(&all()).await.unwrap().unwrap();
+    world.store.nodes().leave().await.unwrap();
     database::execute(&world, "UPDATE agent_runs SET boot = 'gone'").await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "the others believe this server dead");
+    assert_eq!(
+        world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(),
+        None,
+        "the others believe this server dead"
+    );
     assert_eq!(taken.id, run.id);
 }
 
@@ -258,15 +310,27 @@ async fn ended_runs_are_deleted_with_the_history() {
     let acme = world.organization("acme").await;
     let (ended, going_on) = (world.agent_run(&acme).await, world.agent_run(&acme).await);
     let steps = || vec![step(None)];
-    world.store.save_agent_run(&ended, checkpoint(AgentRunState::Completed, steps())).await.unwrap().unwrap();
-    world.store.save_agent_run(&going_on, checkpoint(AgentRunState::Paused, steps())).await.unwrap().unwrap();
+    world
+        .store
+        .agent_runs()
+        .save_agent_run(&ended, checkpoint(AgentRunState::Completed, steps()))
+        .await
+        .unwrap()
+        .unwrap();
+    world
+        .store
+        .agent_runs()
+        .save_agent_run(&going_on, checkpoint(AgentRunState::Paused, steps()))
+        .await
+        .unwrap()
+        .unwrap();
     let (cancelled, _) = world.paused_run(&acme, Urgency::Low).await;
-    assert!(world.store.cancel_agent_run(&cancelled).await.unwrap());
-    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 0);
+    assert!(world.store.agent_runs().cancel_agent_run(&cancelled).await.unwrap());
+    assert_eq!(world.store.agent_runs().delete_expired_agent_runs().await.unwrap(), 0);
     world.clock.advance(Duration::from_hours(25));
-    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 2);
-    assert_eq!(world.store.reread_agent_run(&ended).await.unwrap(), None);
-    let paused = world.store.reread_agent_run(&going_on).await.unwrap().unwrap();
+    assert_eq!(world.store.agent_runs().delete_expired_agent_runs().await.unwrap(), 2);
+    assert_eq!(world.store.agent_runs().reread_agent_run(&ended).await.unwrap(), None);
+    let paused = world.store.agent_runs().reread_agent_run(&going_on).await.unwrap().unwrap();
     assert_eq!(paused.state, AgentRunState::Paused, "its request expires by itself");
     assert_eq!(database::number(&world, "SELECT count(*) FROM agent_run_steps").await, 1);
 }
@@ -276,17 +340,25 @@ async fn ended_runs_are_deleted_with_the_history() {
 async fn a_run_on_which_its_server_does_not_work_is_taken_over() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let run = world.agent_run(&acme).await;
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None, "the work may begin in a moment");
+    assert_eq!(
+        world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(),
+        None,
+        "the work may begin in a moment"
+    );
     world.clock.advance(Duration::from_secs(61));
     let working = AgentRunCapacity { working: vec![run.id.clone()], ..all() };
-    assert_eq!(world.store.take_over_agent_run(&working).await.unwrap(), None);
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&working).await.unwrap(), None);
     let idle = AgentRunCapacity { has_model: false, ..all() };
-    assert_eq!(world.store.take_over_agent_run(&idle).await.unwrap(), None, "it has no model");
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&idle).await.unwrap(), None, "it has no model");
     database::execute(&world, "UPDATE agent_runs SET kind = 'call'").await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&idle).await.unwrap().unwrap().id, run.id, "a call takes no model");
-    world.store.release_agent_run(&run).await.unwrap();
-    let present = world.store.reread_agent_run(&run).await.unwrap().unwrap();
+    assert_eq!(
+        world.store.agent_runs().take_over_agent_run(&idle).await.unwrap().unwrap().id,
+        run.id,
+        "a call takes no model"
+    );
+    world.store.agent_runs().release_agent_run(&run).await.unwrap();
+    let present = world.store.agent_runs().reread_agent_run(&run).await.unwrap().unwrap();
     assert_eq!(present.revision, 3, "a late release takes nothing from the new work");
 }

@@ -35,26 +35,26 @@ async fn states_are_set_removed_and_deployed() {
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     world.publish(&acme, &tool, BumpKind::Major).await;
-    let before = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let before = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     assert!(before.content.states.is_empty());
-    world.store.set_agent_state(&acme, &agent, decision("route", &[&tool])).await.unwrap();
-    world.store.set_agent_state(&acme, &agent, action("act", &tool, &tool)).await.unwrap();
-    world.store.set_agent_state(&acme, &agent, decision("act", &[])).await.unwrap();
-    let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    world.store.agents().set_agent_state(&acme, &agent, decision("route", &[&tool])).await.unwrap();
+    world.store.agents().set_agent_state(&acme, &agent, action("act", &tool, &tool)).await.unwrap();
+    world.store.agents().set_agent_state(&acme, &agent, decision("act", &[])).await.unwrap();
+    let (_, draft) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!(draft.states, [decision("act", &[]), decision("route", &[&tool])], "in the order of names");
-    let deployed = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let deployed = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     assert_eq!((deployed.deployment.number.get(), &deployed.content), (2, &draft));
-    assert_eq!(world.store.deploy_agent(&acme, &agent).await.unwrap(), deployed, "the draft has not changed");
+    assert_eq!(world.store.agents().deploy_agent(&acme, &agent).await.unwrap(), deployed, "the draft has not changed");
 
-    world.store.remove_agent_state(&acme, &agent, &name("act")).await.unwrap();
-    let again = world.store.remove_agent_state(&acme, &agent, &name("act")).await;
+    world.store.agents().remove_agent_state(&acme, &agent, &name("act")).await.unwrap();
+    let again = world.store.agents().remove_agent_state(&acme, &agent, &name("act")).await;
     assert!(matches!(again, Err(Error::NotFound { what: "state" })), "{again:?}");
     let number = deployed.deployment.number;
-    assert_eq!(world.store.get_agent_revision(&acme, &agent, number).await.unwrap(), Some(deployed));
-    let first = world.store.get_agent_revision(&acme, &agent, RevisionNumber::FIRST).await.unwrap();
+    assert_eq!(world.store.agents().get_agent_revision(&acme, &agent, number).await.unwrap(), Some(deployed));
+    let first = world.store.agents().get_agent_revision(&acme, &agent, RevisionNumber::FIRST).await.unwrap();
     assert_eq!(first, Some(before));
     let stranger = world.organization("stranger").await;
-    let refused = world.store.set_agent_state(&stranger, &agent, decision("act", &[])).await;
+    let refused = world.store.agents().set_agent_state(&stranger, &agent, decision("act", &[])).await;
     assert!(matches!(refused, Err(Error::NotFound { what: "agent" })), "{refused:?}");
 }
 
@@ -73,14 +73,14 @@ async fn a_deployment_checks_the_tools_of_states() {
         },
     ];
     for state in &states {
-        world.store.set_agent_state(&acme, &agent, state.clone()).await.unwrap();
-        let refused = world.store.deploy_agent(&acme, &agent).await.unwrap_err();
+        world.store.agents().set_agent_state(&acme, &agent, state.clone()).await.unwrap();
+        let refused = world.store.agents().deploy_agent(&acme, &agent).await.unwrap_err();
         assert!(matches!(refused, Error::AssignmentUnusable { .. }), "{state:?}: {refused}");
     }
     world.publish(&acme, &tool, BumpKind::Major).await;
     for (state, number) in states.into_iter().zip(1..) {
-        world.store.set_agent_state(&acme, &agent, state).await.unwrap();
-        assert_eq!(world.store.deploy_agent(&acme, &agent).await.unwrap().deployment.number.get(), number);
+        world.store.agents().set_agent_state(&acme, &agent, state).await.unwrap();
+        assert_eq!(world.store.agents().deploy_agent(&acme, &agent).await.unwrap().deployment.number.get(), number);
     }
 }
 
@@ -90,14 +90,14 @@ async fn an_agent_has_a_bounded_number_of_states() {
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     for number in 0..AgentState::COUNT_MAX {
-        world.store.set_agent_state(&acme, &agent, decision(&format!("s{number}"), &[])).await.unwrap();
+        world.store.agents().set_agent_state(&acme, &agent, decision(&format!("s{number}"), &[])).await.unwrap();
     }
-    let refused = world.store.set_agent_state(&acme, &agent, decision("more", &[])).await;
+    let refused = world.store.agents().set_agent_state(&acme, &agent, decision("more", &[])).await;
     assert!(matches!(refused, Err(Error::TooMany { limit: 100, .. })), "{refused:?}");
-    world.store.set_agent_state(&acme, &agent, decision("s7", &[&tool])).await.unwrap();
+    world.store.agents().set_agent_state(&acme, &agent, decision("s7", &[&tool])).await.unwrap();
     let statement = format!("UPDATE agent_states SET state = '\"{}\"' WHERE name = 's1'", "x".repeat(1024 * 1024));
     database::execute(&world, &statement).await.unwrap();
-    let refused = world.store.set_agent_state(&acme, &agent, decision("s8", &[])).await;
+    let refused = world.store.agents().set_agent_state(&acme, &agent, decision("s8", &[])).await;
     assert!(matches!(refused, Err(Error::TooMany { what: "bytes of the states of an agent", .. })), "{refused:?}");
 }
 
@@ -110,17 +110,22 @@ async fn a_turn_presents_the_tools_of_one_list() {
     for tool in [&acting, &leaving] {
         world.publish(&acme, tool, BumpKind::Major).await;
     }
-    world.store.assign_tool(&acme, &agent, assignment(&leaving, ">=0")).await.unwrap();
-    let bare = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    world.store.agents().assign_tool(&acme, &agent, assignment(&leaving, ">=0")).await.unwrap();
+    let bare = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     let (state, presented) = bare.presented(None, SpecList::Action).unwrap();
     assert_eq!((state, presented[0].tool_id.clone()), (None, leaving.clone()));
     let problem = bare.presented(Some(&name("act")), SpecList::Action).unwrap_err();
     assert_eq!(problem.to_string(), "revision 1 has no state `act`; it has no states");
 
-    world.store.set_agent_state(&acme, &agent, action("act", &acting, &leaving)).await.unwrap();
+    world.store.agents().set_agent_state(&acme, &agent, action("act", &acting, &leaving)).await.unwrap();
     let helper = StateTools::of_tool_call(assignment(&acting, ">=0"), specs(&[&leaving])).unwrap();
-    world.store.set_agent_state(&acme, &agent, AgentState { name: name("call"), tools: helper }).await.unwrap();
-    let revision = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    world
+        .store
+        .agents()
+        .set_agent_state(&acme, &agent, AgentState { name: name("call"), tools: helper })
+        .await
+        .unwrap();
+    let revision = world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     let tools = |state: &str, list| -> Vec<ToolId> {
         let (_, specs) = revision.presented(Some(&name(state)), list).unwrap();
         specs.iter().map(|spec| spec.tool_id.clone()).collect()

@@ -37,13 +37,13 @@ pub fn assignment(tool: &ToolId, constraint: &str) -> Assignment {
 impl World {
     pub async fn agent(&self, principal: &Principal, slug: &str) -> AgentId {
         self.clock.advance(std::time::Duration::from_secs(1));
-        self.store.create_agent(principal, new_agent(slug)).await.unwrap()
+        self.store.agents().create_agent(principal, new_agent(slug)).await.unwrap()
     }
 
     async fn slugs(&self, principal: &Principal, filter: &AgentFilter) -> Vec<String> {
         let (mut slugs, mut page) = (Vec::new(), Page::first(2));
         loop {
-            let slice = self.store.list_agents(principal, filter, page).await.unwrap();
+            let slice = self.store.agents().list_agents(principal, filter, page).await.unwrap();
             slugs.extend(slice.items.into_iter().map(|agent| String::from(agent.slug)));
             let Some(token) = slice.next else { return slugs };
             page = Page { token, ..page };
@@ -62,11 +62,11 @@ async fn an_agent_is_changed_in_part() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let agent = world.agent(&acme, "helper").await;
-    let (before, _) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    let (before, _) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!((&before.author, before.running_revision), (&acme.account, None));
     let changes = AgentChanges { system_prompt: Some(SystemPrompt::parse("").unwrap()), ..AgentChanges::default() };
-    world.store.modify_agent(&bob(&acme), &agent, changes).await.unwrap();
-    let (after, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    world.store.agents().modify_agent(&bob(&acme), &agent, changes).await.unwrap();
+    let (after, draft) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!((after.name, after.slug, after.author), (before.name, before.slug, before.author));
     assert_eq!((after.updated_by.as_str(), draft.system_prompt.as_str(), draft.assignments.len()), ("bob", "", 0));
 }
@@ -77,8 +77,8 @@ async fn a_new_agent_has_the_tool_exposure_that_it_is_given() {
     let acme = world.organization("acme").await;
     for (slug, tool_exposure) in [("one", ToolExposure::Full), ("two", ToolExposure::Search)] {
         let new = NewAgent { tool_exposure, ..new_agent(slug) };
-        let agent = world.store.create_agent(&acme, new).await.unwrap();
-        let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+        let agent = world.store.agents().create_agent(&acme, new).await.unwrap();
+        let (_, draft) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
         assert_eq!(draft.tool_exposure, tool_exposure);
     }
 }
@@ -90,15 +90,15 @@ async fn a_slug_is_unique_until_its_agent_is_deleted() {
     let other = world.organization("other").await;
     let (one, two) = (world.agent(&acme, "one").await, world.agent(&acme, "two").await);
     world.agent(&other, "one").await;
-    let twice = world.store.create_agent(&acme, new_agent("one")).await;
+    let twice = world.store.agents().create_agent(&acme, new_agent("one")).await;
     assert!(matches!(&twice, Err(Error::Exists { what: "agent", name }) if name == "one"), "{twice:?}");
     let rename = || AgentChanges { slug: Some(AgentSlug::parse("one").unwrap()), ..AgentChanges::default() };
-    let renamed = world.store.modify_agent(&acme, &two, rename()).await;
+    let renamed = world.store.agents().modify_agent(&acme, &two, rename()).await;
     assert!(matches!(renamed, Err(Error::Exists { .. })), "{renamed:?}");
-    world.store.delete_agent(&acme, &one).await.unwrap();
-    world.store.modify_agent(&acme, &two, rename()).await.unwrap();
-    assert!(world.store.get_agent(&acme, &one).await.unwrap().is_none());
-    let again = world.store.delete_agent(&acme, &one).await;
+    world.store.agents().delete_agent(&acme, &one).await.unwrap();
+    world.store.agents().modify_agent(&acme, &two, rename()).await.unwrap();
+    assert!(world.store.agents().get_agent(&acme, &one).await.unwrap().is_none());
+    let again = world.store.agents().delete_agent(&acme, &one).await;
     assert!(matches!(again, Err(Error::NotFound { what: "agent" })), "{again:?}");
 }
 
@@ -109,7 +109,7 @@ async fn an_organization_has_a_bounded_number_of_agents() {
     for number in 0..20 {
         world.agent(&acme, &format!("agent-{number}")).await;
     }
-    let refused = world.store.create_agent(&acme, new_agent("one-more")).await;
+    let refused = world.store.agents().create_agent(&acme, new_agent("one-more")).await;
     assert!(matches!(refused, Err(Error::TooMany { limit: 20, .. })), "{refused:?}");
     assert_eq!(world.slugs(&acme, &AgentFilter::default()).await.len(), 20);
 }
@@ -119,22 +119,26 @@ async fn a_personal_agent_is_seen_by_its_author_and_by_administrators() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (bob, agent) = (bob(&acme), NewAgent { scope: AgentScope::Personal, ..new_agent("own") });
-    let agent = world.store.create_agent(&bob, agent).await.unwrap();
+    let agent = world.store.agents().create_agent(&bob, agent).await.unwrap();
     let carl = Principal { account: AccountId::parse("carl#2").unwrap(), ..bob.clone() };
     for (user, is_seen) in [(&bob, true), (&acme, true), (&carl, false), (&world.organization("other").await, false)] {
-        assert_eq!(world.store.get_agent(user, &agent).await.unwrap().is_some(), is_seen, "{user:?}");
+        assert_eq!(world.store.agents().get_agent(user, &agent).await.unwrap().is_some(), is_seen, "{user:?}");
         assert_eq!(world.slugs(user, &AgentFilter::default()).await.len(), usize::from(is_seen), "{user:?}");
-        let changed = world.store.modify_agent(user, &agent, AgentChanges::default()).await;
+        let changed = world.store.agents().modify_agent(user, &agent, AgentChanges::default()).await;
         assert_eq!(changed.is_ok(), is_seen, "{user:?}");
         let tool = ToolId::new(&world.clock);
-        assert_eq!(world.store.assign_tool(user, &agent, assignment(&tool, "")).await.is_ok(), is_seen, "{user:?}");
-        let refused = world.store.deploy_agent(user, &agent).await.unwrap_err();
+        assert_eq!(
+            world.store.agents().assign_tool(user, &agent, assignment(&tool, "")).await.is_ok(),
+            is_seen,
+            "{user:?}"
+        );
+        let refused = world.store.agents().deploy_agent(user, &agent).await.unwrap_err();
         assert_eq!(refused.code(), if is_seen { "assignment_unusable" } else { "not_found" }, "{user:?}");
-        let page = world.store.list_agent_revisions(user, &agent, Page::first(1)).await;
+        let page = world.store.agents().list_agent_revisions(user, &agent, Page::first(1)).await;
         assert_eq!(page.is_ok(), is_seen, "{user:?}");
     }
-    assert!(world.store.delete_agent(&carl, &agent).await.is_err());
-    world.store.delete_agent(&bob, &agent).await.unwrap();
+    assert!(world.store.agents().delete_agent(&carl, &agent).await.is_err());
+    world.store.agents().delete_agent(&bob, &agent).await.unwrap();
 }
 
 #[tokio::test]
@@ -146,7 +150,7 @@ async fn lists_are_filtered_and_sorted() {
         world.agent(&acme, slug).await;
     }
     let gateway = NewAgent { agent_type: AgentType::McpGateway, ..new_agent("d") };
-    world.store.create_agent(&acme, gateway).await.unwrap();
+    world.store.agents().create_agent(&acme, gateway).await.unwrap();
     let by = |sort, direction| AgentFilter { sort: vec![(sort, direction)], ..AgentFilter::default() };
     let slug = |slug: &str| AgentSlug::parse(slug).unwrap();
     for (filter, expected) in [
@@ -160,7 +164,7 @@ async fn lists_are_filtered_and_sorted() {
     ] {
         assert_eq!(world.slugs(&acme, &filter).await, expected, "{filter:?}");
     }
-    let wrong = world.store.list_agents(&acme, &AgentFilter::default(), Page { limit: 1, token: 1 }).await;
+    let wrong = world.store.agents().list_agents(&acme, &AgentFilter::default(), Page { limit: 1, token: 1 }).await;
     assert!(matches!(wrong, Err(Error::PageTokenUnknown)), "{wrong:?}");
 }
 
@@ -177,16 +181,16 @@ async fn a_tool_is_assigned_once() {
     let human_intervention = serde_json::from_value(human_intervention).unwrap();
     let asked = Assignment { human_intervention, ..assignment(&tool, ">=1") };
     for assigned in [pinned, asked, assignment(&tool, ">=2")] {
-        world.store.assign_tool(&acme, &agent, assigned.clone()).await.unwrap();
-        let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+        world.store.agents().assign_tool(&acme, &agent, assigned.clone()).await.unwrap();
+        let (_, draft) = world.store.agents().get_agent(&acme, &agent).await.unwrap().unwrap();
         assert_eq!(draft.assignments, [assigned]);
     }
-    world.store.unassign_tool(&acme, &agent, &tool).await.unwrap();
-    let again = world.store.unassign_tool(&acme, &agent, &tool).await;
+    world.store.agents().unassign_tool(&acme, &agent, &tool).await.unwrap();
+    let again = world.store.agents().unassign_tool(&acme, &agent, &tool).await;
     assert!(matches!(again, Err(Error::NotFound { what: "assignment" })), "{again:?}");
     for _ in 0..500 {
-        world.store.assign_tool(&acme, &agent, assignment(&ToolId::new(&world.clock), "")).await.unwrap();
+        world.store.agents().assign_tool(&acme, &agent, assignment(&ToolId::new(&world.clock), "")).await.unwrap();
     }
-    let refused = world.store.assign_tool(&acme, &agent, assignment(&tool, "")).await;
+    let refused = world.store.agents().assign_tool(&acme, &agent, assignment(&tool, "")).await;
     assert!(matches!(refused, Err(Error::TooMany { limit: 500, .. })), "{refused:?}");
 }

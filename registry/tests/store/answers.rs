@@ -27,18 +27,18 @@ async fn record(
     answers: Vec<RecordedAnswer>,
 ) -> registry::Result<()> {
     let started = started(&Clock::system(), principal);
-    world.store.record(&starts(vec![started.clone()])).await.unwrap();
-    let sealed = world.store.seal_answers(&principal.organization, tool, answers).await.unwrap();
+    world.store.history().record(&starts(vec![started.clone()])).await.unwrap();
+    let sealed = world.store.history().seal_answers(&principal.organization, tool, answers).await.unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.answers = Some(sealed);
-    world.store.record(&ends(vec![record])).await?;
-    let kept = world.store.get_invocation(&principal.organization, &started.id).await.unwrap().unwrap();
+    world.store.history().record(&ends(vec![record])).await?;
+    let kept = world.store.history().get_invocation(&principal.organization, &started.id).await.unwrap().unwrap();
     assert!(kept.end.is_some(), "the record is whole");
     Ok(())
 }
 
 async fn recorded(world: &World, principal: &Principal, tool: &ToolId, request: u8) -> Option<String> {
-    let found = world.store.recorded_answer(&principal.organization, tool, &[request; 32]).await.unwrap();
+    let found = world.store.history().recorded_answer(&principal.organization, tool, &[request; 32]).await.unwrap();
     found.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
 }
 
@@ -102,8 +102,8 @@ async fn expired_answers_are_not_found_and_are_deleted() {
     record(&world, &acme, &tool, old).await.unwrap();
     record(&world, &acme, &tool, vec![answer_to(99, "young", now())]).await.unwrap();
     assert_eq!(recorded(&world, &acme, &tool, 1).await, None, "also before it is swept");
-    assert_eq!(world.store.delete_expired_answers().await.unwrap(), 30);
-    assert_eq!(world.store.delete_expired_answers().await.unwrap(), 0);
+    assert_eq!(world.store.history().delete_expired_answers().await.unwrap(), 30);
+    assert_eq!(world.store.history().delete_expired_answers().await.unwrap(), 0);
     assert!(recorded(&world, &acme, &tool, 99).await.is_some());
 }
 
@@ -121,14 +121,14 @@ async fn a_changed_or_moved_row_is_corrupt() {
     .await;
     let mut corrupt = 0;
     for tool in [&tool, &second] {
-        if let Err(error) = world.store.recorded_answer(&acme.organization, tool, &[1; 32]).await {
+        if let Err(error) = world.store.history().recorded_answer(&acme.organization, tool, &[1; 32]).await {
             assert_eq!(error.code(), "corrupt");
             corrupt += 1;
         }
     }
     assert_eq!(corrupt, 1, "what lies in the other's row does not open there");
     change(&world, "UPDATE recorded_answers SET sealed = x'01'").await;
-    let damaged = world.store.recorded_answer(&acme.organization, &tool, &[1; 32]).await;
+    let damaged = world.store.history().recorded_answer(&acme.organization, &tool, &[1; 32]).await;
     assert_eq!(damaged.unwrap_err().code(), "corrupt");
 }
 
@@ -142,6 +142,6 @@ async fn answers_that_cannot_be_stored_do_not_prevent_the_record() {
     assert_eq!(recorded(&world, &acme, &unknown, 1).await, None);
     change(&world, "DROP TABLE recorded_answers").await;
     record(&world, &acme, &tool, vec![answer_to(1, "nowhere", now())]).await.unwrap();
-    let error = world.store.recorded_answer(&acme.organization, &tool, &[1; 32]).await.unwrap_err();
+    let error = world.store.history().recorded_answer(&acme.organization, &tool, &[1; 32]).await.unwrap_err();
     assert_eq!(error.code(), "database");
 }

@@ -16,23 +16,25 @@ const BODY: &str = "{\"project_path\":\"tools/é\"}";
 async fn begun(world: &World, principal: &Principal, tool: &ToolId) -> OperationId {
     let (tool, request) = (tool.clone(), Some(BODY.to_owned()));
     let new = NewOperation { kind: OperationKind::Publish, tool, once: None, request };
-    let BegunOperation::New(operation) = world.store.begin_operation(principal, new).await.unwrap() else { panic!() };
+    let BegunOperation::New(operation) = world.store.operations().begin_operation(principal, new).await.unwrap() else {
+        panic!()
+    };
     operation.id
 }
 
 async fn taken(world: &World) -> Option<QueuedPublication> {
-    world.store.take_over_publication().await.unwrap()
+    world.store.versions().take_over_publication().await.unwrap()
 }
 
 impl World {
     /// Restarts, as after a crash, and closes what the earlier start left open.
     async fn crash(&mut self) {
         self.restart().await;
-        self.store.close_orphans().await.unwrap();
+        self.store.nodes().close_orphans().await.unwrap();
     }
 
     async fn state_of(&self, principal: &Principal, operation: &OperationId) -> OperationState {
-        self.store.get_operation(&principal.organization, operation).await.unwrap().unwrap().state
+        self.store.operations().get_operation(&principal.organization, operation).await.unwrap().unwrap().state
     }
 }
 
@@ -40,7 +42,7 @@ impl World {
 async fn the_longest_waiting_publication_is_taken_over_first() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let mut waiting = Vec::new();
     for name in ["first", "second"] {
         let tool = world.tool(&acme, name).await;
@@ -94,12 +96,12 @@ async fn a_publication_with_its_version_is_not_begun_again() {
     let tool = world.tool(&acme, "made").await;
     let operation = begun(&world, &acme, &tool).await;
     let lease = world.lease(&acme, &tool).await;
-    world.store.link_build(&lease, &operation, None).await.unwrap();
-    world.store.publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
+    world.store.operations().link_build(&lease, &operation, None).await.unwrap();
+    world.store.versions().publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
     world.restart().await;
     database::execute(&world, "DELETE FROM nodes").await.unwrap();
     assert_eq!(taken(&world).await, None);
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     assert_eq!(world.state_of(&acme, &operation).await, OperationState::Succeeded);
 }
 
@@ -110,7 +112,7 @@ async fn a_publication_waits_for_its_tool() {
     let tool = world.tool(&acme, "busy").await;
     let operation = begun(&world, &acme, &tool).await;
     let lease = world.lease(&acme, &tool).await;
-    world.store.link_build(&lease, &operation, Some("c0ffee".into())).await.unwrap();
+    world.store.operations().link_build(&lease, &operation, Some("c0ffee".into())).await.unwrap();
     world.crash().await;
     let other = world.lease(&acme, &tool).await;
     assert_eq!(taken(&world).await, None);
@@ -129,11 +131,11 @@ async fn the_earlier_server_of_a_publication_changes_nothing() {
     let lease = world.lease(&acme, &tool).await;
     world.crash().await;
     database::execute(&world, "UPDATE operations SET boot = 'another'").await.unwrap();
-    let linked = world.store.link_build(&lease, &operation, None).await;
+    let linked = world.store.operations().link_build(&lease, &operation, None).await;
     assert!(matches!(linked, Err(registry::Error::LeaseLost)), "{linked:?}");
     let refused = Refused { status: 409, body: "{}".into() };
     for end in [OperationEnd::Succeeded, OperationEnd::Failed { refused, is_for_now: true }] {
-        world.store.end_operation(&acme.organization, &operation, end).await.unwrap();
+        world.store.operations().end_operation(&acme.organization, &operation, end).await.unwrap();
         assert_eq!(world.state_of(&acme, &operation).await, OperationState::Running);
     }
 }
@@ -149,7 +151,7 @@ async fn each_publication_is_taken_over_by_one_store() {
     for _ in 0..20 {
         begun(&world, &acme, &tool).await;
     }
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     let mut takers: JoinSet<Vec<OperationId>> = JoinSet::new();
     for _ in 0..4 {
         let store = Store::open(world.options()).await.unwrap();
@@ -161,9 +163,9 @@ async fn each_publication_is_taken_over_by_one_store() {
 }
 
 async fn all_taken(store: Store) -> Vec<OperationId> {
-    store.heartbeat().await.unwrap();
+    store.nodes().heartbeat().await.unwrap();
     let mut taken = Vec::new();
-    while let Some(publication) = store.take_over_publication().await.unwrap() {
+    while let Some(publication) = store.versions().take_over_publication().await.unwrap() {
         taken.push(publication.id);
     }
     taken

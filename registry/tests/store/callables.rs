@@ -12,7 +12,7 @@ use crate::fixtures::{World, envvar};
 
 async fn callable(world: &World, principal: &Principal, tool: &ToolId, constraint: &str) -> Option<Arc<Callable>> {
     let constraint = Constraint::parse(constraint).unwrap();
-    world.store.callable(&principal.organization, tool, &constraint).await.unwrap()
+    world.store.versions().callable(&principal.organization, tool, &constraint).await.unwrap()
 }
 
 async fn version(world: &World, principal: &Principal, tool: &ToolId, constraint: &str) -> Option<String> {
@@ -33,9 +33,9 @@ async fn a_change_is_visible_to_the_next_call() {
     for (constraint, expected) in [("~=1.0", "1.1.0"), ("~=1.0.0", "1.0.0")] {
         assert_eq!(version(&world, &acme, &tool, constraint).await.as_deref(), Some(expected), "{constraint}");
     }
-    world.store.deprecate_versions(&acme, &tool, &Constraint::parse("1.1.0").unwrap()).await.unwrap();
+    world.store.versions().deprecate_versions(&acme, &tool, &Constraint::parse("1.1.0").unwrap()).await.unwrap();
     assert_eq!(version(&world, &acme, &tool, "").await.as_deref(), Some("1.0.0"));
-    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    world.store.tools().deprecate_tool(&acme, &tool).await.unwrap();
     assert_eq!(version(&world, &acme, &tool, "").await, None);
     assert_eq!(version(&world, &acme, &tool, "<1.1").await, None);
 }
@@ -50,11 +50,11 @@ async fn a_call_gets_the_variables_of_its_callable() {
         let before = callable(&world, &acme, &tool, "").await.unwrap();
         let insert = EnvvarInsert { name: envvar(value), value: SecretValue::new(value.to_owned()), is_secret: true };
         let changes = EnvvarChanges { inserts: vec![insert], ..EnvvarChanges::default() };
-        world.store.modify_envvars(&acme, &tool, changes).await.unwrap();
+        world.store.tools().modify_envvars(&acme, &tool, changes).await.unwrap();
         let after = callable(&world, &acme, &tool, "").await.unwrap();
-        let variables = world.store.variables_of(&after).await.unwrap();
+        let variables = world.store.tools().variables_of(&after).await.unwrap();
         assert_eq!(variables.secrets[&envvar(value)].expose(), value);
-        assert!(!world.store.variables_of(&before).await.unwrap().secrets.contains_key(&envvar(value)));
+        assert!(!world.store.tools().variables_of(&before).await.unwrap().secrets.contains_key(&envvar(value)));
     }
 }
 
@@ -107,7 +107,7 @@ async fn a_change_by_another_store_is_seen() {
     world.publish(&acme, &tool, BumpKind::Major).await;
     let other = Store::open(world.options()).await.unwrap();
     assert_eq!(version(&world, &acme, &tool, "").await.as_deref(), Some("1.0.0"));
-    other.deprecate_versions(&acme, &tool, &Constraint::parse("1.0.0").unwrap()).await.unwrap();
+    other.versions().deprecate_versions(&acme, &tool, &Constraint::parse("1.0.0").unwrap()).await.unwrap();
     let mut attempts = 0;
     while version(&world, &acme, &tool, "").await.is_some() {
         assert!(attempts < 1_000, "the change is never seen");

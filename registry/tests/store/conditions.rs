@@ -6,8 +6,8 @@ use crate::fixtures::{World, new_tool, started, starts, tags};
 
 async fn tool(world: &World, acme: &Principal, name: &str, team: Option<&str>) -> Tool {
     let tags = team.map(|team| tags(&[("team", Some(team)), ("beta", None)])).unwrap_or_default();
-    let id = world.store.create_tool(acme, NewTool { tags, ..new_tool(name) }).await.unwrap();
-    world.store.get_tool(&acme.organization, &id).await.unwrap().unwrap()
+    let id = world.store.tools().create_tool(acme, NewTool { tags, ..new_tool(name) }).await.unwrap();
+    world.store.tools().get_tool(&acme.organization, &id).await.unwrap().unwrap()
 }
 
 fn invoking(conditions: &[&[(&str, &str, &str)]]) -> Grants {
@@ -49,10 +49,10 @@ async fn the_tool_of_a_run_is_found_in_its_organization() {
     let run = RunStart { tool: Some(tool.id.clone()), ..started(&world.clock, &acme) };
     let test = RunStart { tool: None, tool_version: None, ..started(&world.clock, &acme) };
     let lost = RunStart { tool: Some(ToolId::new(&world.clock)), ..started(&world.clock, &acme) };
-    world.store.record(&starts(vec![run.clone(), test.clone(), lost.clone()])).await.unwrap();
-    assert_eq!(world.store.get_tool_of(&acme.organization, &run.id).await.unwrap(), Some(tool));
-    assert_eq!(world.store.get_tool_of(&other.organization, &run.id).await.unwrap(), None);
+    world.store.history().record(&starts(vec![run.clone(), test.clone(), lost.clone()])).await.unwrap();
+    assert_eq!(world.store.tools().get_tool_of(&acme.organization, &run.id).await.unwrap(), Some(tool));
+    assert_eq!(world.store.tools().get_tool_of(&other.organization, &run.id).await.unwrap(), None);
     for without in [test, lost] {
-        assert_eq!(world.store.get_tool_of(&acme.organization, &without.id).await.unwrap(), None);
+        assert_eq!(world.store.tools().get_tool_of(&acme.organization, &without.id).await.unwrap(), None);
     }
 }

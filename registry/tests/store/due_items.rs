@@ -77,10 +77,10 @@ async fn a_run_starts_with_an_item_that_is_due() {
     assert_eq!(world.store.advance_due_items(world.clock.now(), &start).await.unwrap(), 1);
     assert_eq!(world.store.advance_due_items(world.clock.now(), &start).await.unwrap(), 0);
     assert_eq!(present(&library, &item).await.revision, 2);
-    let run = world.store.get_agent_run(&acme, &id).await.unwrap().unwrap();
+    let run = world.store.agent_runs().get_agent_run(&acme, &id).await.unwrap().unwrap();
     assert_eq!((&run.agent, &run.account, run.state), (&agent, &acme.account, AgentRunState::Running));
-    world.store.heartbeat().await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap().unwrap().id, id);
+    world.store.nodes().heartbeat().await.unwrap();
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&all()).await.unwrap().unwrap().id, id);
 }
 
 /// A change of a user that was for the revision before is refused, and can be repeated.

@@ -48,8 +48,8 @@ async fn recorded(world: &World, acme: &Principal) -> Vec<Run> {
         runs.push(run);
         world.clock.advance(Duration::from_millis(u64::from(number % AT_ONCE == 0)));
     }
-    world.store.record(&starts(starting)).await.unwrap();
-    world.store.record(&ends(ending)).await.unwrap();
+    world.store.history().record(&starts(starting)).await.unwrap();
+    world.store.history().record(&ends(ending)).await.unwrap();
     runs
 }
 
@@ -122,7 +122,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
 async fn listed(world: &World, acme: &Principal, (filter, limit): (&InvocationFilter, u32)) -> Vec<InvocationId> {
     let (mut found, mut page) = (Vec::new(), Page::first(limit));
     loop {
-        let slice = world.store.list_invocations(&acme.organization, filter, page).await.unwrap();
+        let slice = world.store.history().list_invocations(&acme.organization, filter, page).await.unwrap();
         found.extend(slice.items.into_iter().map(|record| record.start.id));
         let Some(next) = slice.next else { return found };
         page.token = next;

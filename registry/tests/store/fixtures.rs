@@ -90,7 +90,7 @@ impl World {
     pub async fn organization(&self, name: &str) -> Principal {
         let principal = self.principal(name);
         let (organization, user) = (principal.organization.clone(), principal.user());
-        self.store.create_organization(NewOrganization { organization, user }).await.unwrap();
+        self.store.access().create_organization(NewOrganization { organization, user }).await.unwrap();
         principal
     }
 
@@ -103,7 +103,7 @@ impl World {
 
     /// The account of a user of an organisation.
     pub async fn account(&self, organization: &OrganizationId, user: &str) -> AccountId {
-        self.store.account(organization, &UserId::parse(user).unwrap()).await.unwrap()
+        self.store.access().account(organization, &UserId::parse(user).unwrap()).await.unwrap()
     }
 
     pub async fn new_key(&self, organization: &OrganizationId, user: &str) -> NewApiKey {
@@ -113,9 +113,9 @@ impl World {
     /// Creates a key of a user and signs in with it.
     pub async fn token_of(&self, organization: &OrganizationId, user: &str) -> String {
         let new = self.new_key(organization, user).await;
-        let key = self.store.create_api_key(organization, new).await.unwrap();
+        let key = self.store.access().create_api_key(organization, new).await.unwrap();
         let (api_key_id, api_key) = (key.api_key_id.as_str(), key.api_key.expose());
-        let signed_in = self.store.sign_in(SignIn { organization, api_key_id, api_key, user }).await.unwrap();
+        let signed_in = self.store.access().sign_in(SignIn { organization, api_key_id, api_key, user }).await.unwrap();
         let SignedIn::Issued(token) = signed_in else { panic!("refused") };
         token.id_token.expose().to_owned()
     }
@@ -123,45 +123,45 @@ impl World {
     /// Creates a tool, a second after the previous one.
     pub async fn tool(&self, principal: &Principal, name: &str) -> ToolId {
         self.clock.advance(Duration::from_secs(1));
-        self.store.create_tool(principal, new_tool(name)).await.unwrap()
+        self.store.tools().create_tool(principal, new_tool(name)).await.unwrap()
     }
 
     pub async fn variable(&self, principal: &Principal, tool: &ToolId, name: &str, is_secret: bool) {
         let insert =
             EnvvarInsert { name: envvar(name), value: SecretValue::new(format!("value of {name}")), is_secret };
         let changes = EnvvarChanges { inserts: vec![insert], ..EnvvarChanges::default() };
-        self.store.modify_envvars(principal, tool, changes).await.unwrap();
+        self.store.tools().modify_envvars(principal, tool, changes).await.unwrap();
     }
 
     pub async fn lease(&self, principal: &Principal, tool: &ToolId) -> Lease {
-        self.store.acquire_lease(principal, tool, LONG).await.unwrap()
+        self.store.versions().acquire_lease(principal, tool, LONG).await.unwrap()
     }
 
     /// Ends a publication without a version.
     pub async fn fail_build(&self, lease: &Lease) {
         let failed = FailedBuild { stage: "compile".into(), message: "no".into(), log: String::new() };
-        self.store.record_failed_build(lease, failed).await.unwrap();
+        self.store.versions().record_failed_build(lease, failed).await.unwrap();
     }
 
     pub async fn publish(&self, principal: &Principal, tool: &ToolId, bump: BumpKind) -> ToolVersion {
         self.clock.advance(Duration::from_secs(1));
         let lease = self.lease(principal, tool).await;
         let new = next_version(&self.store, &lease, bump).await.unwrap();
-        self.store.publish_version(&lease, new).await.unwrap()
+        self.store.versions().publish_version(&lease, new).await.unwrap()
     }
 
     /// Records the start of a run.
     pub async fn started(&self, principal: &Principal) -> RunStart {
         self.clock.advance(Duration::from_secs(1));
         let started = started(&self.clock, principal);
-        self.store.record(&starts(vec![started.clone()])).await.unwrap();
+        self.store.history().record(&starts(vec![started.clone()])).await.unwrap();
         started
     }
 
     /// Records a run that succeeded with `output`.
     pub async fn answered(&self, principal: &Principal, output: &str) -> InvocationId {
         let started = self.started(principal).await;
-        self.store.record(&ends(vec![finished(&started, succeeded(output))])).await.unwrap();
+        self.store.history().record(&ends(vec![finished(&started, succeeded(output))])).await.unwrap();
         started.id
     }
 
@@ -173,7 +173,7 @@ impl World {
             exception_message: message.to_owned(),
             exception_stack_trace: trace.iter().map(|line| (*line).to_owned()).collect(),
         };
-        self.store.record(&ends(vec![finished(&started, outcome)])).await.unwrap();
+        self.store.history().record(&ends(vec![finished(&started, outcome)])).await.unwrap();
         started.id
     }
 }
@@ -242,7 +242,7 @@ pub fn tags(pairs: &[(&str, Option<&str>)]) -> Tags {
 
 /// The version after the highest one of a tool.
 pub async fn next_version(store: &Store, lease: &Lease, bump: BumpKind) -> registry::Result<NewVersion> {
-    let highest = store.highest_version(&lease.organization, &lease.tool).await?;
+    let highest = store.versions().highest_version(&lease.organization, &lease.tool).await?;
     let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
     let first = new_version(bump);
     Ok(NewVersion { attestation: Attestation { version, ..first.attestation }, ..first })

@@ -15,12 +15,12 @@ async fn two_hundred_concurrent_starts_survive_a_crash() {
     for _ in 0..200 {
         let (store, record) = (world.store.clone(), started(&world.clock, &acme));
         ids.push(record.id.clone());
-        tasks.spawn(async move { store.record(&starts(vec![record])).await });
+        tasks.spawn(async move { store.history().record(&starts(vec![record])).await });
     }
     assert!(tasks.join_all().await.into_iter().all(|start| start.is_ok()));
     world.restart().await;
     for id in ids {
-        assert!(world.store.get_invocation(&acme.organization, &id).await.unwrap().is_some());
+        assert!(world.store.history().get_invocation(&acme.organization, &id).await.unwrap().is_some());
     }
 }
 
@@ -32,7 +32,7 @@ async fn one_of_many_concurrent_tools_with_one_name_is_created() {
     for number in 0..60 {
         let (store, acme) = (world.store.clone(), acme.clone());
         let name = if number % 2 == 0 { "same".to_owned() } else { format!("tool_{number}") };
-        attempts.spawn(async move { store.create_tool(&acme, new_tool(&name)).await });
+        attempts.spawn(async move { store.tools().create_tool(&acme, new_tool(&name)).await });
     }
     let (created, refused): (Vec<_>, Vec<_>) = attempts.join_all().await.into_iter().partition(Result::is_ok);
     assert_eq!(created.len(), 31);
@@ -45,10 +45,11 @@ async fn a_write_is_committed_without_its_caller() {
     let acme = world.organization("acme").await;
     let record = started(&world.clock, &acme);
     let event = starts(vec![record.clone()]);
-    let start = world.store.record(&event);
+    let history = world.store.history();
+    let start = history.record(&event);
     // One poll queues the write, then the future is dropped.
     tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
-    world.store.record(&ends(vec![finished(&record, succeeded("done"))])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(&record, succeeded("done"))])).await.unwrap();
 }
 
 /// The full-text index writes once per group: writing for each run would take longer than the rest of the record.
@@ -58,8 +59,8 @@ async fn the_full_text_index_writes_once_per_group() {
     let acme = world.organization("acme").await;
     let runs: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
     let ended: Vec<_> = runs.iter().map(|start| finished(start, succeeded("done"))).collect();
-    world.store.record(&starts(runs)).await.unwrap();
-    world.store.record(&ends(ended)).await.unwrap();
+    world.store.history().record(&starts(runs)).await.unwrap();
+    world.store.history().record(&ends(ended)).await.unwrap();
     assert_eq!(database::number(&world, "SELECT count(DISTINCT segid) FROM inv_text_idx").await, 1);
 }
 
@@ -68,7 +69,7 @@ async fn a_closed_store_refuses_calls() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     world.store.close().await;
-    let error = world.store.create_tool(&acme, new_tool("late")).await.unwrap_err();
+    let error = world.store.tools().create_tool(&acme, new_tool("late")).await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "store_closed"));
 }
 
@@ -81,8 +82,9 @@ async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     let (mut failures, mut acknowledged) = (0, Vec::new());
     for _ in 0..40 {
         let (record, output) = (started(&world.clock, &acme), "x".repeat(20_000));
-        let start = world.store.record(&starts(vec![record.clone()])).await;
-        let end = world.store.record(&ends(vec![finished(&record, succeeded(&output))])).await;
+        let history = world.store.history();
+        let start = history.record(&starts(vec![record.clone()])).await;
+        let end = world.store.history().record(&ends(vec![finished(&record, succeeded(&output))])).await;
         acknowledged.extend(end.is_ok().then_some(record.id));
         for error in [start.err(), end.err()].into_iter().flatten() {
             assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotFound), "{error}");
@@ -91,9 +93,9 @@ async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     }
     assert!(failures > 0 && !acknowledged.is_empty());
     world.restart().await;
-    assert!(world.store.get_invocation(&acme.organization, &kept.id).await.unwrap().is_some());
+    assert!(world.store.history().get_invocation(&acme.organization, &kept.id).await.unwrap().is_some());
     for id in acknowledged {
-        let record = world.store.get_invocation(&acme.organization, &id).await.unwrap().unwrap();
+        let record = world.store.history().get_invocation(&acme.organization, &id).await.unwrap().unwrap();
         assert!(record.end.is_some());
     }
     world.answered(&acme, "there is room again").await;

@@ -24,7 +24,7 @@ async fn a_refused_write_fails_the_check_until_the_disk_has_space() {
     let acme = world.organization("acme").await;
     world.store.check_writable().await.unwrap();
     let mut number = 0;
-    while world.store.create_tool(&acme, new_tool(&format!("tool_{number}"))).await.is_ok() {
+    while world.store.tools().create_tool(&acme, new_tool(&format!("tool_{number}"))).await.is_ok() {
         number += 1;
     }
     let doubt = world.store.check_writable().await.unwrap_err();

@@ -12,7 +12,8 @@ use registry::{
 use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded, unlinked};
 
 async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter) -> Vec<InvocationId> {
-    let slice = world.store.list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
+    let slice =
+        world.store.history().list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
@@ -22,8 +23,8 @@ async fn a_record_is_read_as_it_was_written() {
     let acme = world.organization("acme").await;
     let mut record = started(&world.clock, &acme);
     record.source = conversation("c1", "i1");
-    world.store.record(&starts(vec![record.clone()])).await.unwrap();
-    let running = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
+    let running = world.store.history().get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     assert_eq!((running.start.source, running.end), (record.source.clone(), None));
 
     let mut end = finished(&record, succeeded("42"));
@@ -33,8 +34,8 @@ async fn a_record_is_read_as_it_was_written() {
         ContentBlock::Image { data: vec![0, 255], mime_type: "image/png".into() },
         ContentBlock::Text { text: "é \u{1f600}".into() },
     ];
-    world.store.record(&ends(vec![end.clone()])).await.unwrap();
-    let ended = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    world.store.history().record(&ends(vec![end.clone()])).await.unwrap();
+    let ended = world.store.history().get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     let (kept, written) = (ended.end.unwrap(), end.end);
     assert_eq!((kept.at, kept.duration_ms, kept.persisted), (written.at, written.duration_ms, written.persisted));
     assert_eq!((kept.outcome, kept.logs, kept.content), (written.outcome, written.logs, written.content));
@@ -50,10 +51,10 @@ async fn any_text_is_stored_exactly() {
     for text in ["", "\0", "a\0b\0", "\u{feff}\u{200f}\u{10ffff}", "\"'; DROP TABLE tools; --", "🦀\r\n\u{7f}\u{85}"]
     {
         let answered = world.answered(&acme, text).await;
-        let record = world.store.get_invocation(&acme.organization, &answered).await.unwrap().unwrap();
+        let record = world.store.history().get_invocation(&acme.organization, &answered).await.unwrap().unwrap();
         assert_eq!(record.end.unwrap().outcome, succeeded(text));
         let failed = world.failed(&acme, text, text, &[text, text]).await;
-        let record = world.store.get_invocation(&acme.organization, &failed).await.unwrap().unwrap();
+        let record = world.store.history().get_invocation(&acme.organization, &failed).await.unwrap().unwrap();
         let Outcome::Failed { exception_type, exception_message, exception_stack_trace } = record.end.unwrap().outcome
         else {
             panic!("it failed");
@@ -70,8 +71,8 @@ async fn only_the_names_of_sensitive_variables_are_recorded() {
     let sensitive = BTreeMap::from([("pin".to_owned(), "1234-secret".to_owned())]);
     let mut record = started(&world.clock, &acme);
     record.input = RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), sensitive.keys());
-    world.store.record(&starts(vec![record.clone()])).await.unwrap();
-    let kept = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
+    let kept = world.store.history().get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     assert_eq!(kept.start.input.sensitive_user_variables()["pin"], REDACTED);
 }
 
@@ -80,12 +81,13 @@ async fn a_run_ends_once() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (first, second) = (world.started(&acme).await, world.started(&acme).await);
-    world.store.record(&ends(vec![finished(&first, succeeded("one"))])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(&first, succeeded("one"))])).await.unwrap();
     let again = vec![finished(&first, succeeded("other")), finished(&second, succeeded("two"))];
-    let refused = world.store.record(&ends(again)).await.unwrap_err();
+    let refused = world.store.history().record(&ends(again)).await.unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, "invocation_already_finished"));
-    let outcome =
-        async |id| world.store.get_invocation(&acme.organization, id).await.unwrap().unwrap().end.unwrap().outcome;
+    let outcome = async |id| {
+        world.store.history().get_invocation(&acme.organization, id).await.unwrap().unwrap().end.unwrap().outcome
+    };
     assert_eq!(outcome(&first.id).await, succeeded("one"));
     assert_eq!(outcome(&second.id).await, succeeded("two"));
 }
@@ -95,7 +97,7 @@ async fn a_run_that_never_started_cannot_end() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let never = started(&world.clock, &acme);
-    let refused = world.store.record(&ends(vec![finished(&never, succeeded("?"))])).await.unwrap_err();
+    let refused = world.store.history().record(&ends(vec![finished(&never, succeeded("?"))])).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::NotFound);
 }
 
@@ -108,8 +110,8 @@ async fn an_end_of_another_organization_does_not_count() {
     let mut forged = finished(&record, succeeded("forged"));
     forged.organization = stranger.organization.clone();
     let ended = vec![forged, finished(&record, succeeded("first")), finished(&record, succeeded("second"))];
-    assert_eq!(world.store.record(&ends(ended)).await.unwrap_err().kind(), ErrorKind::NotFound);
-    let found = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    assert_eq!(world.store.history().record(&ends(ended)).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let found = world.store.history().get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     assert_eq!(found.end.unwrap().outcome, succeeded("first"));
 }
 
@@ -118,19 +120,19 @@ async fn an_open_run_is_orphaned_by_the_start_after_a_crash() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let (done, lost) = (world.answered(&acme, "done").await, world.started(&acme).await);
-    assert_eq!(world.store.close_orphans().await.unwrap(), 0, "own runs go on");
+    assert_eq!(world.store.nodes().close_orphans().await.unwrap(), 0, "own runs go on");
     world.restart().await;
-    assert_eq!(world.store.close_orphans().await.unwrap(), 1);
-    assert_eq!(world.store.close_orphans().await.unwrap(), 0);
-    let record = world.store.get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
+    assert_eq!(world.store.nodes().close_orphans().await.unwrap(), 1);
+    assert_eq!(world.store.nodes().close_orphans().await.unwrap(), 0);
+    let record = world.store.history().get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
     let end = record.end.unwrap();
     assert!(matches!(&end.outcome, Outcome::Failed { exception_type, .. } if exception_type == ORPHANED));
     assert!(end.duration_ms >= 1000);
-    let record = world.store.get_invocation(&acme.organization, &done).await.unwrap().unwrap();
+    let record = world.store.history().get_invocation(&acme.organization, &done).await.unwrap().unwrap();
     assert_eq!(record.end.unwrap().outcome, succeeded("done"));
-    let late = world.store.record(&ends(vec![finished(&lost, succeeded("late"))])).await.unwrap_err();
+    let late = world.store.history().record(&ends(vec![finished(&lost, succeeded("late"))])).await.unwrap_err();
     assert_eq!(late.code(), "invocation_already_finished");
-    let record = world.store.get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
+    let record = world.store.history().get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
     assert_eq!(record.end.unwrap(), end);
 }
 
@@ -146,14 +148,20 @@ async fn lists_show_finished_runs_newest_first_in_pages() {
     ids.reverse();
     let (mut seen, mut page) = (Vec::new(), Page::first(2));
     loop {
-        let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), page).await.unwrap();
+        let slice = world
+            .store
+            .history()
+            .list_invocations(&acme.organization, &InvocationFilter::default(), page)
+            .await
+            .unwrap();
         seen.extend(slice.items.into_iter().map(|record| record.start.id));
         let Some(token) = slice.next else { break };
         page.token = token;
     }
     assert_eq!(seen, ids);
     let none = Page::first(0);
-    let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), none).await.unwrap();
+    let slice =
+        world.store.history().list_invocations(&acme.organization, &InvocationFilter::default(), none).await.unwrap();
     assert!(slice.items.is_empty());
     assert_eq!(slice.next, None, "a page without items has no next one");
 }
@@ -170,8 +178,8 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         let mut record = started(&world.clock, &acme);
         let input = serde_json::Map::from_iter([("text".to_owned(), text.clone().into())]);
         record.input = RecordedInput::redacting(input, BTreeMap::new(), &[]);
-        world.store.record(&starts(vec![record.clone()])).await.unwrap();
-        world.store.record(&ends(vec![finished(&record, succeeded("large"))])).await.unwrap();
+        world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
+        world.store.history().record(&ends(vec![finished(&record, succeeded("large"))])).await.unwrap();
         ids.insert(0, record.id);
     }
     let newest = InvocationFilter::default();
@@ -179,7 +187,7 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
     for filter in [newest, InvocationFilter { sort, ..InvocationFilter::default() }] {
         let (mut pages, mut page) = (Vec::new(), Page::first(100));
         loop {
-            let slice = world.store.list_invocations(&acme.organization, &filter, page).await.unwrap();
+            let slice = world.store.history().list_invocations(&acme.organization, &filter, page).await.unwrap();
             pages.push(slice.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>());
             let Some(token) = slice.next else { break };
             page.token = token;
@@ -193,10 +201,10 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         filter: InvocationFilter::default(),
     };
     let page = Page::first(100);
-    let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
+    let found = world.store.history().search_invocations(&acme.organization, &query, page).await.unwrap();
     assert_eq!(found.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>(), ids[..8]);
     let page = Page { token: found.next.unwrap(), ..page };
-    let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
+    let found = world.store.history().search_invocations(&acme.organization, &query, page).await.unwrap();
     assert_eq!(found.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>(), ids[8..]);
 }
 
@@ -206,10 +214,10 @@ async fn lists_are_filtered_and_sorted() {
     let acme = world.organization("acme").await;
     let mut talk = started(&world.clock, &acme);
     talk.source = conversation("c1", "i1");
-    world.store.record(&starts(vec![talk.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![talk.clone()])).await.unwrap();
     let mut end = finished(&talk, succeeded("said"));
     (end.end.duration_ms, end.end.persisted) = (900, false);
-    world.store.record(&ends(vec![end])).await.unwrap();
+    world.store.history().record(&ends(vec![end])).await.unwrap();
     let failed = world.failed(&acme, "ValueError", "no", &[]).await;
     let direct = world.answered(&acme, "yes").await;
 
@@ -255,7 +263,7 @@ async fn lists_are_filtered_by_user_time_and_state() {
     other.source = InvocationSource::Direct { user_id: "bob".to_owned() };
     world.clock.advance(Duration::from_secs(1));
     other.started_at = world.clock.now();
-    world.store.record(&starts(vec![other.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![other.clone()])).await.unwrap();
     let running = world.started(&acme).await;
 
     let all = || InvocationFilter { states: RunStates::All, ..InvocationFilter::default() };
@@ -276,7 +284,7 @@ async fn lists_are_filtered_by_user_time_and_state() {
     check(InvocationFilter { created_after: Some(other.started_at), ..all() }, &[&running.id, &other.id]).await;
     let window = InvocationFilter { created_after: Some(between), created_before: Some(other.started_at), ..all() };
     check(window, &[&first]).await;
-    world.store.record(&ends(vec![finished(&running, succeeded("done"))])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(&running, succeeded("done"))])).await.unwrap();
     check(InvocationFilter { states: RunStates::Running, ..all() }, &[&other.id]).await;
 }
 
@@ -290,8 +298,8 @@ async fn lists_are_filtered_by_tool_and_constraint() {
         let version = world.publish(&acme, &tool, bump).await.version;
         let mut record = started(&world.clock, &acme);
         (record.tool, record.tool_version) = (Some(tool.clone()), Some(version));
-        world.store.record(&starts(vec![record.clone()])).await.unwrap();
-        world.store.record(&ends(vec![finished(&record, succeeded("ok"))])).await.unwrap();
+        world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
+        world.store.history().record(&ends(vec![finished(&record, succeeded("ok"))])).await.unwrap();
         runs.push(record.id);
     }
     world.answered(&acme, "of another tool").await;
@@ -314,14 +322,14 @@ async fn a_rollback_unlinks_records_from_their_conversation() {
     for interaction in ["i1", "i2"] {
         let mut record = started(&world.clock, &acme);
         record.source = conversation("c1", interaction);
-        world.store.record(&starts(vec![record.clone()])).await.unwrap();
-        world.store.record(&ends(vec![finished(&record, succeeded("ok"))])).await.unwrap();
+        world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
+        world.store.history().record(&ends(vec![finished(&record, succeeded("ok"))])).await.unwrap();
         ids.push(record.id);
     }
-    assert_eq!(world.store.record(&unlinked(&acme, "c1", Some("i2"))).await.unwrap(), 1);
-    assert_eq!(world.store.record(&unlinked(&acme, "c1", Some("i2"))).await.unwrap(), 0);
+    assert_eq!(world.store.history().record(&unlinked(&acme, "c1", Some("i2"))).await.unwrap(), 1);
+    assert_eq!(world.store.history().record(&unlinked(&acme, "c1", Some("i2"))).await.unwrap(), 0);
     let filter = InvocationFilter { conversation_ids: vec!["c1".to_owned()], ..InvocationFilter::default() };
     assert_eq!(listed(&world, &acme, &filter).await, ids[..1]);
-    let record = world.store.get_invocation(&acme.organization, &ids[1]).await.unwrap().unwrap();
+    let record = world.store.history().get_invocation(&acme.organization, &ids[1]).await.unwrap().unwrap();
     assert_eq!(record.start.source, conversation("c1", "i2").unlinked());
 }

@@ -42,11 +42,11 @@ impl World {
         };
         let id = request.id.clone();
         let pausing = Checkpoint { request: Some(request), ..checkpoint(AgentRunState::Paused, vec![]) };
-        (self.store.save_agent_run(&run, pausing).await.unwrap().unwrap(), id)
+        (self.store.agent_runs().save_agent_run(&run, pausing).await.unwrap().unwrap(), id)
     }
 
     async fn request(&self, principal: &Principal, id: &HumanRequestId) -> HumanRequest {
-        self.store.get_human_request(principal, id).await.unwrap().unwrap()
+        self.store.agent_runs().get_human_request(principal, id).await.unwrap().unwrap()
     }
 }
 
@@ -58,14 +58,14 @@ async fn a_request_is_closed_by_its_answer() {
     let open = world.request(&acme, &id).await;
     assert_eq!((open.state, open.urgency, &open.agent_run), (HumanRequestState::Open, Urgency::High, &paused.id));
     assert_eq!((&open.account, &open.agent, open.closed_at), (&acme.account, &paused.agent, None));
-    world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap().unwrap();
+    world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap().unwrap();
     let answered = world.request(&acme, &id).await;
     assert_eq!(
         (answered.state, answered.response.as_deref()),
         (HumanRequestState::Answered, Some("{\"approved\":true}"))
     );
     assert_eq!((answered.answered_by, answered.closed_at), (Some(response().0.by), Some(world.clock.now())));
-    assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
+    assert_eq!(world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn the_request_of_a_cancelled_run_is_closed() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (paused, id) = world.paused_run(&acme, Urgency::Low).await;
-    assert!(world.store.cancel_agent_run(&paused).await.unwrap());
+    assert!(world.store.agent_runs().cancel_agent_run(&paused).await.unwrap());
     let closed = world.request(&acme, &id).await;
     assert_eq!((closed.state, closed.response, closed.answered_by), (HumanRequestState::Cancelled, None, None));
 }
@@ -85,16 +85,19 @@ async fn the_runs_of_a_user_who_is_removed_are_deleted_and_those_of_an_agent_can
     let acme = world.organization("acme").await;
     let bob = UserId::parse("bob").unwrap();
     let new = NewUser { id: bob.clone(), role: RoleName::parse("admin").unwrap() };
-    world.store.create_user(&acme.organization, new).await.unwrap();
+    world.store.access().create_user(&acme.organization, new).await.unwrap();
     let of_bob = Principal { account: world.account(&acme.organization, "bob").await, ..acme.clone() };
     let ((of_removed, _), (kept, of_kept)) =
         (world.paused_run(&of_bob, Urgency::Low).await, world.paused_run(&acme, Urgency::Low).await);
-    world.store.remove_user(&acme.organization, &bob).await.unwrap();
-    assert_eq!(world.store.reread_agent_run(&of_removed).await.unwrap(), None);
+    world.store.access().remove_user(&acme.organization, &bob).await.unwrap();
+    assert_eq!(world.store.agent_runs().reread_agent_run(&of_removed).await.unwrap(), None);
     assert_eq!(world.request(&acme, &of_kept).await.state, HumanRequestState::Open);
-    world.store.delete_agent(&acme, &kept.agent).await.unwrap();
+    world.store.agents().delete_agent(&acme, &kept.agent).await.unwrap();
     assert_eq!(world.request(&acme, &of_kept).await.state, HumanRequestState::Cancelled);
-    assert_eq!(world.store.reread_agent_run(&kept).await.unwrap().unwrap().state, AgentRunState::Cancelled);
+    assert_eq!(
+        world.store.agent_runs().reread_agent_run(&kept).await.unwrap().unwrap().state,
+        AgentRunState::Cancelled
+    );
 }
 
 #[tokio::test]
@@ -107,7 +110,7 @@ async fn requests_are_listed_by_urgency_then_age() {
         world.clock.advance(Duration::from_secs(1));
     }
     let list = async |principal: &Principal, filter: HumanRequestFilter| {
-        let (found, _) = world.store.list_human_requests(principal, filter).await.unwrap();
+        let (found, _) = world.store.agent_runs().list_human_requests(principal, filter).await.unwrap();
         found.into_iter().map(|request| request.id).collect::<Vec<_>>()
     };
     let sorted = [1, 3, 2, 0].map(|index: usize| ids[index].clone());
@@ -126,7 +129,7 @@ async fn requests_are_listed_by_urgency_then_age() {
     let other = world.organization("other").await;
     for (principal, seen) in [(&bob, 0), (&chief, 4), (&other, 0)] {
         assert_eq!(list(principal, any()).await.len(), seen, "{principal:?}");
-        let found = world.store.get_human_request(principal, &ids[0]).await.unwrap();
+        let found = world.store.agent_runs().get_human_request(principal, &ids[0]).await.unwrap();
         assert_eq!(found.is_some(), seen > 0, "{principal:?}");
     }
 }
@@ -143,7 +146,7 @@ async fn a_page_of_large_requests_has_fewer_of_them() {
     }
     let page = async |after: Option<HumanRequestId>, limit: u32| {
         let filter = HumanRequestFilter { after, limit, ..any() };
-        let (found, has_more) = world.store.list_human_requests(&acme, filter).await.unwrap();
+        let (found, has_more) = world.store.agent_runs().list_human_requests(&acme, filter).await.unwrap();
         (found.into_iter().map(|request| request.id).collect::<Vec<_>>(), has_more)
     };
     assert_eq!(page(None, 100).await, (ids[..3].to_vec(), true));
@@ -156,18 +159,22 @@ async fn a_page_of_large_requests_has_fewer_of_them() {
 async fn a_request_expires_once_nobody_has_answered_in_time() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    world.store.heartbeat().await.unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
     let (paused, id) = world.paused_run(&acme, Urgency::Medium).await;
     let (answered, of_answered) = world.paused_run(&acme, Urgency::Medium).await;
-    world.store.resume_agent_run(&answered, "{}".into(), response()).await.unwrap().unwrap();
+    world.store.agent_runs().resume_agent_run(&answered, "{}".into(), response()).await.unwrap().unwrap();
     world.clock.advance(Duration::from_mins(59));
-    world.store.expire_human_requests().await.unwrap();
+    world.store.agent_runs().expire_human_requests().await.unwrap();
     assert_eq!(world.request(&acme, &id).await.state, HumanRequestState::Open);
     world.clock.advance(Duration::from_mins(1));
-    world.store.expire_human_requests().await.unwrap();
+    world.store.agent_runs().expire_human_requests().await.unwrap();
     assert_eq!(world.request(&acme, &id).await.state, HumanRequestState::Expired);
     assert_eq!(world.request(&acme, &of_answered).await.state, HumanRequestState::Answered);
-    assert_eq!(world.store.resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None, "too late");
-    let taken = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
+    assert_eq!(
+        world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap(),
+        None,
+        "too late"
+    );
+    let taken = world.store.agent_runs().take_over_agent_run(&all()).await.unwrap().unwrap();
     assert_eq!((taken.id, taken.state), (paused.id, AgentRunState::Running));
 }

@@ -110,7 +110,7 @@ async fn columns_have_the_ids_that_they_are_said_to_have() {
     let world = contents::filled().await;
     let ann = world.principal("acme");
     let gone = world.agent(&ann, "gone-too").await;
-    world.store.delete_agent(&ann, &gone).await.unwrap();
+    world.store.agents().delete_agent(&ann, &gone).await.unwrap();
     let leased = world.tool(&ann, "leased").await;
     world.lease(&ann, &leased).await;
     let is_server = crate::database::is_server();
@@ -144,12 +144,12 @@ async fn an_account_is_never_given_again() {
     let mut accounts = BTreeSet::new();
     for _ in 0..3 {
         let new = NewUser { id: bob.clone(), role: RoleName::parse("author").unwrap() };
-        world.store.create_user(&acme, new).await.unwrap();
+        world.store.access().create_user(&acme, new).await.unwrap();
         let account = world.account(&acme, "bob").await;
         assert_eq!(account.user(), bob);
         assert!(accounts.insert(account.as_str().to_owned()), "{account:?}");
-        assert!(world.store.principal(&acme, &account).await.unwrap().is_some());
-        world.store.remove_user(&acme, &bob).await.unwrap();
-        assert!(world.store.principal(&acme, &account).await.unwrap().is_none());
+        assert!(world.store.versions().principal(&acme, &account).await.unwrap().is_some());
+        world.store.access().remove_user(&acme, &bob).await.unwrap();
+        assert!(world.store.versions().principal(&acme, &account).await.unwrap().is_none());
     }
 }

@@ -14,15 +14,15 @@ async fn history_and_versions_cannot_be_rewritten() {
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.answered(&acme, "kept").await;
     let reason = HoldReason::parse("case 1").unwrap();
-    let hold = world.store.place_hold(&acme, reason, HeldRuns::default()).await.unwrap();
-    world.store.release_hold(&acme, &hold.id).await.unwrap();
+    let hold = world.store.history().place_hold(&acme, reason, HeldRuns::default()).await.unwrap();
+    world.store.history().release_hold(&acme, &hold.id).await.unwrap();
     let agent = world.agent(&acme, "helper").await;
-    world.store.deploy_agent(&acme, &agent).await.unwrap();
+    world.store.agents().deploy_agent(&acme, &agent).await.unwrap();
     let talk = world.conversation(&acme, &agent).await;
-    world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let gone = world.agent(&acme, "gone").await;
-    world.store.delete_agent(&acme, &gone).await.unwrap();
-    world.store.record(&unlinked(&acme, "none", None)).await.unwrap();
+    world.store.agents().delete_agent(&acme, &gone).await.unwrap();
+    world.store.history().record(&unlinked(&acme, "none", None)).await.unwrap();
     let unlink = "INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started";
     database::execute(&world, unlink).await.unwrap();
     for statement in [

@@ -105,7 +105,7 @@ async fn revisions_are_those_of_the_listed_items() {
 pub async fn bob(world: &World, of: &Principal) -> Principal {
     let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..of.clone() };
     let new = NewUser { id: bob.user(), role: RoleName::parse("author").unwrap() };
-    world.store.create_user(&bob.organization, new).await.unwrap();
+    world.store.access().create_user(&bob.organization, new).await.unwrap();
     bob
 }
 
@@ -274,7 +274,7 @@ async fn an_old_link_to_a_public_artifact_ends_when_its_owner_is_removed() {
     let token = library.download_of(&report.id).unwrap();
     world.clock.advance(Duration::from_hours(24));
     assert_eq!(world.store.downloaded(&token).await.unwrap(), Some(report));
-    world.store.remove_user(&bob.organization, &bob.user()).await.unwrap();
+    world.store.access().remove_user(&bob.organization, &bob.user()).await.unwrap();
     assert!(matches!(world.store.downloaded(&token).await, Err(Error::DownloadExpired)));
 }
 

@@ -116,7 +116,7 @@ async fn who_sees_an_item_sees_its_revisions() {
     let other = world.organization("other").await;
     let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     let new = NewUser { id: bob.user(), role: RoleName::parse("author").unwrap() };
-    world.store.create_user(&acme.organization, new).await.unwrap();
+    world.store.access().create_user(&acme.organization, new).await.unwrap();
     let own = library(&world, &acme);
     let id = updated(&own, SKILLS, 1).await;
     let of_bob = library(&world, &bob);

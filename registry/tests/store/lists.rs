@@ -88,12 +88,12 @@ async fn world_with_runs() -> (World, registry::Principal, ToolId) {
         });
         let parameters = [("city".to_owned(), "needle".into())].into_iter().collect::<serde_json::Map<_, _>>();
         run.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
-        world.store.record(&starts(vec![run.clone()])).await.unwrap();
+        world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         if number < 3 {
             let mut end = finished(&run, succeeded("needle in the hay"));
             let used = Used { secrets: vec!["KEY".into()], ..Used::default() };
             end.end.ledger = Some(Ledger { used, ..Ledger::default() });
-            world.store.record(&ends(vec![end])).await.unwrap();
+            world.store.history().record(&ends(vec![end])).await.unwrap();
         }
     }
     (world, acme, tool)
@@ -112,7 +112,7 @@ async fn the_history_is_listed_with_every_filter_and_order() {
                 change(&mut filter);
                 let mut page = Page::first(1);
                 for _ in 0..2 {
-                    let slice = world.store.list_invocations(&acme.organization, &filter, page).await;
+                    let slice = world.store.history().list_invocations(&acme.organization, &filter, page).await;
                     let slice = slice.unwrap_or_else(|error| panic!("{filter:?}: {error}"));
                     let Some(token) = slice.next else { break };
                     page.token = token;
@@ -137,7 +137,7 @@ async fn the_history_is_searched_with_every_filter() {
                 change(&mut filter);
                 let text = SearchText::parse(text).unwrap();
                 let query = SearchQuery { text, fields: fields.to_vec(), filter };
-                let slice = world.store.search_invocations(&acme.organization, &query, Page::first(1)).await;
+                let slice = world.store.history().search_invocations(&acme.organization, &query, Page::first(1)).await;
                 found += slice.unwrap_or_else(|error| panic!("{query:?}: {error}")).items.len();
             }
         }
@@ -152,7 +152,7 @@ async fn tools_are_listed_with_every_filter_and_order() {
     let mut ids = Vec::new();
     for name in ["one", "two", "three"] {
         let new = registry::NewTool { tags: tags(&[("team", Some("a")), ("beta", None)]), ..new_tool(name) };
-        ids.push(world.store.create_tool(&acme, new).await.unwrap());
+        ids.push(world.store.tools().create_tool(&acme, new).await.unwrap());
     }
     let tag = |key: &str, value| TagFilter { key: key.into(), value };
     let wanted =
@@ -173,7 +173,7 @@ async fn tools_are_listed_with_every_filter_and_order() {
             change(&mut filter);
             let (mut seen, mut page) = (0, Page::first(1));
             loop {
-                let slice = world.store.list_tools(&acme.organization, &filter, page).await;
+                let slice = world.store.tools().list_tools(&acme.organization, &filter, page).await;
                 let slice = slice.unwrap_or_else(|error| panic!("{filter:?}: {error}"));
                 seen += slice.items.len();
                 let Some(token) = slice.next else { break };

@@ -36,7 +36,7 @@ async fn world_with_runs() -> (World, Principal, Vec<ToolId>) {
         if number % 7 == 0 {
             run.mode = InvocationMode::ConversationSimulation;
         }
-        world.store.record(&starts(vec![run.clone()])).await.unwrap();
+        world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         let failed = Outcome::Failed {
             exception_type: "ValueError".to_owned(),
             exception_message: "no".to_owned(),
@@ -44,7 +44,7 @@ async fn world_with_runs() -> (World, Principal, Vec<ToolId>) {
         };
         let mut end = finished(&run, if number % 3 == 0 { failed } else { succeeded("x") });
         end.end.duration_ms = number % 11;
-        world.store.record(&ends(vec![end])).await.unwrap();
+        world.store.history().record(&ends(vec![end])).await.unwrap();
     }
     (world, acme, tools)
 }
@@ -52,7 +52,7 @@ async fn world_with_runs() -> (World, Principal, Vec<ToolId>) {
 async fn in_pages(world: &World, of: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Record> {
     let (mut seen, mut page) = (Vec::new(), Page::first(limit));
     loop {
-        let slice = world.store.list_invocations(&of.organization, filter, page).await;
+        let slice = world.store.history().list_invocations(&of.organization, filter, page).await;
         let slice = slice.unwrap_or_else(|error| panic!("{filter:?}: {error}"));
         seen.extend(slice.items);
         let Some(token) = slice.next else { return seen };

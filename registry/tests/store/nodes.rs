@@ -31,14 +31,14 @@ async fn a_change_is_announced_to_another_store() {
     let admin = || RoleName::parse("admin").unwrap();
     // Until the other store listens, which tells once that everything may have changed.
     for _ in 0..ATTEMPTS {
-        world.store.set_user_role(&acme.organization, &acme.user(), admin()).await.unwrap();
+        world.store.access().set_user_role(&acme.organization, &acme.user(), admin()).await.unwrap();
         if timeout(QUIET, own.changed()).await.is_ok() {
             break;
         }
     }
     while timeout(QUIET, own.changed()).await.is_ok() {}
     let (before, foreign_before) = (*own.borrow_and_update(), *foreign.borrow());
-    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    world.store.tools().deprecate_tool(&acme, &tool).await.unwrap();
     timeout(SOON, own.changed()).await.expect("a notice").unwrap();
     assert_eq!(*own.borrow(), SeenChanges { tools: before.tools + 1, ..before });
     assert_eq!(*foreign.borrow(), foreign_before);
@@ -60,23 +60,28 @@ async fn writes_that_no_server_keeps_in_memory_are_not_announced() {
     let tool = world.tool(&acme, "lookup").await;
     let mut notices = listen(url.expose()).await;
     for _ in 0..3 {
-        world.store.heartbeat().await.unwrap();
-        world.store.close_orphans().await.unwrap();
-        world.store.requested_cancellations().await.unwrap();
+        world.store.nodes().heartbeat().await.unwrap();
+        world.store.nodes().close_orphans().await.unwrap();
+        world.store.operations().requested_cancellations().await.unwrap();
     }
-    world.store.delete_expired_runs().await.unwrap();
-    world.store.delete_expired_agent_runs().await.unwrap();
-    world.store.delete_expired_attempts().await.unwrap();
-    world.store.delete_expired_authorizations().await.unwrap();
+    world.store.history().delete_expired_runs().await.unwrap();
+    world.store.agent_runs().delete_expired_agent_runs().await.unwrap();
+    world.store.operations().delete_expired_attempts().await.unwrap();
+    world.store.access().delete_expired_authorizations().await.unwrap();
     world.store.delete_expired_library_items().await.unwrap();
-    world.store.delete_expired_answers().await.unwrap();
+    world.store.history().delete_expired_answers().await.unwrap();
     world.token_of(&acme.organization, "ann").await;
     world.answered(&acme, "an answer").await;
     world.lease(&acme, &tool).await;
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     let bob = NewUser { id: UserId::parse("bob").unwrap(), role: RoleName::parse("admin").unwrap() };
-    world.store.create_user(&acme.organization, bob).await.unwrap();
-    world.store.set_user_role(&acme.organization, &acme.user(), RoleName::parse("admin").unwrap()).await.unwrap();
+    world.store.access().create_user(&acme.organization, bob).await.unwrap();
+    world
+        .store
+        .access()
+        .set_user_role(&acme.organization, &acme.user(), RoleName::parse("admin").unwrap())
+        .await
+        .unwrap();
     let notice = timeout(SOON, notices.recv()).await.expect("a notice").unwrap();
     assert_eq!(notice.payload(), format!("{} rights acme {}", world.store.boot(), acme.account.as_str()));
 }
@@ -90,8 +95,8 @@ async fn a_refused_change_is_not_announced() {
     let tool = world.tool(&acme, "lookup").await;
     let mut notices = listen(url.expose()).await;
     // The last administrator stays.
-    world.store.remove_user(&acme.organization, &acme.user()).await.unwrap_err();
-    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    world.store.access().remove_user(&acme.organization, &acme.user()).await.unwrap_err();
+    world.store.tools().deprecate_tool(&acme, &tool).await.unwrap();
     let notice = timeout(SOON, notices.recv()).await.expect("a notice").unwrap();
     assert_eq!(notice.payload(), format!("{} tools acme", world.store.boot()));
 }
@@ -101,9 +106,9 @@ async fn a_store_is_counted_while_it_is_there() {
     let world = World::new().await;
     let nodes = async || database::number(&world, "SELECT count(*) FROM nodes").await;
     for _ in 0..2 {
-        world.store.heartbeat().await.unwrap();
+        world.store.nodes().heartbeat().await.unwrap();
         assert_eq!(nodes().await, 1);
     }
-    world.store.leave().await.unwrap();
+    world.store.nodes().leave().await.unwrap();
     assert_eq!(nodes().await, 0);
 }

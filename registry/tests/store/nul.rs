@@ -24,10 +24,10 @@ async fn ids_with_nul_are_refused() {
     for source in [of("a\0", "c", "i"), of("a", "\0", "i"), of("a", "c", "i\0")] {
         let mut run = started(&world.clock, &acme);
         run.source = source;
-        assert_eq!(world.store.record(&starts(vec![run])).await.unwrap_err().code(), "invalid_value");
+        assert_eq!(world.store.history().record(&starts(vec![run])).await.unwrap_err().code(), "invalid_value");
     }
     for (id, interaction) in [("c\0", None), ("c", Some("\0"))] {
-        let refused = world.store.record(&unlinked(&acme, id, interaction)).await.unwrap_err();
+        let refused = world.store.history().record(&unlinked(&acme, id, interaction)).await.unwrap_err();
         assert_eq!(refused.code(), "invalid_value");
     }
     world.answered(&acme, "the writer is not affected").await;
@@ -46,15 +46,15 @@ async fn filters_with_nul_are_refused() {
         InvocationFilter { user_ids: nul(), ..any() },
         InvocationFilter { effects: vec![effect], ..any() },
     ] {
-        let refused = store.list_invocations(organization, &filter, Page::first(1)).await.unwrap_err();
+        let refused = store.history().list_invocations(organization, &filter, Page::first(1)).await.unwrap_err();
         assert_eq!(refused.code(), "invalid_value", "{filter:?}");
         let query = SearchQuery { text: SearchText::parse("a").unwrap(), fields: Vec::new(), filter };
-        let refused = store.search_invocations(organization, &query, Page::first(1)).await.unwrap_err();
+        let refused = store.history().search_invocations(organization, &query, Page::first(1)).await.unwrap_err();
         assert_eq!(refused.code(), "invalid_value", "{query:?}");
     }
     for (key, value) in [("a\0", TagValue::Any), ("a", TagValue::Equals("\0".to_owned()))] {
         let filter = ToolFilter { tags: vec![TagFilter { key: key.to_owned(), value }], ..ToolFilter::default() };
-        let refused = store.list_tools(organization, &filter, Page::first(1)).await.unwrap_err();
+        let refused = store.tools().list_tools(organization, &filter, Page::first(1)).await.unwrap_err();
         assert_eq!(refused.code(), "invalid_value", "{filter:?}");
     }
 }

@@ -26,19 +26,19 @@ impl Allowed {
         let world = World::new().await;
         let organization = world.organization("acme").await.organization;
         let role = RoleName::parse("invoker").unwrap();
-        world.store.create_user(&organization, NewUser { id: user(), role }).await.unwrap();
+        world.store.access().create_user(&organization, NewUser { id: user(), role }).await.unwrap();
         let (key, principal, code) = allowed(&world, &organization, "bob").await;
         Self { world, key, principal, code }
     }
 
     async fn exchange(&self) -> Option<IssuedAccess> {
-        self.world.store.exchange_code(&self.code, terms()).await.unwrap()
+        self.world.store.access().exchange_code(&self.code, terms()).await.unwrap()
     }
 
     async fn refresh(&self, issued: &IssuedAccess) -> Option<IssuedAccess> {
         let refresh_token = issued.refresh_token.expose();
         let refresh = Refresh { refresh_token, client_id: CLIENT, resource: Some(RESOURCE.to_owned()) };
-        self.world.store.refresh_access(refresh).await.unwrap()
+        self.world.store.access().refresh_access(refresh).await.unwrap()
     }
 
     async fn is_accepted(&self, issued: &IssuedAccess) -> bool {
@@ -46,7 +46,7 @@ impl Allowed {
     }
 
     async fn user_of(&self, issued: &IssuedAccess, resource: &str) -> Option<Principal> {
-        self.world.store.authenticate_access(issued.access_token.expose(), resource).await.unwrap()
+        self.world.store.access().authenticate_access(issued.access_token.expose(), resource).await.unwrap()
     }
 }
 
@@ -57,16 +57,24 @@ fn user() -> UserId {
 /// Creates a key of a user, who allows the access of a client with it. Returns the code, too.
 async fn allowed(world: &World, organization: &OrganizationId, user: &str) -> (IssuedKey, Principal, String) {
     let new = world.new_key(organization, user).await;
-    let key = world.store.create_api_key(organization, new).await.unwrap();
-    let principal = world.store.authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
-    let code = world.store.authorize_client(&principal, &agent(), terms()).await.unwrap().unwrap().expose().to_owned();
+    let key = world.store.access().create_api_key(organization, new).await.unwrap();
+    let principal = world.store.access().authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
+    let code = world
+        .store
+        .access()
+        .authorize_client(&principal, &agent(), terms())
+        .await
+        .unwrap()
+        .unwrap()
+        .expose()
+        .to_owned();
     (key, principal, code)
 }
 
 /// Gives a client the tokens of a user.
 pub async fn allow_client(world: &World, organization: &OrganizationId, user: &str) {
     let (.., code) = allowed(world, organization, user).await;
-    world.store.exchange_code(&code, terms()).await.unwrap().unwrap();
+    world.store.access().exchange_code(&code, terms()).await.unwrap().unwrap();
 }
 
 /// The agent at which clients act.
@@ -106,12 +114,12 @@ async fn a_code_is_exchanged_on_its_terms_only() {
         ("resource", AuthorizationTerms { resource: "https://tools.example.com/v1/acme/mcp/x".into(), ..terms() }),
         ("challenge", AuthorizationTerms { challenge: other, ..terms() }),
     ] {
-        assert!(allowed.world.store.exchange_code(&allowed.code, terms).await.unwrap().is_none(), "{what}");
+        assert!(allowed.world.store.access().exchange_code(&allowed.code, terms).await.unwrap().is_none(), "{what}");
     }
-    assert!(allowed.world.store.exchange_code("lac_x_y", terms()).await.unwrap().is_none());
+    assert!(allowed.world.store.access().exchange_code("lac_x_y", terms()).await.unwrap().is_none());
     let without = AuthorizationTerms { redirect_uri: None, ..terms() };
     assert!(
-        allowed.world.store.exchange_code(&allowed.code, without).await.unwrap().is_some(),
+        allowed.world.store.access().exchange_code(&allowed.code, without).await.unwrap().is_some(),
         "RFC 6749 requires it no more"
     );
 }
@@ -147,7 +155,7 @@ async fn a_refresh_token_is_used_once_and_lasts_for_thirty_days() {
     let second = allowed.refresh(&first).await.unwrap();
     assert!(allowed.is_accepted(&second).await && allowed.is_accepted(&first).await);
     let foreign = Refresh { refresh_token: second.refresh_token.expose(), client_id: "other", resource: None };
-    assert!(allowed.world.store.refresh_access(foreign).await.unwrap().is_none());
+    assert!(allowed.world.store.access().refresh_access(foreign).await.unwrap().is_none());
     allowed.world.clock.advance(Duration::from_secs(10));
     assert!(allowed.refresh(&first).await.is_none(), "used");
     assert!(!allowed.is_accepted(&second).await, "the reuse ends all tokens");
@@ -171,7 +179,7 @@ async fn a_client_may_use_a_refresh_token_again_for_ten_seconds() {
         assert!(allowed.is_accepted(issued).await && allowed.refresh(issued).await.is_some());
     }
     let foreign = Refresh { refresh_token: first.refresh_token.expose(), client_id: "other", resource: None };
-    assert!(allowed.world.store.refresh_access(foreign).await.unwrap().is_none());
+    assert!(allowed.world.store.access().refresh_access(foreign).await.unwrap().is_none());
     assert!(!allowed.is_accepted(&lost).await, "another client that knows a used token ends the authorisation");
 
     let allowed = Allowed::new().await;
@@ -186,7 +194,8 @@ async fn a_client_may_use_a_refresh_token_again_for_ten_seconds() {
 async fn a_client_revokes_its_own_tokens() {
     let allowed = Allowed::new().await;
     let issued = allowed.exchange().await.unwrap();
-    let revoke = async |token: &str, client: &str| allowed.world.store.revoke_access(token, client).await.unwrap();
+    let revoke =
+        async |token: &str, client: &str| allowed.world.store.access().revoke_access(token, client).await.unwrap();
     revoke(issued.access_token.expose(), "other").await;
     revoke(issued.refresh_token.expose(), "other").await;
     assert!(allowed.is_accepted(&issued).await);
@@ -203,19 +212,19 @@ async fn tokens_end_with_their_user_and_with_the_key() {
     let allowed = Allowed::new().await;
     let issued = allowed.exchange().await.unwrap();
     assert!(allowed.is_accepted(&issued).await);
-    allowed.world.store.remove_user(&allowed.principal.organization, &user()).await.unwrap();
+    allowed.world.store.access().remove_user(&allowed.principal.organization, &user()).await.unwrap();
     assert!(!allowed.is_accepted(&issued).await && allowed.refresh(&issued).await.is_none());
 
     let allowed = Allowed::new().await;
     let issued = allowed.exchange().await.unwrap();
     let key = allowed.key.api_key_id.parse().unwrap();
     assert!(allowed.is_accepted(&issued).await);
-    allowed.world.store.revoke_api_key(&allowed.principal.organization, None, &key).await.unwrap();
+    allowed.world.store.access().revoke_api_key(&allowed.principal.organization, None, &key).await.unwrap();
     assert!(!allowed.is_accepted(&issued).await && allowed.refresh(&issued).await.is_none());
 
     let allowed = Allowed::new().await;
     let key = allowed.key.api_key_id.parse().unwrap();
-    allowed.world.store.revoke_api_key(&allowed.principal.organization, None, &key).await.unwrap();
+    allowed.world.store.access().revoke_api_key(&allowed.principal.organization, None, &key).await.unwrap();
     assert!(allowed.exchange().await.is_none(), "the key was revoked before the exchange");
 }
 
@@ -225,7 +234,7 @@ async fn a_changed_role_holds_for_tokens() {
     let issued = allowed.exchange().await.unwrap();
     let before = allowed.user_of(&issued, RESOURCE).await.unwrap().grants;
     let role = RoleName::parse("auditor").unwrap();
-    allowed.world.store.set_user_role(&allowed.principal.organization, &user(), role).await.unwrap();
+    allowed.world.store.access().set_user_role(&allowed.principal.organization, &user(), role).await.unwrap();
     assert_ne!(allowed.user_of(&issued, RESOURCE).await.unwrap().grants, before);
 }
 
@@ -233,9 +242,9 @@ async fn a_changed_role_holds_for_tokens() {
 async fn expired_authorisations_are_deleted() {
     // The clock of the tests is earlier than that of the database, by which rows expire.
     let allowed = Allowed::new().await;
-    let _unused = allowed.world.store.authorize_client(&allowed.principal, &agent(), terms()).await.unwrap();
+    let _unused = allowed.world.store.access().authorize_client(&allowed.principal, &agent(), terms()).await.unwrap();
     let issued = allowed.exchange().await.unwrap();
-    let deleted = allowed.world.store.delete_expired_authorizations().await.unwrap();
+    let deleted = allowed.world.store.access().delete_expired_authorizations().await.unwrap();
     assert!(deleted >= 1, "{deleted}");
     drop(issued);
 }
@@ -249,7 +258,7 @@ impl Registrations {
     async fn register(&self, address: &str) -> String {
         self.world.clock.advance(Duration::from_millis(1));
         let uris = vec!["http://127.0.0.1/cb".to_owned()];
-        let registered = self.world.store.register_client("Editor".to_owned(), uris, address.to_owned()).await;
+        let registered = self.world.store.access().register_client("Editor".to_owned(), uris, address.to_owned()).await;
         registered.unwrap().client_id
     }
 
@@ -266,7 +275,7 @@ impl Registrations {
         let clients = self.register_many("192.0.2.200", count).await;
         for client in &clients {
             self.world.clock.advance(Duration::from_millis(1));
-            self.world.store.note_client_use(principal, client).await.unwrap();
+            self.world.store.access().note_client_use(principal, client).await.unwrap();
         }
         clients
     }
@@ -274,7 +283,7 @@ impl Registrations {
     async fn are_known(&self, clients: &[String]) -> Vec<bool> {
         let mut known = Vec::new();
         for client in clients {
-            known.push(self.world.store.registered_client(client).await.unwrap().is_some());
+            known.push(self.world.store.access().registered_client(client).await.unwrap().is_some());
         }
         known
     }
@@ -282,7 +291,7 @@ impl Registrations {
     /// Another user of an organisation.
     async fn user(&self, of: &Principal, name: &str) -> Principal {
         let (id, role) = (UserId::parse(name).unwrap(), RoleName::parse("invoker").unwrap());
-        self.world.store.create_user(&of.organization, NewUser { id, role }).await.unwrap();
+        self.world.store.access().create_user(&of.organization, NewUser { id, role }).await.unwrap();
         Principal { account: self.world.account(&of.organization, name).await, ..of.clone() }
     }
 }
@@ -325,7 +334,7 @@ async fn clients_of_an_organization_are_no_burden_of_others() {
     assert_eq!((known[0], known[1..].iter().all(|known| *known)), (false, true), "a user has twenty");
     // The oldest client is replaced, and one that is used again is not the oldest.
     registrations.world.clock.advance(Duration::from_millis(1));
-    registrations.world.store.note_client_use(&ann, &of_ann[1]).await.unwrap();
+    registrations.world.store.access().note_client_use(&ann, &of_ann[1]).await.unwrap();
     registrations.register_used(&ann, 1).await;
     assert_eq!(registrations.are_known(&of_ann[1..4]).await, [true, false, true]);
 
@@ -345,8 +354,8 @@ async fn a_client_of_two_organizations_is_kept_for_each() {
     let ann = registrations.world.organization("acme").await;
     let other = registrations.world.organization("other").await;
     let shared = registrations.register_used(&other, 1).await;
-    registrations.world.store.note_client_use(&ann, &shared[0]).await.unwrap();
+    registrations.world.store.access().note_client_use(&ann, &shared[0]).await.unwrap();
     registrations.register_used(&ann, 21).await;
     assert_eq!(registrations.are_known(&shared).await, [true], "the other organisation uses it");
-    registrations.world.store.note_client_use(&ann, "lcl_unknown").await.unwrap();
+    registrations.world.store.access().note_client_use(&ann, "lcl_unknown").await.unwrap();
 }

@@ -19,7 +19,7 @@ fn asked(kind: OperationKind, key: &str, request: &[u8]) -> NewOperation {
 }
 
 async fn begin(world: &World, principal: &Principal, kind: OperationKind, key: &str) -> BegunOperation {
-    world.store.begin_operation(principal, asked(kind, key, REQUEST)).await.unwrap()
+    world.store.operations().begin_operation(principal, asked(kind, key, REQUEST)).await.unwrap()
 }
 
 fn fresh(begun: BegunOperation) -> OperationId {
@@ -40,7 +40,7 @@ impl World {
     async fn runs(&self, principal: &Principal, operation: &OperationId, count: usize) -> Vec<InvocationId> {
         let runs: Vec<_> = (0..count).map(|_| started(&self.clock, principal)).collect();
         let event = RecordEvent::Started { operation: Some(operation.clone()), runs: runs.clone() };
-        self.store.record(&event).await.unwrap();
+        self.store.history().record(&event).await.unwrap();
         runs.into_iter().map(|run| run.id).collect()
     }
 
@@ -48,12 +48,12 @@ impl World {
         for id in runs {
             let mut end = finished(&started(&self.clock, principal), succeeded("done"));
             end.id = id.clone();
-            self.store.record(&ends(vec![end])).await.unwrap();
+            self.store.history().record(&ends(vec![end])).await.unwrap();
         }
     }
 
     async fn state(&self, principal: &Principal, operation: &OperationId) -> OperationState {
-        self.store.get_operation(&principal.organization, operation).await.unwrap().unwrap().state
+        self.store.operations().get_operation(&principal.organization, operation).await.unwrap().unwrap().state
     }
 }
 
@@ -64,7 +64,8 @@ async fn a_key_belongs_to_one_request_of_one_user() {
     let first = fresh(begin(&world, &acme, OperationKind::Invoke, "k1").await);
     let again = repeated(begin(&world, &acme, OperationKind::Invoke, "k1").await);
     assert_eq!((again.id, again.state, again.finished_at), (first.clone(), OperationState::Running, None));
-    let changed = world.store.begin_operation(&acme, asked(OperationKind::Invoke, "k1", b"POST /y\n{}")).await;
+    let changed =
+        world.store.operations().begin_operation(&acme, asked(OperationKind::Invoke, "k1", b"POST /y\n{}")).await;
     assert!(matches!(changed.unwrap(), BegunOperation::OtherRequest));
     assert_ne!(fresh(begin(&world, &acme, OperationKind::Invoke, "k2").await), first);
     let bob = Principal { account: "bob#2".parse().unwrap(), ..acme.clone() };
@@ -73,8 +74,8 @@ async fn a_key_belongs_to_one_request_of_one_user() {
     for _ in 0..2 {
         fresh(begin(&world, &acme, OperationKind::Invoke, "none").await);
     }
-    assert!(world.store.get_operation(&other.organization, &first).await.unwrap().is_none());
-    assert!(world.store.operation_runs(&other.organization, &first).await.unwrap().is_empty());
+    assert!(world.store.operations().get_operation(&other.organization, &first).await.unwrap().is_none());
+    assert!(world.store.operations().operation_runs(&other.organization, &first).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -84,7 +85,9 @@ async fn concurrent_copies_begin_one_operation() {
     let mut copies = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let (store, acme) = (world.store.clone(), acme.clone());
-        copies.spawn(async move { store.begin_operation(&acme, asked(OperationKind::Invoke, "same", REQUEST)).await });
+        copies.spawn(async move {
+            store.operations().begin_operation(&acme, asked(OperationKind::Invoke, "same", REQUEST)).await
+        });
     }
     let begun: Vec<_> = copies.join_all().await.into_iter().map(Result::unwrap).collect();
     assert_eq!(begun.iter().filter(|begun| matches!(begun, BegunOperation::New(_))).count(), 1);
@@ -99,11 +102,11 @@ async fn the_end_is_recorded_once_and_runs_are_in_the_order_of_the_inputs() {
     let runs = world.runs(&acme, &operation, 10).await;
     world.all_end(&acme, &runs).await;
     world.clock.advance(Duration::from_secs(1));
-    world.store.end_operation(&acme.organization, &operation, OperationEnd::Succeeded).await.unwrap();
-    world.store.end_operation(&acme.organization, &operation, failed(true)).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &operation, OperationEnd::Succeeded).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &operation, failed(true)).await.unwrap();
     let kept = repeated(begin(&world, &acme, OperationKind::Invoke, "k").await);
     assert_eq!((kept.state, kept.finished_at), (OperationState::Succeeded, Some(world.clock.now())));
-    let found = world.store.operation_runs(&acme.organization, &operation).await.unwrap();
+    let found = world.store.operations().operation_runs(&acme.organization, &operation).await.unwrap();
     assert_eq!(found.into_iter().map(|run| run.start.id).collect::<Vec<_>>(), runs);
 }
 
@@ -112,22 +115,22 @@ async fn a_refusal_keeps_its_key_after_a_run_or_build_began() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
-    world.store.end_operation(&acme.organization, &nothing, failed(false)).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &nothing, failed(false)).await.unwrap();
     let OperationState::Failed(refused) = world.state(&acme, &nothing).await else { panic!() };
     assert_eq!((refused.status, refused.body.as_str()), (400, "{\"detail\":\"\u{0}é\"}"));
     let some = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
     world.runs(&acme, &some, 1).await;
-    world.store.end_operation(&acme.organization, &some, failed(false)).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &some, failed(false)).await.unwrap();
     assert_eq!(repeated(begin(&world, &acme, OperationKind::Invoke, "k").await).id, some);
     let tool = world.tool(&acme, "lookup").await;
     let publish = fresh(begin(&world, &acme, OperationKind::Publish, "p").await);
     let lease = world.lease(&acme, &tool).await;
-    world.store.link_build(&lease, &publish, None).await.unwrap();
-    world.store.end_operation(&acme.organization, &publish, failed(false)).await.unwrap();
+    world.store.operations().link_build(&lease, &publish, None).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &publish, failed(false)).await.unwrap();
     assert_eq!(repeated(begin(&world, &acme, OperationKind::Publish, "p").await).id, publish);
     let for_now = fresh(begin(&world, &acme, OperationKind::Publish, "q").await);
-    world.store.link_build(&lease, &for_now, None).await.unwrap();
-    world.store.end_operation(&acme.organization, &for_now, failed(true)).await.unwrap();
+    world.store.operations().link_build(&lease, &for_now, None).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &for_now, failed(true)).await.unwrap();
     assert_ne!(fresh(begin(&world, &acme, OperationKind::Publish, "q").await), for_now);
 }
 
@@ -136,11 +139,11 @@ async fn an_invoke_that_is_refused_for_now_after_its_runs_began_is_interrupted()
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
-    world.store.end_operation(&acme.organization, &nothing, failed(true)).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &nothing, failed(true)).await.unwrap();
     assert!(matches!(world.state(&acme, &nothing).await, OperationState::Failed(_)));
     let some = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
     world.runs(&acme, &some, 1).await;
-    world.store.end_operation(&acme.organization, &some, failed(true)).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &some, failed(true)).await.unwrap();
     let kept = repeated(begin(&world, &acme, OperationKind::Invoke, "k").await);
     assert_eq!((kept.id, kept.state), (some, OperationState::Interrupted));
 }
@@ -158,7 +161,7 @@ async fn a_restart_ends_calls_with_the_right_state() {
     world.all_end(&acme, &runs).await;
     world.restart().await;
     let own = fresh(begin(&world, &acme, OperationKind::Invoke, "own").await);
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     for (operation, key, state, is_free) in [
         (&nothing, "nothing", OperationState::Interrupted, true),
         (&cut_off, "cut-off", OperationState::Interrupted, false),
@@ -169,7 +172,7 @@ async fn a_restart_ends_calls_with_the_right_state() {
         let begun = begin(&world, &acme, OperationKind::Invoke, key).await;
         assert_eq!(matches!(begun, BegunOperation::New(_)), is_free, "{key}");
     }
-    assert_eq!(world.store.operation_runs(&acme.organization, &cut_off).await.unwrap().len(), 2);
+    assert_eq!(world.store.operations().operation_runs(&acme.organization, &cut_off).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -181,17 +184,17 @@ async fn a_restart_ends_publications_with_the_right_state() {
         let tool = world.tool(&acme, key).await;
         let operation = fresh(begin(&world, &acme, OperationKind::Publish, key).await);
         let lease = world.lease(&acme, &tool).await;
-        world.store.link_build(&lease, &operation, None).await.unwrap();
+        world.store.operations().link_build(&lease, &operation, None).await.unwrap();
         if is_published {
-            world.store.publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
+            world.store.versions().publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
         }
         operations.push(operation);
     }
     world.restart().await;
-    world.store.close_orphans().await.unwrap();
+    world.store.nodes().close_orphans().await.unwrap();
     let version = |operation: OperationId| {
         let (store, organization) = (world.store.clone(), acme.organization.clone());
-        async move { store.operation_version(&organization, &operation).await.unwrap() }
+        async move { store.operations().operation_version(&organization, &operation).await.unwrap() }
     };
     let made = repeated(begin(&world, &acme, OperationKind::Publish, "made").await);
     assert_eq!((made.id, made.state), (operations[0].clone(), OperationState::Succeeded));
@@ -207,13 +210,13 @@ async fn an_operation_expires_with_its_key_and_the_history_stays() {
     let acme = world.organization("acme").await;
     let old = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
     let runs = world.runs(&acme, &old, 1).await;
-    world.store.end_operation(&acme.organization, &old, OperationEnd::Succeeded).await.unwrap();
+    world.store.operations().end_operation(&acme.organization, &old, OperationEnd::Succeeded).await.unwrap();
     world.clock.advance(Duration::from_mins(59));
     assert_eq!(repeated(begin(&world, &acme, OperationKind::Invoke, "k").await).id, old);
     world.clock.advance(Duration::from_mins(1));
-    assert!(world.store.get_operation(&acme.organization, &old).await.unwrap().is_none());
+    assert!(world.store.operations().get_operation(&acme.organization, &old).await.unwrap().is_none());
     assert_ne!(fresh(begin(&world, &acme, OperationKind::Invoke, "k").await), old);
-    assert!(world.store.get_invocation(&acme.organization, &runs[0]).await.unwrap().is_some());
+    assert!(world.store.history().get_invocation(&acme.organization, &runs[0]).await.unwrap().is_some());
     assert_eq!(rows(&world, "operations").await, 1);
     assert_eq!(rows(&world, "operation_runs").await, 0);
 }
@@ -226,7 +229,7 @@ async fn expired_operations_are_deleted_in_steps() {
     let old: Vec<_> = (0..300).map(|number| format!("k{number}")).collect();
     for key in &old {
         let operation = fresh(begin(&world, &acme, OperationKind::Invoke, key).await);
-        world.store.end_operation(&acme.organization, &operation, OperationEnd::Succeeded).await.unwrap();
+        world.store.operations().end_operation(&acme.organization, &operation, OperationEnd::Succeeded).await.unwrap();
     }
     let running = fresh(begin(&world, &acme, OperationKind::Invoke, "running").await);
     world.clock.advance(Duration::from_hours(1));

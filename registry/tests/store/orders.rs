@@ -27,13 +27,13 @@ async fn any_order_is_read_in_pages_without_gaps() {
         }
         world.clock.advance(Duration::from_millis(number % 2));
         record.started_at = world.clock.now();
-        world.store.record(&starts(vec![record.clone()])).await.unwrap();
+        world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
         if number % 6 == 5 {
             continue;
         }
         let mut end = finished(&record, succeeded("x"));
         end.end.duration_ms = number % 4;
-        world.store.record(&ends(vec![end])).await.unwrap();
+        world.store.history().record(&ends(vec![end])).await.unwrap();
     }
     let orders: [&[(InvocationSort, Direction)]; 7] = [
         &[(ByTool, Direction::Descending), (DurationMs, Direction::Ascending)],
@@ -72,7 +72,7 @@ async fn any_order_is_read_in_pages_without_gaps() {
 async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Record> {
     let (mut seen, mut page) = (Vec::new(), Page::first(limit));
     loop {
-        let slice = world.store.list_invocations(&principal.organization, filter, page).await.unwrap();
+        let slice = world.store.history().list_invocations(&principal.organization, filter, page).await.unwrap();
         seen.extend(slice.items);
         let Some(token) = slice.next else { return seen };
         page.token = token;

@@ -83,9 +83,9 @@ impl Reader {
     }
 
     async fn insert_tool(&self, name: &str, deprecated: bool) {
-        let tool = self.world.store.create_tool(&self.acme, new_tool(name)).await.unwrap();
+        let tool = self.world.store.tools().create_tool(&self.acme, new_tool(name)).await.unwrap();
         if deprecated {
-            self.world.store.deprecate_tool(&self.acme, &tool).await.unwrap();
+            self.world.store.tools().deprecate_tool(&self.acme, &tool).await.unwrap();
         }
     }
 
@@ -94,7 +94,7 @@ impl Reader {
         let version = self.world.publish(&self.acme, &self.tool, bump).await.version;
         if spread.is_multiple_of(4) {
             let it = Constraint::exactly(version);
-            self.world.store.deprecate_versions(&self.acme, &self.tool, &it).await.unwrap();
+            self.world.store.versions().deprecate_versions(&self.acme, &self.tool, &it).await.unwrap();
         }
     }
 
@@ -103,7 +103,7 @@ impl Reader {
         let mut run = started(&self.world.clock, &self.acme);
         let ago = i64::try_from(spread % 5).unwrap();
         run.started_at = registry::Timestamp::from_milliseconds(run.started_at.as_milliseconds() - ago);
-        self.world.store.record(&starts(vec![run.clone()])).await.unwrap();
+        self.world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         let failed = registry::Outcome::Failed {
             exception_type: "E".into(),
             exception_message: String::new(),
@@ -111,7 +111,7 @@ impl Reader {
         };
         let mut end = finished(&run, if spread.is_multiple_of(2) { succeeded("") } else { failed });
         end.end.duration_ms = u64::try_from(spread % 3).unwrap();
-        self.world.store.record(&ends(vec![end])).await.unwrap();
+        self.world.store.history().record(&ends(vec![end])).await.unwrap();
     }
 
     /// The names of the rows of a page.
@@ -120,16 +120,21 @@ impl Reader {
         match &self.list {
             List::Tools(sort) => {
                 let filter = ToolFilter { sort: sort.clone(), ..ToolFilter::default() };
-                Ok(store.list_tools(organization, &filter, page).await?.map(|tool| tool.id.to_string()))
+                Ok(store.tools().list_tools(organization, &filter, page).await?.map(|tool| tool.id.to_string()))
             }
             List::Versions(sort) => {
                 let filter = VersionFilter { sort: sort.clone(), ..VersionFilter::default() };
-                let slice = store.list_versions(ToolRef { organization, tool: &self.tool }, &filter, page).await?;
+                let slice =
+                    store.versions().list_versions(ToolRef { organization, tool: &self.tool }, &filter, page).await?;
                 Ok(slice.map(|version| version.id.to_string()))
             }
             List::History(sort) => {
                 let filter = InvocationFilter { sort: sort.clone(), ..InvocationFilter::default() };
-                Ok(store.list_invocations(organization, &filter, page).await?.map(|run| run.start.id.to_string()))
+                Ok(store
+                    .history()
+                    .list_invocations(organization, &filter, page)
+                    .await?
+                    .map(|run| run.start.id.to_string()))
             }
         }
     }
@@ -196,7 +201,11 @@ async fn no_row_is_missed_or_shown_twice_while_others_write() {
         let mut written = 0;
         while stopped.is_empty() {
             written += 1;
-            store.create_tool(&acme, new_tool(&format!("tool_{:02}_late_{written}", written % 100))).await.unwrap();
+            store
+                .tools()
+                .create_tool(&acme, new_tool(&format!("tool_{:02}_late_{written}", written % 100)))
+                .await
+                .unwrap();
         }
         written
     });
@@ -226,7 +235,7 @@ async fn a_page_begins_after_a_row_that_was_deprecated_meanwhile() {
     let all = reader.all().await;
     let first = reader.read(Page::first(1)).await.unwrap();
     let shown = ToolId::parse(&first.items[0]).unwrap();
-    reader.world.store.deprecate_tool(&reader.acme, &shown).await.unwrap();
+    reader.world.store.tools().deprecate_tool(&reader.acme, &shown).await.unwrap();
     let rest = reader.read(Page { limit: 10, token: first.next.unwrap() }).await.unwrap();
     assert_eq!(rest.items[..2], all[1..], "the live ones come first, as they did");
     reader.list = List::Tools(Vec::new());
@@ -248,9 +257,10 @@ async fn a_token_is_valid_only_for_its_list() {
     let store = &reader.world.store;
     let page = Page { limit: 1, token };
     let refused = [
-        store.list_invocations(&stranger.organization, &InvocationFilter::default(), page).await.map(drop),
-        store.list_tools(&reader.acme.organization, &ToolFilter::default(), page).await.map(drop),
+        store.history().list_invocations(&stranger.organization, &InvocationFilter::default(), page).await.map(drop),
+        store.tools().list_tools(&reader.acme.organization, &ToolFilter::default(), page).await.map(drop),
         store
+            .versions()
             .list_versions(
                 ToolRef { organization: &reader.acme.organization, tool: &reader.tool },
                 &VersionFilter::default(),

@@ -62,7 +62,7 @@ impl Source {
     async fn insert(&self) {
         let number = self.inserted.fetch_add(1, Ordering::SeqCst);
         let start = self.start(number);
-        self.world.store.record(&starts(vec![start.clone()])).await.unwrap();
+        self.world.store.history().record(&starts(vec![start.clone()])).await.unwrap();
         let failed = Outcome::Failed {
             exception_type: "word".into(),
             exception_message: String::new(),
@@ -73,7 +73,7 @@ impl Source {
         let mut ledger = Ledger::default();
         ledger.used.http = vec![HttpUse { host: "example.org".into(), sent_bytes: 1, ..HttpUse::default() }];
         end.end.ledger = Some(ledger);
-        self.world.store.record(&ends(vec![end])).await.unwrap();
+        self.world.store.history().record(&ends(vec![end])).await.unwrap();
         self.world.clock.advance(Duration::from_millis(number % 2));
     }
 }
@@ -132,7 +132,7 @@ async fn check(case: &str, source: &Arc<Source>, mut read: impl AsyncFnMut(Page)
 }
 
 async fn list(store: &Store, of: &Principal, (filter, page): (&InvocationFilter, Page)) -> Slice<InvocationId> {
-    let slice = store.list_invocations(&of.organization, filter, page).await.unwrap();
+    let slice = store.history().list_invocations(&of.organization, filter, page).await.unwrap();
     slice.map(|record| record.start.id)
 }
 
@@ -157,7 +157,7 @@ async fn pages_miss_and_repeat_nothing_while_runs_are_inserted() {
     for filter in filters(&source.tool) {
         let query = SearchQuery { text: SearchText::parse("word").unwrap(), fields: Vec::new(), filter };
         let search = async |page| {
-            let slice = store.search_invocations(&acme.organization, &query, page).await.unwrap();
+            let slice = store.history().search_invocations(&acme.organization, &query, page).await.unwrap();
             slice.map(|record| record.start.id)
         };
         check(&format!("{query:?}"), &source, search).await;

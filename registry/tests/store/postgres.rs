@@ -61,7 +61,7 @@ async fn a_store_survives_the_crash_of_its_server() {
         .expect("the first write succeeds: nothing of it was sent over the lost connection");
     let after = world.answered(&acme, "after").await;
     for run in [before, after] {
-        assert!(world.store.get_invocation(&acme.organization, &run).await.unwrap().is_some());
+        assert!(world.store.history().get_invocation(&acme.organization, &run).await.unwrap().is_some());
     }
 }
 

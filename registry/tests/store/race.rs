@@ -81,7 +81,7 @@ async fn published(world: &World, acme: &Principal, tool: &ToolId) -> BTreeMap<S
     let (mut found, mut page) = (BTreeMap::new(), Page::first(100));
     loop {
         let of = ToolRef { organization: &acme.organization, tool };
-        let slice = world.store.list_versions(of, &VersionFilter::default(), page).await.unwrap();
+        let slice = world.store.versions().list_versions(of, &VersionFilter::default(), page).await.unwrap();
         found.extend(slice.items.into_iter().map(|version| (version.version.to_string(), version.commit)));
         let Some(token) = slice.next else { return found };
         page.token = token;
@@ -191,7 +191,7 @@ async fn a_publisher() {
 }
 
 async fn attempt_once(store: &registry::Store, acme: &Principal, tool: &ToolId, attempt: usize) -> String {
-    let lease = match store.acquire_lease(acme, tool, LEASE).await {
+    let lease = match store.versions().acquire_lease(acme, tool, LEASE).await {
         Ok(lease) => lease,
         Err(Error::Busy(_)) => {
             tokio::time::sleep(Duration::from_millis(3)).await;
@@ -204,7 +204,7 @@ async fn attempt_once(store: &registry::Store, acme: &Principal, tool: &ToolId, 
     let commit = format!("{attempt:040x}");
     let publish = async {
         let new = next_version(store, &lease, BumpKind::Minor).await?;
-        store.publish_version(&lease, registry::NewVersion { commit: commit.clone(), ..new }).await
+        store.versions().publish_version(&lease, registry::NewVersion { commit: commit.clone(), ..new }).await
     };
     match publish.await {
         Ok(version) => format!("=published {} {commit}", version.version),

@@ -61,12 +61,12 @@ impl Place {
 
     async fn record_at(&self, bodies: &[&TapeBody], at: Timestamp) -> InvocationId {
         let run = started(&Clock::fixed(at), &self.acme);
-        self.world.store.record(&starts(vec![run.clone()])).await.unwrap();
+        self.world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         let tape = UnsealedTape::new(b"a tape".to_vec(), bodies.iter().map(|body| (*body).clone()).collect());
         let tape = self.recordings.seal(self.organization(), &run.id, tape).await.unwrap();
         let mut end = finished(&run, succeeded("done"));
         end.tape = Some(tape);
-        self.world.store.record(&ends(vec![end])).await.unwrap();
+        self.world.store.history().record(&ends(vec![end])).await.unwrap();
         run.id
     }
 
@@ -226,7 +226,7 @@ async fn a_body_that_is_about_to_expire_is_stored_again() {
         place.record_at(&[&body], Timestamp::from_milliseconds(almost)).await;
         // This run could be recorded after the row of the first one was deleted.
         let run = started(&Clock::fixed(now), &place.acme);
-        place.world.store.record(&starts(vec![run.clone()])).await.unwrap();
+        place.world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         let tape = UnsealedTape::new(b"a tape".to_vec(), vec![body.clone()]);
         let tape = place.recordings.seal(place.organization(), &run.id, tape).await.unwrap();
         assert_eq!(place.stored().await.len(), 2);
@@ -237,7 +237,7 @@ async fn a_body_that_is_about_to_expire_is_stored_again() {
         assert_eq!(place.recordings.delete_expired().await.unwrap(), 1);
         let mut end = finished(&run, succeeded("done"));
         end.tape = Some(tape);
-        place.world.store.record(&RecordEvent::Finished(vec![end])).await.unwrap();
+        place.world.store.history().record(&RecordEvent::Finished(vec![end])).await.unwrap();
         assert_eq!(place.recordings.body(place.organization(), &body.digest).await.unwrap(), body);
     }
 }

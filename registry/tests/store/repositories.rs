@@ -26,25 +26,28 @@ async fn contents_change_under_a_lease_one_generation_after_the_other() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await.organization, world.organization("other").await.organization);
     let store = &world.store;
-    assert_eq!(store.repository_generation(&acme).await.unwrap(), 0);
-    let lease = store.acquire_repository(&acme, LONG).await.unwrap().expect("a lease");
-    assert_eq!(store.repository_generation(&acme).await.unwrap(), 0);
-    assert_eq!(store.repository(&acme).await.unwrap(), None);
-    assert_eq!(store.acquire_repository(&acme, LONG).await.unwrap(), None, "another change holds it");
-    assert!(store.acquire_repository(&other, LONG).await.unwrap().is_some());
+    assert_eq!(store.repositories().repository_generation(&acme).await.unwrap(), 0);
+    let lease = store.repositories().acquire_repository(&acme, LONG).await.unwrap().expect("a lease");
+    assert_eq!(store.repositories().repository_generation(&acme).await.unwrap(), 0);
+    assert_eq!(store.repositories().repository(&acme).await.unwrap(), None);
+    assert_eq!(store.repositories().acquire_repository(&acme, LONG).await.unwrap(), None, "another change holds it");
+    assert!(store.repositories().acquire_repository(&other, LONG).await.unwrap().is_some());
     for (number, commit) in [(0, "a"), (1, "b")] {
-        assert_eq!(store.record_repository(&lease, number, &contents(commit)).await.unwrap(), number + 1);
-        let found = store.repository(&acme).await.unwrap().expect("contents");
+        assert_eq!(
+            store.repositories().record_repository(&lease, number, &contents(commit)).await.unwrap(),
+            number + 1
+        );
+        let found = store.repositories().repository(&acme).await.unwrap().expect("contents");
         assert_eq!((found.number, found.contents), (number + 1, contents(commit)));
     }
-    lost(store.record_repository(&lease, 1, &contents("c")).await);
-    lost(store.record_repository(&lease, 3, &contents("c")).await);
-    store.release_repository(&lease).await.unwrap();
-    lost(store.record_repository(&lease, 2, &contents("c")).await);
-    lost(store.renew_repository(&lease, LONG).await);
-    assert_eq!(store.repository_generation(&acme).await.unwrap(), 2);
-    assert_eq!(store.repository(&other).await.unwrap(), None);
-    let next = store.acquire_repository(&acme, LONG).await.unwrap().expect("a lease");
+    lost(store.repositories().record_repository(&lease, 1, &contents("c")).await);
+    lost(store.repositories().record_repository(&lease, 3, &contents("c")).await);
+    store.repositories().release_repository(&lease).await.unwrap();
+    lost(store.repositories().record_repository(&lease, 2, &contents("c")).await);
+    lost(store.repositories().renew_repository(&lease, LONG).await);
+    assert_eq!(store.repositories().repository_generation(&acme).await.unwrap(), 2);
+    assert_eq!(store.repositories().repository(&other).await.unwrap(), None);
+    let next = store.repositories().acquire_repository(&acme, LONG).await.unwrap().expect("a lease");
     assert!(next.fence > lease.fence);
 }
 
@@ -53,14 +56,14 @@ async fn the_fence_of_an_expired_lease_is_stale() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     let store = &world.store;
-    let stale = store.acquire_repository(&acme, Duration::ZERO).await.unwrap().expect("a lease");
-    let fresh = store.acquire_repository(&acme, LONG).await.unwrap().expect("a lease");
+    let stale = store.repositories().acquire_repository(&acme, Duration::ZERO).await.unwrap().expect("a lease");
+    let fresh = store.repositories().acquire_repository(&acme, LONG).await.unwrap().expect("a lease");
     assert!(fresh.fence > stale.fence);
-    lost(store.record_repository(&stale, 0, &contents("a")).await);
-    lost(store.renew_repository(&stale, LONG).await);
-    lost(store.release_repository(&stale).await);
-    store.renew_repository(&fresh, LONG).await.unwrap();
-    assert_eq!(store.record_repository(&fresh, 0, &contents("b")).await.unwrap(), 1);
+    lost(store.repositories().record_repository(&stale, 0, &contents("a")).await);
+    lost(store.repositories().renew_repository(&stale, LONG).await);
+    lost(store.repositories().release_repository(&stale).await);
+    store.repositories().renew_repository(&fresh, LONG).await.unwrap();
+    assert_eq!(store.repositories().record_repository(&fresh, 0, &contents("b")).await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -119,7 +122,7 @@ async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
     let acme = world.organization("acme").await.organization;
     let artifacts = in_bucket(&world, &bucket, world.clock.clone());
     let shared = SharedRepositories::of(&world.store, &artifacts).expect("shared repositories");
-    assert!(!world.store.has_shared_repositories().await.unwrap());
+    assert!(!world.store.repositories().has_shared_repositories().await.unwrap());
     let lease = shared.acquire(&acme).await.unwrap().expect("a lease");
     let [present, other] = ["present", "other"].map(|name| world.data.root().join(name));
     std::fs::write(&present, "objects").unwrap();
@@ -127,7 +130,7 @@ async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
     let pack = shared.upload(&lease, PackFile { path: &present, name: "objects" }).await.unwrap();
     let found = RepositoryContents { packs: vec![pack.clone()], ..contents("a") };
     shared.record(&lease, 0, found.clone()).await.unwrap();
-    assert!(world.store.has_shared_repositories().await.unwrap());
+    assert!(world.store.repositories().has_shared_repositories().await.unwrap());
     assert_eq!(shared.missing(&acme, &found).await.unwrap(), []);
     let key = bucket.keys_with(&pack.path_of(&acme)).pop().expect("a pack");
     for spoil in [Bucket::damage, Bucket::remove] {

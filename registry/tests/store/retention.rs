@@ -16,7 +16,7 @@ const DAY: Duration = Duration::from_hours(24);
 const TABLES: [&str; 5] = ["inv_started", "inv_finished", "inv_unlinked", "inv_effects", "inv_text"];
 
 async fn hold(world: &World, principal: &Principal, runs: HeldRuns) -> Hold {
-    world.store.place_hold(principal, HoldReason::parse(" case 7 ").unwrap(), runs).await.unwrap()
+    world.store.history().place_hold(principal, HoldReason::parse(" case 7 ").unwrap(), runs).await.unwrap()
 }
 
 /// Records a run with everything that the database stores of one.
@@ -28,28 +28,35 @@ async fn run(world: &World, principal: &Principal, output: &str) -> RunStart {
         native_tool: Some(NativeToolName::parse("search_tools").unwrap()),
         ..started(&world.clock, principal)
     };
-    world.store.record(&starts(vec![run.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
     let mut end = finished(&run, succeeded(output));
     let mut ledger = Ledger::default();
     ledger.used.http = vec![HttpUse { host: "example.org".into(), sent_bytes: 1, ..HttpUse::default() }];
     ledger.granted.secrets = vec!["TOKEN".into()];
     end.end.ledger = Some(ledger);
     end.end.refused_at = Some(InvokeStep::Shape);
-    world.store.record(&ends(vec![end])).await.unwrap();
-    world.store.record(&unlinked(principal, "c1", Some(output))).await.unwrap();
+    world.store.history().record(&ends(vec![end])).await.unwrap();
+    world.store.history().record(&unlinked(principal, "c1", Some(output))).await.unwrap();
     run
 }
 
 async fn listed(world: &World, principal: &Principal) -> Vec<InvocationId> {
     let (organization, filter) = (&principal.organization, InvocationFilter::default());
-    let slice = world.store.list_invocations(organization, &filter, Page::first(100)).await.unwrap();
+    let slice = world.store.history().list_invocations(organization, &filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
 async fn found(world: &World, principal: &Principal, text: &str) -> usize {
     let text = SearchText::parse(text).unwrap();
     let query = SearchQuery { text, fields: Vec::new(), filter: InvocationFilter::default() };
-    world.store.search_invocations(&principal.organization, &query, Page::first(100)).await.unwrap().items.len()
+    world
+        .store
+        .history()
+        .search_invocations(&principal.organization, &query, Page::first(100))
+        .await
+        .unwrap()
+        .items
+        .len()
 }
 
 async fn rows(world: &World) -> Vec<i64> {
@@ -70,18 +77,23 @@ async fn runs_are_deleted_with_all_their_rows_when_their_time_is_over() {
     let going_on = world.started(&acme).await;
     world.clock.advance(DAY - Duration::from_mins(30));
     let young = run(&world, &acme, "young words 東京").await;
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 0, "a day is not over");
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 0, "a day is not over");
     world.clock.advance(Duration::from_hours(1));
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 450);
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 450);
     assert_eq!(listed(&world, &acme).await, std::slice::from_ref(&young.id));
     assert_eq!(listed(&world, &globex).await, []);
     assert_eq!(rows(&world).await, [2, 1, 1, 7, 1], "{TABLES:?}");
     assert_eq!(number(&world, "SELECT count(*) FROM inv_expired").await, 0);
     assert_eq!((found(&world, &acme, "words").await, found(&world, &acme, "東京").await), (1, 1));
     assert_eq!(found(&world, &acme, "old2").await, 0);
-    world.store.record(&ends(vec![finished(&going_on, succeeded("a run that goes on stays"))])).await.unwrap();
+    world
+        .store
+        .history()
+        .record(&ends(vec![finished(&going_on, succeeded("a run that goes on stays"))]))
+        .await
+        .unwrap();
     assert_eq!(found(&world, &acme, "stays").await, 1, "the index is whole");
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 1, "it has ended");
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 1, "it has ended");
 }
 
 #[tokio::test]
@@ -91,7 +103,7 @@ async fn without_a_retention_runs_stay() {
     let acme = world.organization("acme").await;
     let kept = run(&world, &acme, "kept").await;
     world.clock.advance(DAY * 10_000);
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 0);
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 0);
     assert_eq!(listed(&world, &acme).await, [kept.id]);
 }
 
@@ -105,8 +117,8 @@ async fn holds_keep_the_runs_of_a_tool_and_of_a_time() {
         world.clock.advance(Duration::from_secs(60));
         let mut start = started(&world.clock, &acme);
         start.tool = (number % 2 == 0).then(|| tool.clone());
-        world.store.record(&starts(vec![start.clone()])).await.unwrap();
-        world.store.record(&ends(vec![finished(&start, succeeded("x"))])).await.unwrap();
+        world.store.history().record(&starts(vec![start.clone()])).await.unwrap();
+        world.store.history().record(&ends(vec![finished(&start, succeeded("x"))])).await.unwrap();
         runs.push(start);
     }
     let of_globex = run(&world, &globex, "x").await;
@@ -115,16 +127,16 @@ async fn holds_keep_the_runs_of_a_tool_and_of_a_time() {
     let from = HeldRuns { started_from: Some(runs[5].started_at), ..HeldRuns::default() };
     let second = hold(&world, &acme, from).await;
     world.clock.advance(DAY * 2);
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 4);
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 4);
     let ids = |numbers: &[usize]| numbers.iter().map(|number| runs[*number].id.clone()).collect::<Vec<_>>();
     assert_eq!(listed(&world, &acme).await, ids(&[5, 2, 0]));
     assert_eq!(listed(&world, &globex).await, [], "holds of others keep nothing: {}", of_globex.id);
 
-    world.store.release_hold(&acme, &first.id).await.unwrap();
+    world.store.history().release_hold(&acme, &first.id).await.unwrap();
     assert_eq!(listed(&world, &acme).await, ids(&[5, 2, 0]), "a release deletes nothing by itself");
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 2);
-    world.store.release_hold(&acme, &second.id).await.unwrap();
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 1);
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 2);
+    world.store.history().release_hold(&acme, &second.id).await.unwrap();
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 1);
     assert_eq!(listed(&world, &acme).await, []);
 }
 
@@ -149,26 +161,31 @@ async fn holds_and_releases_are_a_record() {
     assert_eq!((first.reason.as_str(), first.placed_by.as_str()), ("case 7", "ann"));
     world.clock.advance(Duration::from_secs(1));
     let second = hold(&world, &acme, HeldRuns::default()).await;
-    world.store.release_hold(&acme, &first.id).await.unwrap();
+    world.store.history().release_hold(&acme, &first.id).await.unwrap();
     let released_at = world.clock.now();
     world.clock.advance(Duration::from_secs(1));
-    world.store.release_hold(&acme, &first.id).await.unwrap();
-    let holds = world.store.list_holds(&acme.organization, Page::first(100)).await.unwrap().items;
+    world.store.history().release_hold(&acme, &first.id).await.unwrap();
+    let holds = world.store.history().list_holds(&acme.organization, Page::first(100)).await.unwrap().items;
     assert_eq!(holds.iter().map(|hold| &hold.id).collect::<Vec<_>>(), [&second.id, &first.id]);
     assert_eq!(holds[0].release, None);
     assert_eq!(holds[1].release.as_ref().map(|release| release.at), Some(released_at), "the first release counts");
 
     let globex = world.organization("globex").await;
-    let refused = world.store.release_hold(&globex, &second.id).await.unwrap_err();
+    let refused = world.store.history().release_hold(&globex, &second.id).await.unwrap_err();
     assert!(matches!(refused, Error::NotFound { what: "hold" }), "{refused}");
     let tool = Some(registry::ToolId::new(&world.clock));
     let runs = HeldRuns { tool, ..HeldRuns::default() };
-    let refused = world.store.place_hold(&acme, HoldReason::parse("x").unwrap(), runs).await.unwrap_err();
+    let refused = world.store.history().place_hold(&acme, HoldReason::parse("x").unwrap(), runs).await.unwrap_err();
     assert!(matches!(refused, Error::NotFound { what: "tool" }), "{refused}");
     for _ in 2..10 {
         hold(&world, &acme, HeldRuns::default()).await;
     }
-    let more = world.store.place_hold(&acme, HoldReason::parse("x").unwrap(), HeldRuns::default()).await.unwrap_err();
+    let more = world
+        .store
+        .history()
+        .place_hold(&acme, HoldReason::parse("x").unwrap(), HeldRuns::default())
+        .await
+        .unwrap_err();
     assert_eq!(more.code(), "too_many");
 }
 
@@ -180,24 +197,24 @@ async fn a_hold_keeps_the_tapes_of_its_runs() {
     let recordings = world.recordings();
     let mut start = started(&world.clock, &acme);
     start.started_at = Timestamp::from_milliseconds(1_000);
-    world.store.record(&starts(vec![start.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![start.clone()])).await.unwrap();
     let body = b"a body".to_vec();
     let body = TapeBody { digest: *registry::Digest::of(&body).as_bytes(), bytes: body };
     let tape = UnsealedTape::new(b"seen".to_vec(), vec![body]);
     let mut end = finished(&start, succeeded("x"));
     end.end.at = Timestamp::from_milliseconds(1_000);
     end.tape = Some(recordings.seal(&acme.organization, &start.id, tape).await.unwrap());
-    world.store.record(&ends(vec![end])).await.unwrap();
+    world.store.history().record(&ends(vec![end])).await.unwrap();
     assert!(recordings.tape(&acme.organization, &start.id).await.unwrap().is_none(), "it has expired");
 
     let held = hold(&world, &acme, HeldRuns::default()).await;
     assert_eq!(recordings.delete_expired().await.unwrap(), 0);
     assert!(recordings.tape(&acme.organization, &start.id).await.unwrap().is_some(), "for a replay");
     world.clock.advance(DAY * 2);
-    world.store.release_hold(&acme, &held.id).await.unwrap();
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 0, "its tape is there");
+    world.store.history().release_hold(&acme, &held.id).await.unwrap();
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 0, "its tape is there");
     assert_eq!(recordings.delete_expired().await.unwrap(), 1);
-    assert_eq!(world.store.delete_expired_runs().await.unwrap(), 1);
+    assert_eq!(world.store.history().delete_expired_runs().await.unwrap(), 1);
     assert_eq!(number(&world, "SELECT count(*) FROM tape_bodies").await, 0);
 }
 
@@ -211,12 +228,12 @@ async fn a_hold_wins_over_a_sweep_that_has_begun() {
         world.clock.advance(Duration::from_millis(100));
         starts_of.push(started(&world.clock, &acme));
     }
-    world.store.record(&starts(starts_of.clone())).await.unwrap();
+    world.store.history().record(&starts(starts_of.clone())).await.unwrap();
     let all = starts_of.iter().map(|start| finished(start, succeeded("x"))).collect();
-    world.store.record(&ends(all)).await.unwrap();
+    world.store.history().record(&ends(all)).await.unwrap();
     world.clock.advance(DAY * 2);
     let sweeps = [world.store.clone(), world.store.clone()];
-    let sweeps = sweeps.map(|store| tokio::spawn(async move { store.delete_expired_runs().await.unwrap() }));
+    let sweeps = sweeps.map(|store| tokio::spawn(async move { store.history().delete_expired_runs().await.unwrap() }));
     let left = async || number(&world, "SELECT count(*) FROM inv_started").await;
     while left().await == 1_500 {
         tokio::task::yield_now().await;

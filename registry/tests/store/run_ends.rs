@@ -39,8 +39,8 @@ async fn started(world: &World, principal: &Principal, agent: &AgentId) -> Start
         advanced(item, Some(DueRun { id: id.clone(), agent, objective, document: "{}".to_owned() }))
     };
     assert_eq!(world.store.advance_due_items(world.clock.now(), &start).await.unwrap(), 1);
-    world.store.heartbeat().await.unwrap();
-    let run = world.store.take_over_agent_run(&all()).await.unwrap().unwrap();
+    world.store.nodes().heartbeat().await.unwrap();
+    let run = world.store.agent_runs().take_over_agent_run(&all()).await.unwrap().unwrap();
     assert_eq!(run.id, id);
     Started { item: present(&library, &item).await, run }
 }
@@ -50,7 +50,7 @@ async fn present(library: &Library, item: &LibraryItem) -> LibraryItem {
 }
 
 async fn ends(world: &World, run: &AgentRun, state: AgentRunState) {
-    world.store.save_agent_run(run, checkpoint(state, vec![step(None)])).await.unwrap().unwrap();
+    world.store.agent_runs().save_agent_run(run, checkpoint(state, vec![step(None)])).await.unwrap().unwrap();
 }
 
 /// Writes the state of the run into the item.
@@ -91,7 +91,7 @@ async fn only_runs_that_failed_or_were_cancelled_are_noted() {
     let library = library(&world, &acme);
     let (completed, cancelled) = (started(&world, &acme, &agent).await, started(&world, &acme, &agent).await);
     ends(&world, &completed.run, AgentRunState::Completed).await;
-    assert!(world.store.cancel_agent_run(&cancelled.run).await.unwrap());
+    assert!(world.store.agent_runs().cancel_agent_run(&cancelled.run).await.unwrap());
     let plain = world.agent_run(&acme).await;
     ends(&world, &plain, AgentRunState::Failed).await;
     while world.store.report_ended_run(&noted).await.unwrap() {}
@@ -107,11 +107,11 @@ async fn s0_145_every_way_in_which_a_run_ends_is_noted() {
     let library = library(&world, &acme);
     let [agent, gone] = [world.agent(&acme, "clerk").await, world.agent(&acme, "gone").await];
     let (abandoned, deleted) = (started(&world, &acme, &agent).await, started(&world, &acme, &gone).await);
-    world.store.release_agent_run(&abandoned.run).await.unwrap();
-    world.store.delete_agent(&acme, &gone).await.unwrap();
+    world.store.agent_runs().release_agent_run(&abandoned.run).await.unwrap();
+    world.store.agents().delete_agent(&acme, &gone).await.unwrap();
     world.clock.advance(Duration::from_hours(25));
-    world.store.heartbeat().await.unwrap();
-    assert_eq!(world.store.take_over_agent_run(&all()).await.unwrap(), None);
+    world.store.nodes().heartbeat().await.unwrap();
+    assert_eq!(world.store.agent_runs().take_over_agent_run(&all()).await.unwrap(), None);
     while world.store.report_ended_run(&noted).await.unwrap() {}
     assert_eq!(present(&library, &abandoned.item).await.body["state"][1], "failed");
     assert_eq!(present(&library, &deleted.item).await.body["state"][1], "cancelled");
@@ -186,9 +186,9 @@ async fn a_run_stays_until_its_end_is_noted() {
     ends(&world, &failed.run, AgentRunState::Failed).await;
     ends(&world, &completed.run, AgentRunState::Completed).await;
     world.clock.advance(Duration::from_hours(25));
-    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 1);
+    assert_eq!(world.store.agent_runs().delete_expired_agent_runs().await.unwrap(), 1);
     assert!(world.store.report_ended_run(&noted).await.unwrap());
-    assert_eq!(world.store.delete_expired_agent_runs().await.unwrap(), 1);
+    assert_eq!(world.store.agent_runs().delete_expired_agent_runs().await.unwrap(), 1);
 }
 
 #[tokio::test]

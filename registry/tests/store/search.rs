@@ -15,7 +15,7 @@ async fn found(world: &World, principal: &Principal, text: &str, fields: &[Searc
         filter: InvocationFilter::default(),
     };
     let page = Page::first(100);
-    let records = world.store.search_invocations(&principal.organization, &query, page).await.unwrap();
+    let records = world.store.history().search_invocations(&principal.organization, &query, page).await.unwrap();
     records.items.into_iter().map(|record| record.start.id).collect()
 }
 
@@ -91,8 +91,8 @@ async fn asked(world: &World, principal: &Principal, input: serde_json::Value) -
     let mut record = started(&world.clock, principal);
     let serde_json::Value::Object(parameters) = input else { panic!("an object") };
     record.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
-    world.store.record(&starts(vec![record.clone()])).await.unwrap();
-    world.store.record(&ends(vec![finished(&record, succeeded("done"))])).await.unwrap();
+    world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(&record, succeeded("done"))])).await.unwrap();
     record.id
 }
 
@@ -130,7 +130,7 @@ async fn searches_have_pages() {
     };
     let (mut seen, mut page) = (Vec::new(), Page::first(2));
     loop {
-        let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
+        let found = world.store.history().search_invocations(&acme.organization, &query, page).await.unwrap();
         assert!(found.items.len() <= 2);
         seen.extend(found.items.into_iter().map(|record| record.start.id));
         let Some(token) = found.next else { break };
@@ -138,7 +138,7 @@ async fn searches_have_pages() {
     }
     assert_eq!(seen, runs);
     let page = Page { limit: 1, token: u64::MAX };
-    let refused = world.store.search_invocations(&acme.organization, &query, page).await.unwrap_err();
+    let refused = world.store.history().search_invocations(&acme.organization, &query, page).await.unwrap_err();
     assert_eq!(refused.code(), "page_token_unknown");
 }
 
@@ -163,7 +163,7 @@ async fn searches_apply_filters() {
     };
     let filter = InvocationFilter { succeeded: Some(true), ..InvocationFilter::default() };
     let query = SearchQuery { filter, ..query };
-    let records = world.store.search_invocations(&acme.organization, &query, Page::first(10)).await.unwrap();
+    let records = world.store.history().search_invocations(&acme.organization, &query, Page::first(10)).await.unwrap();
     assert_eq!(records.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>(), [answered]);
 }
 

@@ -40,8 +40,8 @@ impl Drawn<'_> {
         let mut run = finished(&start, outcome);
         run.end.ledger = self.rng.bool().then(|| self.ledger());
         run.end.refused_at = (self.rng.u8(..4) == 0).then(|| self.one(&STEPS));
-        world.store.record(&starts(vec![start])).await.unwrap();
-        world.store.record(&ends(vec![run])).await.unwrap();
+        world.store.history().record(&starts(vec![start])).await.unwrap();
+        world.store.history().record(&ends(vec![run])).await.unwrap();
     }
 
     fn start(&mut self, world: &World) -> RunStart {
@@ -119,7 +119,8 @@ fn failure(message: &str) -> Outcome {
 async fn found(world: &World, principal: &Principal, filter: &InvocationFilter) -> BTreeSet<InvocationId> {
     let text = SearchText::parse("needle").unwrap();
     let query = SearchQuery { text, fields: Vec::new(), filter: filter.clone() };
-    let slice = world.store.search_invocations(&principal.organization, &query, Page::first(100)).await.unwrap();
+    let slice =
+        world.store.history().search_invocations(&principal.organization, &query, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
@@ -128,7 +129,7 @@ async fn compare(world: &World, drawn: &mut Drawn<'_>, filters: &[InvocationFilt
     let mut all = 0;
     for filter in filters {
         let page = Page::first(100);
-        let listed = world.store.list_invocations(&drawn.principal.organization, filter, page).await.unwrap();
+        let listed = world.store.history().list_invocations(&drawn.principal.organization, filter, page).await.unwrap();
         let listed: BTreeSet<_> = listed.items.into_iter().map(|record| record.start.id).collect();
         assert_eq!(found(world, drawn.principal, filter).await, listed, "{filter:?}");
         all += listed.len();

@@ -181,9 +181,9 @@ async fn record(world: &World, principal: &Principal, documents: &[Document]) ->
         runs.push((run, document));
     }
     let begun = runs.iter().map(|(run, _)| run.clone()).collect();
-    world.store.record(&starts(begun)).await.unwrap();
+    world.store.history().record(&starts(begun)).await.unwrap();
     let ended = runs.iter().map(|(run, document)| finished(run, document.outcome())).collect();
-    world.store.record(&ends(ended)).await.unwrap();
+    world.store.history().record(&ends(ended)).await.unwrap();
     runs.into_iter().map(|(run, document)| Scanned { id: run.id, fields: document.fields() }).collect()
 }
 
@@ -191,7 +191,7 @@ async fn record(world: &World, principal: &Principal, documents: &[Document]) ->
 async fn found(world: &World, principal: &Principal, query: &SearchQuery) -> Vec<InvocationId> {
     let (mut found, mut page) = (Vec::new(), Page::first(100));
     loop {
-        let slice = world.store.search_invocations(&principal.organization, query, page).await.unwrap();
+        let slice = world.store.history().search_invocations(&principal.organization, query, page).await.unwrap();
         found.extend(slice.items.into_iter().map(|record| record.start.id));
         let Some(token) = slice.next else { break };
         page.token = token;

@@ -22,12 +22,12 @@ async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, b
 }
 
 async fn record_with_tape(world: &World, started: RunStart, bodies: Vec<TapeBody>) -> InvocationId {
-    world.store.record(&starts(vec![started.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![started.clone()])).await.unwrap();
     let tape = UnsealedTape::new(PLAIN.to_vec(), bodies);
     let tape = world.recordings().seal(&started.organization, &started.id, tape).await.unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.tape = Some(tape);
-    world.store.record(&ends(vec![record])).await.unwrap();
+    world.store.history().record(&ends(vec![record])).await.unwrap();
     started.id
 }
 
@@ -67,9 +67,9 @@ async fn the_last_runs_of_a_version_with_tapes_are_listed() {
     let first = record_with_tape(&world, run(&version, 1), Vec::new()).await;
     let second = record_with_tape(&world, run(&version, 2), Vec::new()).await;
     record_with_tape(&world, run(&other, 3), Vec::new()).await;
-    world.store.record(&starts(vec![run(&version, 4)])).await.unwrap();
-    assert_eq!(world.store.taped_runs(&version, 10).await.unwrap(), [second.clone(), first]);
-    assert_eq!(world.store.taped_runs(&version, 1).await.unwrap(), [second]);
+    world.store.history().record(&starts(vec![run(&version, 4)])).await.unwrap();
+    assert_eq!(world.store.history().taped_runs(&version, 10).await.unwrap(), [second.clone(), first]);
+    assert_eq!(world.store.history().taped_runs(&version, 1).await.unwrap(), [second]);
 }
 
 #[tokio::test]
@@ -88,10 +88,10 @@ async fn an_incomplete_tape_is_marked() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let started = started(&Clock::system(), &acme);
-    world.store.record(&starts(vec![started.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![started.clone()])).await.unwrap();
     let mut record = finished(&started, succeeded("much"));
     record.tape = Some(NewTape::Cut);
-    world.store.record(&ends(vec![record])).await.unwrap();
+    world.store.history().record(&ends(vec![record])).await.unwrap();
     assert_eq!(world.recordings().tape(&acme.organization, &started.id).await.unwrap(), Some(KeptTape::Cut));
 }
 
@@ -115,15 +115,15 @@ async fn expired_tapes_are_deleted_and_shared_bodies_stay() {
     for (digest, is_kept) in [(body(1).digest, true), (body(2).digest, true), (body(3).digest, false)] {
         assert_eq!(recordings.body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
     }
-    let record = world.store.get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();
+    let record = world.store.history().get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();
     assert!(record.end.is_some(), "the record stays");
 }
 
 #[tokio::test]
 async fn without_retention_no_tapes_are_stored() {
     let config = registry::Config { tape_retention: Duration::ZERO, ..registry::Config::for_tests() };
-    assert!(!World::with(config).await.store.keeps_tapes());
-    assert!(World::new().await.store.keeps_tapes());
+    assert!(!World::with(config).await.store.history().keeps_tapes());
+    assert!(World::new().await.store.history().keeps_tapes());
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use registry::{
 use crate::fixtures::{World, new_tool, tags};
 
 async fn names(world: &World, principal: &Principal, filter: &ToolFilter) -> Vec<String> {
-    let slice = world.store.list_tools(&principal.organization, filter, Page::first(100)).await.unwrap();
+    let slice = world.store.tools().list_tools(&principal.organization, filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|tool| tool.name.to_string()).collect()
 }
 
@@ -18,15 +18,15 @@ async fn a_tool_is_read_as_it_was_created() {
     let acme = world.organization("acme").await;
     let mut new = new_tool("lookup");
     new.tags = tags(&[("team", Some("billing")), ("beta", None)]);
-    let id = world.store.create_tool(&acme, new.clone()).await.unwrap();
+    let id = world.store.tools().create_tool(&acme, new.clone()).await.unwrap();
     world.variable(&acme, &id, "URL", false).await;
     world.variable(&acme, &id, "TOKEN", true).await;
-    let tool = world.store.get_tool(&acme.organization, &id).await.unwrap().unwrap();
+    let tool = world.store.tools().get_tool(&acme.organization, &id).await.unwrap().unwrap();
     assert_eq!((&tool.name, &tool.tags, tool.deprecated), (&new.name, &new.tags, false));
     assert_eq!((&tool.creator, &tool.updated_by, tool.created_at), (&acme.user(), &acme.user(), world.clock.now()));
     assert_eq!(tool.envvars[0].as_str(), "URL");
     assert_eq!(tool.secret_envvars[0].as_str(), "TOKEN");
-    assert_eq!(world.store.find_live_tool(&acme.organization, &new.name).await.unwrap(), Some(tool));
+    assert_eq!(world.store.tools().find_live_tool(&acme.organization, &new.name).await.unwrap(), Some(tool));
 }
 
 #[tokio::test]
@@ -34,15 +34,16 @@ async fn names_of_live_tools_are_unique_and_freed_by_deprecation() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let first = world.tool(&acme, "lookup").await;
-    let refused = world.store.create_tool(&acme, new_tool("lookup")).await.unwrap_err();
+    let refused = world.store.tools().create_tool(&acme, new_tool("lookup")).await.unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, "already_exists"));
     world.tool(&other, "lookup").await;
-    world.store.deprecate_tool(&acme, &first).await.unwrap();
-    assert_eq!(world.store.deprecate_tool(&acme, &first).await.unwrap_err().kind(), ErrorKind::NotFound);
+    world.store.tools().deprecate_tool(&acme, &first).await.unwrap();
+    assert_eq!(world.store.tools().deprecate_tool(&acme, &first).await.unwrap_err().kind(), ErrorKind::NotFound);
     let second = world.tool(&acme, "lookup").await;
-    let live = world.store.find_live_tool(&acme.organization, &ToolName::parse("lookup").unwrap()).await.unwrap();
+    let live =
+        world.store.tools().find_live_tool(&acme.organization, &ToolName::parse("lookup").unwrap()).await.unwrap();
     assert_eq!(live.unwrap().id, second);
-    assert!(world.store.get_tool(&acme.organization, &first).await.unwrap().unwrap().deprecated);
+    assert!(world.store.tools().get_tool(&acme.organization, &first).await.unwrap().unwrap().deprecated);
 }
 
 #[tokio::test]
@@ -51,8 +52,9 @@ async fn deprecating_a_tool_deprecates_its_versions() {
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
     let version = world.publish(&acme, &tool, BumpKind::Major).await;
-    world.store.deprecate_tool(&acme, &tool).await.unwrap();
-    let version = world.store.get_version(&acme.organization, &tool, &version.version).await.unwrap().unwrap();
+    world.store.tools().deprecate_tool(&acme, &tool).await.unwrap();
+    let version =
+        world.store.versions().get_version(&acme.organization, &tool, &version.version).await.unwrap().unwrap();
     assert!(version.deprecated);
 }
 
@@ -63,17 +65,22 @@ async fn changes_affect_only_the_named_fields_and_record_their_user() {
     let bob = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     let mut new = new_tool("lookup");
     new.tags = tags(&[("old", None)]);
-    let id = world.store.create_tool(&acme, new.clone()).await.unwrap();
+    let id = world.store.tools().create_tool(&acme, new.clone()).await.unwrap();
     let changes = ToolChanges { tags: Some(tags(&[("new", Some("1"))])), description: None };
-    world.store.modify_tool(&bob, &id, changes).await.unwrap();
-    let tool = world.store.get_tool(&acme.organization, &id).await.unwrap().unwrap();
+    world.store.tools().modify_tool(&bob, &id, changes).await.unwrap();
+    let tool = world.store.tools().get_tool(&acme.organization, &id).await.unwrap().unwrap();
     assert_eq!((tool.description, tool.tags), (new.description, tags(&[("new", Some("1"))])));
     assert_eq!((tool.creator.as_str(), tool.updated_by.as_str()), ("ann", "bob"));
     let description = Description::parse(" better ").unwrap();
-    world.store.modify_tool(&acme, &id, ToolChanges { description: Some(description), tags: None }).await.unwrap();
-    let tool = world.store.get_tool(&acme.organization, &id).await.unwrap().unwrap();
+    world
+        .store
+        .tools()
+        .modify_tool(&acme, &id, ToolChanges { description: Some(description), tags: None })
+        .await
+        .unwrap();
+    let tool = world.store.tools().get_tool(&acme.organization, &id).await.unwrap().unwrap();
     assert_eq!(tool.description.as_str(), "better");
-    assert_eq!(world.store.tool_tag_keys(&acme.organization).await.unwrap(), ["new"]);
+    assert_eq!(world.store.tools().tool_tag_keys(&acme.organization).await.unwrap(), ["new"]);
 }
 
 #[tokio::test]
@@ -84,10 +91,10 @@ async fn lists_are_paged_newest_first() {
         world.tool(&acme, name).await;
     }
     let all = ToolFilter::default();
-    let first = world.store.list_tools(&acme.organization, &all, Page::first(2)).await.unwrap();
+    let first = world.store.tools().list_tools(&acme.organization, &all, Page::first(2)).await.unwrap();
     assert_eq!((first.items[0].name.as_str(), first.items[1].name.as_str()), ("c", "b"));
     let rest = Page { limit: 2, token: first.next.unwrap() };
-    let second = world.store.list_tools(&acme.organization, &all, rest).await.unwrap();
+    let second = world.store.tools().list_tools(&acme.organization, &all, rest).await.unwrap();
     assert_eq!((second.items[0].name.as_str(), second.next), ("a", None));
 }
 
@@ -101,9 +108,9 @@ async fn lists_are_filtered_and_sorted() {
     {
         let mut new = new_tool(name);
         new.tags = tag;
-        ids.push(world.store.create_tool(&acme, new).await.unwrap());
+        ids.push(world.store.tools().create_tool(&acme, new).await.unwrap());
     }
-    world.store.deprecate_tool(&acme, &ids[1]).await.unwrap();
+    world.store.tools().deprecate_tool(&acme, &ids[1]).await.unwrap();
 
     let all = || ToolFilter { sort: vec![(ToolSort::Name, Direction::Ascending)], ..ToolFilter::default() };
     let tag = |value| ToolFilter { tags: vec![TagFilter { key: "team".to_owned(), value }], ..all() };

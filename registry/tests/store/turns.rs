@@ -48,7 +48,7 @@ impl World {
         self.clock.advance(Duration::from_secs(1));
         let new =
             NewConversation { agent: agent.clone(), mode: InvocationMode::Regular, simulation: Simulation::default() };
-        self.store.start_conversation(principal, new).await.unwrap()
+        self.store.conversations().start_conversation(principal, new).await.unwrap()
     }
 
     /// A run of a turn that has ended.
@@ -60,17 +60,17 @@ impl World {
             mode: turn.conversation.mode,
             ..started(&self.clock, principal)
         };
-        self.store.record(&starts(vec![run.clone()])).await.unwrap();
+        self.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         let ended = finished(&run, succeeded("done"));
         let end = RunEnd { persisted, ..ended.end };
-        self.store.record(&ends(vec![FinishedRun { end, ..ended }])).await.unwrap();
+        self.store.history().record(&ends(vec![FinishedRun { end, ..ended }])).await.unwrap();
         run.id
     }
 
     async fn log(&self, conversation: &Conversation, interaction: Option<&InteractionId>) -> Vec<InvocationId> {
         let (mut ids, mut page) = (Vec::new(), Page::first(2));
         loop {
-            let slice = self.store.conversation_log(conversation, interaction, page).await.unwrap();
+            let slice = self.store.conversations().conversation_log(conversation, interaction, page).await.unwrap();
             ids.extend(slice.items.into_iter().map(|record| record.start.id));
             let Some(token) = slice.next else { return ids };
             page = Page { token, ..page };
@@ -86,8 +86,8 @@ async fn a_turn_is_kept_as_it_began() {
     let talk = world.conversation(&acme, &agent).await;
     let begin = async |place: TurnPlace, of: Option<TurnState>| {
         let new = NewTurn { place, state: of, ..new_turn(&talk, &tool) };
-        let turn = world.store.begin_turn(&acme, new).await.unwrap();
-        assert_eq!(world.store.get_turn(&acme, &turn.id).await.unwrap().as_ref(), Some(&turn));
+        let turn = world.store.conversations().begin_turn(&acme, new).await.unwrap();
+        assert_eq!(world.store.conversations().get_turn(&acme, &turn.id).await.unwrap().as_ref(), Some(&turn));
         turn
     };
     let act = || state("act", StateType::Action);
@@ -119,34 +119,37 @@ async fn a_conversation_is_its_users_own() {
     let other = world.organization("other").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     let talk = world.conversation(&acme, &agent).await;
-    let turn = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    let turn = world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let colleague = Principal { account: AccountId::parse("bob#2").unwrap(), ..acme.clone() };
     for stranger in [&colleague, &other] {
-        assert!(world.store.get_conversation(stranger, &talk.id).await.unwrap().is_none());
-        assert!(world.store.get_turn(stranger, &turn.id).await.unwrap().is_none());
-        let refused = world.store.begin_turn(stranger, new_turn(&talk, &tool)).await;
+        assert!(world.store.conversations().get_conversation(stranger, &talk.id).await.unwrap().is_none());
+        assert!(world.store.conversations().get_turn(stranger, &turn.id).await.unwrap().is_none());
+        let refused = world.store.conversations().begin_turn(stranger, new_turn(&talk, &tool)).await;
         assert!(matches!(refused, Err(Error::NotFound { what: "conversation" })), "{refused:?}");
-        let refused = world.store.end_conversation(stranger, &talk.id).await;
+        let refused = world.store.conversations().end_conversation(stranger, &talk.id).await;
         assert!(matches!(refused, Err(Error::NotFound { what: "conversation" })), "{refused:?}");
     }
-    let page = world.store.list_conversations(&colleague, &agent, Page::first(5)).await.unwrap();
+    let page = world.store.conversations().list_conversations(&colleague, &agent, Page::first(5)).await.unwrap();
     assert!(page.items.is_empty());
-    assert!(world.store.list_conversations(&other, &agent, Page::first(5)).await.is_err());
+    assert!(world.store.conversations().list_conversations(&other, &agent, Page::first(5)).await.is_err());
     let unknown = NewConversation {
         agent: AgentId::new(&world.clock),
         mode: InvocationMode::Regular,
         simulation: Simulation::default(),
     };
-    assert!(matches!(world.store.start_conversation(&acme, unknown).await, Err(Error::NotFound { what: "agent" })));
+    assert!(matches!(
+        world.store.conversations().start_conversation(&acme, unknown).await,
+        Err(Error::NotFound { what: "agent" })
+    ));
 
     // Another author's agent becomes personal: its conversations are gone for users who no longer see it.
     let plain = Principal { grants: Grants::of([]), ..colleague };
     let theirs = world.conversation(&plain, &agent).await;
     let changes = AgentChanges { scope: Some(AgentScope::Personal), ..AgentChanges::default() };
-    world.store.modify_agent(&acme, &agent, changes).await.unwrap();
-    assert!(world.store.get_conversation(&plain, &theirs.id).await.unwrap().is_none());
-    world.store.delete_agent(&acme, &agent).await.unwrap();
-    assert!(world.store.get_turn(&acme, &turn.id).await.unwrap().is_none());
+    world.store.agents().modify_agent(&acme, &agent, changes).await.unwrap();
+    assert!(world.store.conversations().get_conversation(&plain, &theirs.id).await.unwrap().is_none());
+    world.store.agents().delete_agent(&acme, &agent).await.unwrap();
+    assert!(world.store.conversations().get_turn(&acme, &turn.id).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -160,20 +163,23 @@ async fn conversations_are_listed_in_pages_and_end() {
     }
     let (mut listed, mut page) = (Vec::new(), Page::first(2));
     loop {
-        let slice = world.store.list_conversations(&acme, &agent, page).await.unwrap();
+        let slice = world.store.conversations().list_conversations(&acme, &agent, page).await.unwrap();
         listed.extend(slice.items);
         let Some(token) = slice.next else { break };
         page = Page { token, ..page };
     }
     listed.reverse();
     assert_eq!(listed, started);
-    world.store.end_conversation(&acme, &started[0].id).await.unwrap();
-    let ended = world.store.get_conversation(&acme, &started[0].id).await.unwrap().unwrap().ended_at;
+    world.store.conversations().end_conversation(&acme, &started[0].id).await.unwrap();
+    let ended = world.store.conversations().get_conversation(&acme, &started[0].id).await.unwrap().unwrap().ended_at;
     assert_eq!(ended, Some(world.clock.now()));
     world.clock.advance(Duration::from_secs(5));
-    world.store.end_conversation(&acme, &started[0].id).await.unwrap();
-    assert_eq!(world.store.get_conversation(&acme, &started[0].id).await.unwrap().unwrap().ended_at, ended);
-    let refused = world.store.begin_turn(&acme, new_turn(&started[0], &tool)).await;
+    world.store.conversations().end_conversation(&acme, &started[0].id).await.unwrap();
+    assert_eq!(
+        world.store.conversations().get_conversation(&acme, &started[0].id).await.unwrap().unwrap().ended_at,
+        ended
+    );
+    let refused = world.store.conversations().begin_turn(&acme, new_turn(&started[0], &tool)).await;
     assert!(matches!(refused, Err(Error::ConversationEnded)), "{refused:?}");
 }
 
@@ -183,10 +189,10 @@ async fn the_log_has_what_an_interaction_sees() {
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     let talk = world.conversation(&acme, &agent).await;
-    let first = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
-    let second = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    let first = world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    let second = world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let elsewhere = world.conversation(&acme, &agent).await;
-    let elsewhere = world.store.begin_turn(&acme, new_turn(&elsewhere, &tool)).await.unwrap();
+    let elsewhere = world.store.conversations().begin_turn(&acme, new_turn(&elsewhere, &tool)).await.unwrap();
     let kept = world.called(&acme, &first, true).await;
     let passing = world.called(&acme, &first, false).await;
     world.called(&acme, &elsewhere, true).await;
@@ -194,14 +200,14 @@ async fn the_log_has_what_an_interaction_sees() {
     // Another caller claims the conversation, without a turn of it.
     let source = conversation(talk.id.as_str(), first.interaction.as_str());
     let claimed = RunStart { source, ..started(&world.clock, &acme) };
-    world.store.record(&starts(vec![claimed.clone()])).await.unwrap();
-    world.store.record(&ends(vec![finished(&claimed, succeeded("forged"))])).await.unwrap();
+    world.store.history().record(&starts(vec![claimed.clone()])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(&claimed, succeeded("forged"))])).await.unwrap();
 
     assert_eq!(world.log(&talk, None).await, [kept.clone(), later.clone()]);
     assert_eq!(world.log(&talk, Some(&first.interaction)).await, [kept.clone(), passing, later.clone()]);
     assert_eq!(world.log(&talk, Some(&second.interaction)).await, [kept.clone(), later.clone()]);
     let interaction = Some(first.interaction.as_str());
-    world.store.record(&unlinked(&acme, talk.id.as_str(), interaction)).await.unwrap();
+    world.store.history().record(&unlinked(&acme, talk.id.as_str(), interaction)).await.unwrap();
     assert_eq!(world.log(&talk, Some(&first.interaction)).await, [later], "rolled back");
 }
 
@@ -216,14 +222,14 @@ async fn runs_of_a_simulation_are_found_by_their_conversation() {
         run_index: Some(4),
     };
     let new = NewConversation { agent, mode: InvocationMode::ConversationSimulation, simulation: simulation.clone() };
-    let talk = world.store.start_conversation(&acme, new).await.unwrap();
-    let found = world.store.get_conversation(&acme, &talk.id).await.unwrap().unwrap();
+    let talk = world.store.conversations().start_conversation(&acme, new).await.unwrap();
+    let found = world.store.conversations().get_conversation(&acme, &talk.id).await.unwrap().unwrap();
     assert_eq!((found.mode, &found.simulation), (InvocationMode::ConversationSimulation, &simulation));
-    let turn = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    let turn = world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let run = world.called(&acme, &turn, true).await;
     let passing = world.called(&acme, &turn, false).await;
     let filter = InvocationFilter { conversation_ids: vec![talk.id.to_string()], ..InvocationFilter::default() };
-    let listed = world.store.list_invocations(&acme.organization, &filter, Page::first(5)).await.unwrap();
+    let listed = world.store.history().list_invocations(&acme.organization, &filter, Page::first(5)).await.unwrap();
     let ids: Vec<_> = listed.items.iter().map(|record| record.start.id.clone()).collect();
     assert_eq!(ids, [passing.clone(), run.clone()]);
     assert_eq!(listed.items[0].start.source, turn.source());
@@ -237,24 +243,33 @@ async fn the_status_of_a_run_is_known_within_its_conversation() {
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
     let talk = world.conversation(&acme, &agent).await;
-    let first = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
-    let second = world.store.begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    let first = world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
+    let second = world.store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let elsewhere = world.conversation(&acme, &agent).await;
-    let elsewhere = world.store.begin_turn(&acme, new_turn(&elsewhere, &tool)).await.unwrap();
+    let elsewhere = world.store.conversations().begin_turn(&acme, new_turn(&elsewhere, &tool)).await.unwrap();
     let run = RunStart {
         source: first.source(),
         agent_call: Some(first.agent_call(AgentProtocol::Mcp, None)),
         ..started(&world.clock, &acme)
     };
-    world.store.record(&starts(vec![run.clone()])).await.unwrap();
-    let status = async |turn: &TurnId| world.store.run_status(&acme.organization, turn, &run.id).await.unwrap();
+    world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
+    let status =
+        async |turn: &TurnId| world.store.conversations().run_status(&acme.organization, turn, &run.id).await.unwrap();
     let running = status(&second.id).await.unwrap();
     assert_eq!((running.started_at, running.end), (run.started_at, None));
-    world.store.record(&ends(vec![finished(&run, succeeded("done"))])).await.unwrap();
+    world.store.history().record(&ends(vec![finished(&run, succeeded("done"))])).await.unwrap();
     let end = status(&second.id).await.unwrap().end.unwrap();
     assert_eq!((end.succeeded, end.duration_ms), (true, 20));
     assert_eq!(status(&elsewhere.id).await, None);
     let other = world.organization("other").await;
-    assert_eq!(world.store.run_status(&other.organization, &second.id, &run.id).await.unwrap(), None);
-    assert!(world.store.get_conversation(&acme, &ConversationId::new(&world.clock)).await.unwrap().is_none());
+    assert_eq!(world.store.conversations().run_status(&other.organization, &second.id, &run.id).await.unwrap(), None);
+    assert!(
+        world
+            .store
+            .conversations()
+            .get_conversation(&acme, &ConversationId::new(&world.clock))
+            .await
+            .unwrap()
+            .is_none()
+    );
 }

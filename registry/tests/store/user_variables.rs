@@ -13,12 +13,12 @@ fn named(name: &str) -> UserVariableName {
 impl World {
     async fn set(&self, user: &Principal, name: &str, (value, is_sensitive): (&str, bool)) -> registry::Result<()> {
         let new = NewUserVariable { name: named(name), value: SecretValue::new(value.into()), is_sensitive };
-        self.store.set_user_variable(user, &user.account, new).await
+        self.store.access().set_user_variable(user, &user.account, new).await
     }
 
     async fn opened(&self, user: &Principal) -> (Vec<(String, String)>, Vec<(String, String)>) {
         let UserVariables { nonsensitive, sensitive } =
-            self.store.user_variables(&user.organization, &user.account).await.unwrap();
+            self.store.access().user_variables(&user.organization, &user.account).await.unwrap();
         let plain = nonsensitive.into_iter().map(|(name, value)| (name.into(), value));
         let secret = sensitive.into_iter().map(|(name, value)| (name.into(), value.expose().to_owned()));
         (plain.collect(), secret.collect())
@@ -39,9 +39,9 @@ async fn a_variable_is_replaced_and_removed() {
     assert_eq!(world.opened(&acme).await, (vec![pair("customer", "1")], vec![pair("pin", "1234")]));
     world.set(&acme, "customer", ("2", true)).await.unwrap();
     assert_eq!(world.opened(&acme).await, (Vec::new(), vec![pair("customer", "2"), pair("pin", "1234")]));
-    world.store.remove_user_variable(&acme.organization, &acme.account, &named("pin")).await.unwrap();
+    world.store.access().remove_user_variable(&acme.organization, &acme.account, &named("pin")).await.unwrap();
     assert_eq!(world.opened(&acme).await, (Vec::new(), vec![pair("customer", "2")]));
-    let again = world.store.remove_user_variable(&acme.organization, &acme.account, &named("pin")).await;
+    let again = world.store.access().remove_user_variable(&acme.organization, &acme.account, &named("pin")).await;
     assert!(matches!(again, Err(Error::NotFound { what: "variable" })), "{again:?}");
 }
 
@@ -51,7 +51,7 @@ async fn the_values_of_sensitive_variables_are_not_shown() {
     let acme = world.organization("acme").await;
     world.set(&acme, "pin", ("1234", true)).await.unwrap();
     world.set(&acme, "customer", ("8812", false)).await.unwrap();
-    let shown = world.store.list_user_variables(&acme.organization, &acme.account).await.unwrap();
+    let shown = world.store.access().list_user_variables(&acme.organization, &acme.account).await.unwrap();
     let shown: Vec<_> = shown.iter().map(|shown| (shown.name.as_str(), shown.value.as_deref())).collect();
     assert_eq!(shown, [("customer", Some("8812")), ("pin", None)]);
 }
@@ -90,12 +90,12 @@ async fn variables_belong_to_a_user_of_an_organization() {
     let missing = world.set(&bob, "pin", ("1", true)).await;
     assert!(matches!(missing, Err(Error::NotFound { what: "user" })), "{missing:?}");
     let new = || NewUser { id: bob.user(), role: RoleName::parse("author").unwrap() };
-    world.store.create_user(&acme.organization, new()).await.unwrap();
+    world.store.access().create_user(&acme.organization, new()).await.unwrap();
     world.set(&bob, "pin", ("1", true)).await.unwrap();
     assert_eq!(world.opened(&acme).await.1, []);
     assert_eq!(world.opened(&Principal { account: bob.account.clone(), ..other }).await.1, []);
-    world.store.remove_user(&acme.organization, &bob.user()).await.unwrap();
-    world.store.create_user(&acme.organization, new()).await.unwrap();
+    world.store.access().remove_user(&acme.organization, &bob.user()).await.unwrap();
+    world.store.access().create_user(&acme.organization, new()).await.unwrap();
     assert_eq!(world.opened(&bob).await.1, [], "the values are gone");
     assert!(matches!(world.set(&bob, "pin", ("1", true)).await, Err(Error::NotFound { what: "user" })));
     let bob = Principal { account: world.account(&acme.organization, "bob").await, ..acme };

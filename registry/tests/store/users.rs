@@ -16,7 +16,7 @@ fn role(name: &str) -> RoleName {
 }
 
 async fn add(world: &World, organization: &OrganizationId, id: &str, name: &str) -> Result<(), registry::Error> {
-    world.store.create_user(organization, NewUser { id: user(id), role: role(name) }).await
+    world.store.access().create_user(organization, NewUser { id: user(id), role: role(name) }).await
 }
 
 #[tokio::test]
@@ -26,14 +26,14 @@ async fn users_are_listed_with_their_roles() {
     let other = world.organization("other").await.organization;
     add(&world, &acme, "bob", "author").await.unwrap();
     add(&world, &acme, "cy", "invoker").await.unwrap();
-    let first = world.store.list_users(&acme, Page::first(2)).await.unwrap();
-    let rest = world.store.list_users(&acme, Page { limit: 2, token: first.next.unwrap() }).await.unwrap();
+    let first = world.store.access().list_users(&acme, Page::first(2)).await.unwrap();
+    let rest = world.store.access().list_users(&acme, Page { limit: 2, token: first.next.unwrap() }).await.unwrap();
     let all: Vec<_> = first.items.iter().chain(&rest.items).map(|u| (u.account.user_str(), u.role.as_str())).collect();
     assert_eq!(all, [("ann", "admin"), ("bob", "author"), ("cy", "invoker")]);
     assert!(rest.next.is_none());
-    assert!(world.store.list_users(&other, Page { limit: 2, token: first.next.unwrap() }).await.is_err());
-    assert_eq!(world.store.list_users(&other, Page::first(9)).await.unwrap().items.len(), 1);
-    assert!(world.store.get_user(&other, &user("bob")).await.unwrap().is_none());
+    assert!(world.store.access().list_users(&other, Page { limit: 2, token: first.next.unwrap() }).await.is_err());
+    assert_eq!(world.store.access().list_users(&other, Page::first(9)).await.unwrap().items.len(), 1);
+    assert!(world.store.access().get_user(&other, &user("bob")).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -43,19 +43,19 @@ async fn a_page_begins_after_the_last_one_while_users_are_added_and_removed() {
     for id in ["bob", "cy", "dan"] {
         add(&world, &acme, id, "invoker").await.unwrap();
     }
-    let first = world.store.list_users(&acme, Page::first(2)).await.unwrap();
-    world.store.remove_user(&acme, &user("bob")).await.unwrap();
+    let first = world.store.access().list_users(&acme, Page::first(2)).await.unwrap();
+    world.store.access().remove_user(&acme, &user("bob")).await.unwrap();
     add(&world, &acme, "aaron", "invoker").await.unwrap();
-    let rest = world.store.list_users(&acme, Page { limit: 9, token: first.next.unwrap() }).await.unwrap();
+    let rest = world.store.access().list_users(&acme, Page { limit: 9, token: first.next.unwrap() }).await.unwrap();
     assert_eq!(rest.items.iter().map(|user| user.account.user_str()).collect::<Vec<_>>(), ["cy", "dan", "aaron"]);
-    let page = world.store.list_users(&acme, Page::first(3)).await.unwrap().next.unwrap();
+    let page = world.store.access().list_users(&acme, Page::first(3)).await.unwrap().next.unwrap();
     for id in ["cy", "dan", "aaron"] {
-        world.store.remove_user(&acme, &user(id)).await.unwrap();
+        world.store.access().remove_user(&acme, &user(id)).await.unwrap();
     }
-    let rest = world.store.list_users(&acme, Page { limit: 9, token: page }).await.unwrap();
+    let rest = world.store.access().list_users(&acme, Page { limit: 9, token: page }).await.unwrap();
     assert!(rest.items.is_empty() && rest.next.is_none());
     add(&world, &acme, "eve", "invoker").await.unwrap();
-    let rest = world.store.list_users(&acme, Page { limit: 9, token: page }).await.unwrap();
+    let rest = world.store.access().list_users(&acme, Page { limit: 9, token: page }).await.unwrap();
     assert_eq!(rest.items.len(), 1, "a position is given once");
 }
 
@@ -64,17 +64,17 @@ async fn a_new_user_with_an_old_id_gets_none_of_the_idempotency_keys() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     add(&world, &acme, "bob", "author").await.unwrap();
-    let bob = async || world.store.authenticate(&world.token_of(&acme, "bob").await).await.unwrap().unwrap();
+    let bob = async || world.store.access().authenticate(&world.token_of(&acme, "bob").await).await.unwrap().unwrap();
     let first = bob().await;
     let begin = async |bob| {
         let once = Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(b"x") };
         let tool = ToolId::parse(&"a".repeat(24)).unwrap();
         let new = NewOperation { kind: OperationKind::Invoke, tool, once: Some(once), request: None };
-        world.store.begin_operation(bob, new).await.unwrap()
+        world.store.operations().begin_operation(bob, new).await.unwrap()
     };
     assert!(matches!(begin(&first).await, BegunOperation::New(_)));
     assert!(matches!(begin(&first).await, BegunOperation::Repeated(_)));
-    world.store.remove_user(&acme, &user("bob")).await.unwrap();
+    world.store.access().remove_user(&acme, &user("bob")).await.unwrap();
     add(&world, &acme, "bob", "author").await.unwrap();
     assert!(matches!(begin(&bob().await).await, BegunOperation::New(_)));
 }
@@ -89,7 +89,7 @@ async fn reserved_ids_are_refused() {
     for (organization, id) in [(".", "ann"), ("..", "ann"), ("other", "me"), ("other", "..")] {
         let organization = OrganizationId::parse(organization).unwrap();
         let new = NewOrganization { organization, user: user(id) };
-        assert_eq!(world.store.create_organization(new).await.unwrap_err().kind(), ErrorKind::Invalid, "{id}");
+        assert_eq!(world.store.access().create_organization(new).await.unwrap_err().kind(), ErrorKind::Invalid, "{id}");
     }
 }
 
@@ -101,7 +101,7 @@ async fn a_user_is_added_once_with_an_existing_role() {
     assert_eq!((again.kind(), again.code()), (ErrorKind::Conflict, "already_exists"));
     let unknown = add(&world, &acme, "bob", "baker").await.unwrap_err();
     assert_eq!((unknown.kind(), unknown.code()), (ErrorKind::Invalid, "role_unknown"));
-    assert!(world.store.get_user(&acme, &user("bob")).await.unwrap().is_none());
+    assert!(world.store.access().get_user(&acme, &user("bob")).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn users_are_bounded() {
         add(&world, &acme, &format!("user{number}"), "invoker").await.unwrap();
     }
     assert_eq!(add(&world, &acme, "one-more", "invoker").await.unwrap_err().code(), "too_many");
-    world.store.remove_user(&acme, &user("user7")).await.unwrap();
+    world.store.access().remove_user(&acme, &user("user7")).await.unwrap();
     add(&world, &acme, "one-more", "invoker").await.unwrap();
 }
 
@@ -122,19 +122,20 @@ async fn a_role_change_and_a_removal_take_effect_immediately() {
     let acme = world.organization("acme").await.organization;
     add(&world, &acme, "bob", "author").await.unwrap();
     let token = world.token_of(&acme, "bob").await;
-    let principal = world.store.authenticate(&token).await.unwrap().unwrap();
+    let principal = world.store.access().authenticate(&token).await.unwrap().unwrap();
     assert!(principal.may(Permission::CreateTool) && !principal.may(Permission::Administer));
-    world.store.set_user_role(&acme, &user("bob"), role("auditor")).await.unwrap();
-    let principal = world.store.authenticate(&token).await.unwrap().unwrap();
+    world.store.access().set_user_role(&acme, &user("bob"), role("auditor")).await.unwrap();
+    let principal = world.store.access().authenticate(&token).await.unwrap().unwrap();
     assert!(!principal.may(Permission::CreateTool) && principal.may(Permission::GetInvocation));
-    world.store.remove_user(&acme, &user("bob")).await.unwrap();
-    assert!(world.store.authenticate(&token).await.unwrap().is_none());
+    world.store.access().remove_user(&acme, &user("bob")).await.unwrap();
+    assert!(world.store.access().authenticate(&token).await.unwrap().is_none());
     // A new user with the same id gets nothing of the first one.
     add(&world, &acme, "bob", "admin").await.unwrap();
-    assert!(world.store.authenticate(&token).await.unwrap().is_none());
+    assert!(world.store.access().authenticate(&token).await.unwrap().is_none());
     assert!(
         world
             .store
+            .access()
             .list_api_keys(&acme, Some(&world.account(&acme, "bob").await), Page::first(9))
             .await
             .unwrap()
@@ -149,23 +150,23 @@ async fn the_last_administrator_cannot_be_removed() {
     let acme = world.organization("acme").await.organization;
     world.organization("other").await;
     add(&world, &acme, "bob", "author").await.unwrap();
-    let demoted = world.store.set_user_role(&acme, &user("ann"), role("author")).await.unwrap_err();
+    let demoted = world.store.access().set_user_role(&acme, &user("ann"), role("author")).await.unwrap_err();
     assert_eq!((demoted.kind(), demoted.code()), (ErrorKind::Conflict, "last_administrator"));
-    let removed = world.store.remove_user(&acme, &user("ann")).await.unwrap_err();
+    let removed = world.store.access().remove_user(&acme, &user("ann")).await.unwrap_err();
     assert_eq!(removed.code(), "last_administrator");
-    assert_eq!(world.store.get_user(&acme, &user("ann")).await.unwrap().unwrap().role, role("admin"));
-    world.store.set_user_role(&acme, &user("bob"), role("admin")).await.unwrap();
-    let without_a_key = world.store.remove_user(&acme, &user("ann")).await.unwrap_err();
+    assert_eq!(world.store.access().get_user(&acme, &user("ann")).await.unwrap().unwrap().role, role("admin"));
+    world.store.access().set_user_role(&acme, &user("bob"), role("admin")).await.unwrap();
+    let without_a_key = world.store.access().remove_user(&acme, &user("ann")).await.unwrap_err();
     assert_eq!(without_a_key.code(), "last_administrator");
     world.token_of(&acme, "bob").await;
-    world.store.remove_user(&acme, &user("ann")).await.unwrap();
-    assert_eq!(world.store.remove_user(&acme, &user("bob")).await.unwrap_err().code(), "last_administrator");
-    let key = world.store.list_api_keys(&acme, None, Page::first(1)).await.unwrap().items.remove(0);
-    let revoked = world.store.revoke_api_key(&acme, None, &key.id).await.unwrap_err();
+    world.store.access().remove_user(&acme, &user("ann")).await.unwrap();
+    assert_eq!(world.store.access().remove_user(&acme, &user("bob")).await.unwrap_err().code(), "last_administrator");
+    let key = world.store.access().list_api_keys(&acme, None, Page::first(1)).await.unwrap().items.remove(0);
+    let revoked = world.store.access().revoke_api_key(&acme, None, &key.id).await.unwrap_err();
     assert_eq!(revoked.code(), "last_administrator");
-    let next = world.store.create_api_key(&acme, world.new_key(&acme, "bob").await).await;
+    let next = world.store.access().create_api_key(&acme, world.new_key(&acme, "bob").await).await;
     next.unwrap();
-    world.store.revoke_api_key(&acme, None, &key.id).await.unwrap();
+    world.store.access().revoke_api_key(&acme, None, &key.id).await.unwrap();
 }
 
 #[tokio::test]
@@ -176,9 +177,9 @@ async fn users_of_other_organizations_are_not_found() {
     add(&world, &acme, "bob", "author").await.unwrap();
     let store = &world.store;
     let kinds = [
-        store.set_user_role(&other, &user("bob"), role("admin")).await.unwrap_err().kind(),
-        store.remove_user(&other, &user("bob")).await.unwrap_err().kind(),
+        store.access().set_user_role(&other, &user("bob"), role("admin")).await.unwrap_err().kind(),
+        store.access().remove_user(&other, &user("bob")).await.unwrap_err().kind(),
     ];
     assert_eq!(kinds, [ErrorKind::NotFound; 2]);
-    assert_eq!(store.get_user(&acme, &user("bob")).await.unwrap().unwrap().role, role("author"));
+    assert_eq!(store.access().get_user(&acme, &user("bob")).await.unwrap().unwrap().role, role("author"));
 }

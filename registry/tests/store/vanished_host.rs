@@ -52,7 +52,7 @@ async fn calls_fail_in_time_and_go_on_over_another_path() {
     for attempt in ["over the connection from before", "without a connection"] {
         let written = timeout(PATIENCE, world.store.check_writable()).await.expect("an answer in time");
         assert_eq!(written.expect_err("nothing is written").kind(), ErrorKind::Unavailable, "{attempt}");
-        let read = timeout(PATIENCE, world.store.get_invocation(&acme.organization, &before)).await;
+        let read = timeout(PATIENCE, world.store.history().get_invocation(&acme.organization, &before)).await;
         let refused = read.expect("an answer in time").expect_err("nothing is read");
         assert_eq!(refused.kind(), ErrorKind::Unavailable, "{attempt}");
     }
@@ -61,7 +61,8 @@ async fn calls_fail_in_time_and_go_on_over_another_path() {
     world.store.check_writable().await.expect("the first write succeeds");
     let after = world.answered(&acme, "after").await;
     for run in [before, after] {
-        let found = world.store.get_invocation(&acme.organization, &run).await.expect("the first read succeeds");
+        let found =
+            world.store.history().get_invocation(&acme.organization, &run).await.expect("the first read succeeds");
         assert!(found.is_some());
     }
 }
@@ -75,7 +76,7 @@ async fn no_call_fails_after_an_outage_without_calls() {
     let Some(Behind { relay, world, acme, before, _cluster }) = Behind::start().await else { return };
     relay.vanish();
     relay.return_on_another_path();
-    assert!(world.store.get_invocation(&acme.organization, &before).await.expect("a read").is_some());
+    assert!(world.store.history().get_invocation(&acme.organization, &before).await.expect("a read").is_some());
     world.answered(&acme, "after").await;
 }
 
@@ -89,13 +90,13 @@ async fn connections_given_back_to_a_host_that_is_gone_are_replaced() {
     let Some(Behind { relay, world, acme, before, _cluster }) = Behind::start().await else { return };
     let used = 2 * Config::for_tests().reader_connections;
     for _ in 0..used {
-        assert!(world.store.get_invocation(&acme.organization, &before).await.expect("a read").is_some());
+        assert!(world.store.history().get_invocation(&acme.organization, &before).await.expect("a read").is_some());
         relay.vanish();
         relay.return_on_another_path();
     }
-    let read = timeout(PATIENCE, world.store.get_invocation(&acme.organization, &before)).await;
+    let read = timeout(PATIENCE, world.store.history().get_invocation(&acme.organization, &before)).await;
     assert!(read.expect("an answer in time").expect("a read").is_some());
-    assert!(world.store.get_invocation(&acme.organization, &before).await.expect("a read").is_some());
+    assert!(world.store.history().get_invocation(&acme.organization, &before).await.expect("a read").is_some());
     relay.vanish();
     timeout(PATIENCE, world.store.close()).await.expect("the end of the store");
 }

@@ -20,10 +20,10 @@ async fn values_reach_a_run() {
     let tool = world.tool(&acme, "lookup").await;
     let inserts = vec![insert("URL", "https://example.org/\0", false), insert("TOKEN", "geheim🔑", true)];
     let changes = EnvvarChanges { inserts, ..EnvvarChanges::default() };
-    world.store.modify_envvars(&acme, &tool, changes).await.unwrap();
+    world.store.tools().modify_envvars(&acme, &tool, changes).await.unwrap();
     let changes = EnvvarChanges { updates: vec![update("TOKEN", "other")], ..EnvvarChanges::default() };
-    world.store.modify_envvars(&acme, &tool, changes).await.unwrap();
-    let variables = world.store.tool_variables(&acme.organization, &tool).await.unwrap();
+    world.store.tools().modify_envvars(&acme, &tool, changes).await.unwrap();
+    let variables = world.store.tools().tool_variables(&acme.organization, &tool).await.unwrap();
     assert_eq!(variables.envvars[&envvar("URL")], "https://example.org/\0");
     assert_eq!(variables.secrets[&envvar("TOKEN")].expose(), "other");
     assert_eq!((variables.envvars.len(), variables.secrets.len()), (1, 1));
@@ -65,9 +65,9 @@ async fn changes_are_applied_together_or_not_at_all() {
             "invalid_value",
         ),
     ] {
-        let refused = world.store.modify_envvars(&acme, &tool, changes).await.unwrap_err();
+        let refused = world.store.tools().modify_envvars(&acme, &tool, changes).await.unwrap_err();
         assert_eq!(refused.code(), code);
-        let variables = world.store.tool_variables(&acme.organization, &tool).await.unwrap();
+        let variables = world.store.tools().tool_variables(&acme.organization, &tool).await.unwrap();
         assert_eq!(variables.envvars.into_iter().collect::<Vec<_>>(), [(envvar("URL"), "value of URL".to_owned())]);
     }
 }
@@ -81,12 +81,12 @@ async fn a_variable_required_by_a_live_version_cannot_be_deleted() {
     let mut version = new_version(BumpKind::Major);
     version.required_secret_envvars = vec![envvar("TOKEN")];
     let lease = world.lease(&acme, &tool).await;
-    world.store.publish_version(&lease, version).await.unwrap();
+    world.store.versions().publish_version(&lease, version).await.unwrap();
     let delete = || EnvvarChanges { deletes: vec![envvar("TOKEN")], ..EnvvarChanges::default() };
-    let refused = world.store.modify_envvars(&acme, &tool, delete()).await.unwrap_err();
+    let refused = world.store.tools().modify_envvars(&acme, &tool, delete()).await.unwrap_err();
     assert!(matches!(refused, Error::VariableRequired { version: Version::FIRST, .. }), "{refused}");
-    world.store.deprecate_versions(&acme, &tool, &registry::Constraint::any()).await.unwrap();
-    world.store.modify_envvars(&acme, &tool, delete()).await.unwrap();
+    world.store.versions().deprecate_versions(&acme, &tool, &registry::Constraint::any()).await.unwrap();
+    world.store.tools().modify_envvars(&acme, &tool, delete()).await.unwrap();
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn values_are_sealed_and_cannot_be_moved_between_rows() {
     world.variable(&acme, &tool, "SECOND", false).await;
     let swap = "UPDATE envvars SET sealed = (SELECT sealed FROM envvars WHERE name = 'FIRST') WHERE name = 'SECOND'";
     database::execute(&world, swap).await.unwrap();
-    let refused = world.store.tool_variables(&acme.organization, &tool).await.unwrap_err();
+    let refused = world.store.tools().tool_variables(&acme.organization, &tool).await.unwrap_err();
     assert_eq!(refused.code(), "corrupt");
     assert!(!holds(&world.stored_bytes().await, b"value of"));
 }

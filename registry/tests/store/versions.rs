@@ -10,6 +10,7 @@ use crate::fixtures::{LONG, World, envvar, new_version};
 async fn listed(world: &World, principal: &Principal, tool: &ToolId, filter: &VersionFilter) -> Vec<String> {
     let slice = world
         .store
+        .versions()
         .list_versions(ToolRef { organization: &principal.organization, tool }, filter, Page::first(50))
         .await
         .unwrap();
@@ -32,8 +33,8 @@ async fn a_version_follows_the_highest_one() {
         assert_eq!((published.version.to_string().as_str(), published.ordinal), (version, ordinal));
     }
     let everything = Constraint::any();
-    assert_eq!(world.store.deprecate_versions(&acme, &tool, &everything).await.unwrap(), 4);
-    assert_eq!(world.store.deprecate_versions(&acme, &tool, &everything).await.unwrap(), 0);
+    assert_eq!(world.store.versions().deprecate_versions(&acme, &tool, &everything).await.unwrap(), 4);
+    assert_eq!(world.store.versions().deprecate_versions(&acme, &tool, &everything).await.unwrap(), 0);
     assert_eq!(world.publish(&acme, &tool, BumpKind::Patch).await.version, Version::new(2, 0, 1));
 }
 
@@ -45,15 +46,20 @@ async fn a_version_is_read_as_it_was_published() {
     let lease = world.lease(&acme, &tool).await;
     let mut new = new_version(BumpKind::Major);
     (new.bundle_digest, new.input_schema) = (None, serde_json::json!({"title": "a\u{0}b", "maximum": 1e300}));
-    let published = world.store.publish_version(&lease, new.clone()).await.unwrap();
-    let found = world.store.get_version(&acme.organization, &tool, &Version::FIRST).await.unwrap().unwrap();
+    let published = world.store.versions().publish_version(&lease, new.clone()).await.unwrap();
+    let found = world.store.versions().get_version(&acme.organization, &tool, &Version::FIRST).await.unwrap().unwrap();
     assert_eq!(found, published);
     assert_eq!((found.settings, found.bundle_digest), (new.settings, None));
     assert_eq!(found.input_schema, new.input_schema);
     assert_eq!((found.creator, found.created_at), (acme.user(), world.clock.now()));
-    assert_eq!(world.store.latest_commit(&acme.organization, &tool).await.unwrap(), Some(new.commit));
-    let build =
-        world.store.get_build(&acme.organization, &BuildReference::Version(found.id.clone())).await.unwrap().unwrap();
+    assert_eq!(world.store.versions().latest_commit(&acme.organization, &tool).await.unwrap(), Some(new.commit));
+    let build = world
+        .store
+        .versions()
+        .get_build(&acme.organization, &BuildReference::Version(found.id.clone()))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (build.state, build.log),
         (BuildState::Succeeded { version: found.id, number: found.version }, new.build_log)
@@ -76,7 +82,7 @@ async fn an_equal_publication_within_minutes_is_refused_as_a_repetition() {
     };
     let refused = |publication: Publication| {
         let (store, lease) = (world.store.clone(), lease.clone());
-        async move { store.refuse_repetition(&lease, &publication, LONG).await }
+        async move { store.versions().refuse_repetition(&lease, &publication, LONG).await }
     };
     let found = refused(same()).await.unwrap_err();
     assert!(matches!(found, Error::PublishedAlready { version: Version::FIRST, id, .. } if id == published.id));
@@ -93,7 +99,7 @@ async fn an_equal_publication_within_minutes_is_refused_as_a_repetition() {
     refused(same()).await.unwrap();
     world.fail_build(&lease).await;
     let again = world.publish(&acme, &tool, BumpKind::Minor).await;
-    world.store.deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
+    world.store.versions().deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
     assert_eq!(again.version, Version::new(1, 1, 0));
     refused(same()).await.unwrap();
 }
@@ -108,19 +114,19 @@ async fn required_variables_must_exist_in_the_right_kind() {
     let mut new = new_version(BumpKind::Major);
     new.required_envvars = vec![envvar("URL"), envvar("MISSING")];
     new.required_secret_envvars = vec![envvar("URL")];
-    let refused = world.store.publish_version(&lease, new.clone()).await.unwrap_err();
+    let refused = world.store.versions().publish_version(&lease, new.clone()).await.unwrap_err();
     let text = refused.to_string();
     let Error::VariablesMissing { missing, .. } = refused else { panic!("{text}") };
     let missing: Vec<_> = missing.iter().map(|one| (one.name.as_str(), one.is_secret, one.is_other_kind)).collect();
     assert_eq!(missing, [("MISSING", false, false), ("URL", true, true)]);
     assert!(text.contains(&format!("`lathe envvar set {tool} URL=- --secret`")), "{text}");
-    let stored = world.store.get_tool(&acme.organization, &tool).await.unwrap().unwrap();
+    let stored = world.store.tools().get_tool(&acme.organization, &tool).await.unwrap().unwrap();
     let known = MissingVariable::all(&stored, &new.required_envvars, &new.required_secret_envvars);
     assert_eq!(known.iter().map(|one| one.is_other_kind).collect::<Vec<_>>(), [false, true]);
     assert!(listed(&world, &acme, &tool, &VersionFilter::default()).await.is_empty());
     // The refusal did not change the lease.
     (new.required_envvars, new.required_secret_envvars) = (vec![envvar("URL")], Vec::new());
-    world.store.publish_version(&lease, new).await.unwrap();
+    world.store.versions().publish_version(&lease, new).await.unwrap();
 }
 
 #[tokio::test]
@@ -132,11 +138,11 @@ async fn live_versions_are_bounded() {
         world.publish(&acme, &tool, BumpKind::Patch).await;
     }
     let lease = world.lease(&acme, &tool).await;
-    let refused = world.store.publish_version(&lease, new_version(BumpKind::Patch)).await.unwrap_err();
+    let refused = world.store.versions().publish_version(&lease, new_version(BumpKind::Patch)).await.unwrap_err();
     assert!(matches!(refused, Error::TooMany { limit: 5, .. }), "{refused}");
     world.fail_build(&lease).await;
     let first = Constraint::parse("==1.0.0").unwrap();
-    assert_eq!(world.store.deprecate_versions(&acme, &tool, &first).await.unwrap(), 1);
+    assert_eq!(world.store.versions().deprecate_versions(&acme, &tool, &first).await.unwrap(), 1);
     world.publish(&acme, &tool, BumpKind::Patch).await;
 }
 
@@ -148,12 +154,12 @@ async fn a_constraint_finds_the_highest_live_version() {
     for bump in [BumpKind::Major, BumpKind::Minor, BumpKind::Minor, BumpKind::Major] {
         world.publish(&acme, &tool, bump).await;
     }
-    world.store.deprecate_versions(&acme, &tool, &Constraint::parse("1.2.0").unwrap()).await.unwrap();
+    world.store.versions().deprecate_versions(&acme, &tool, &Constraint::parse("1.2.0").unwrap()).await.unwrap();
     for (constraint, expected) in
         [("", Some("2.0.0")), ("<2", Some("1.1.0")), ("==1.2.0", None), ("~=1.0", Some("1.1.0")), (">3", None)]
     {
         let constraint = Constraint::parse(constraint).unwrap();
-        let found = world.store.resolve_version(&acme.organization, &tool, &constraint).await.unwrap();
+        let found = world.store.versions().resolve_version(&acme.organization, &tool, &constraint).await.unwrap();
         assert_eq!(found.map(|version| version.version.to_string()).as_deref(), expected, "{constraint}");
     }
 }
@@ -167,7 +173,7 @@ async fn lists_are_filtered_sorted_and_paged() {
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.publish(&bob, &tool, BumpKind::Minor).await;
     world.publish(&acme, &tool, BumpKind::Major).await;
-    world.store.deprecate_versions(&acme, &tool, &Constraint::parse("1.0.0").unwrap()).await.unwrap();
+    world.store.versions().deprecate_versions(&acme, &tool, &Constraint::parse("1.0.0").unwrap()).await.unwrap();
 
     let all = VersionFilter::default;
     let creator =
@@ -188,5 +194,8 @@ async fn lists_are_filtered_sorted_and_paged() {
     ] {
         assert_eq!(listed(&world, &acme, &tool, &filter).await, expected, "{filter:?}");
     }
-    assert_eq!(world.store.version_creators(&acme.organization, &tool).await.unwrap(), [acme.user(), bob.user()]);
+    assert_eq!(
+        world.store.versions().version_creators(&acme.organization, &tool).await.unwrap(),
+        [acme.user(), bob.user()]
+    );
 }

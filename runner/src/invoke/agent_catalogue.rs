@@ -66,7 +66,7 @@ impl Invoker {
         let mut sources = Vec::new();
         for assignment in assignments {
             let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
-            let callable = self.services.store.callable(&principal.organization, tool, constraint).await?;
+            let callable = self.services.store.versions().callable(&principal.organization, tool, constraint).await?;
             let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
             sources.extend(callable.into_iter().flat_map(|callable| listed(&callable, assignment)));
         }

@@ -155,7 +155,7 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read.
     pub async fn tool_named(&self, principal: &Principal, name: &ToolName) -> Result<Option<ToolId>, Error> {
-        let found = self.services.store.find_live_tool(&principal.organization, name).await?;
+        let found = self.services.store.tools().find_live_tool(&principal.organization, name).await?;
         Ok(found.map(|tool| tool.id))
     }
 

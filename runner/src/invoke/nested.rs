@@ -184,7 +184,7 @@ impl CallingRun {
         let Some((name, constraint)) = declared else {
             return Err(denied("undeclared", "`calls` of the version does not list this tool".to_owned()));
         };
-        let found = self.store.find_live_tool(&self.caller.principal.organization, name).await;
+        let found = self.store.tools().find_live_tool(&self.caller.principal.organization, name).await;
         match found.map_err(|error| refused(&error.into()))? {
             Some(tool) => Ok((tool.id, constraint.clone())),
             None => Err(denied("not_found", format!("there is no tool {name}"))),

@@ -41,7 +41,7 @@ impl Run<'_> {
             |run: &RunStart| (run.id.clone(), self.services.cancellable.register(&run.id, &run.organization));
         let registered = runs.iter().map(register).collect();
         let started = RecordEvent::Started { operation: self.caller.operation.clone(), runs };
-        if let Err(error) = self.services.store.record(&started).await {
+        if let Err(error) = self.services.store.history().record(&started).await {
             self.services.retries.close_unstarted(&error, started);
             return Err(error.into());
         }
@@ -85,7 +85,7 @@ impl RefusedCall {
         });
         let refused: Vec<_> = refused.collect();
         let ids = refused.iter().map(|run| run.start.id.clone()).collect();
-        services.store.record(&RecordEvent::Refused(refused)).await?;
+        services.store.history().record(&RecordEvent::Refused(refused)).await?;
         Ok(ids)
     }
 }

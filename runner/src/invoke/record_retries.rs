@@ -44,7 +44,7 @@ impl RecordRetries {
         let Err(error) = self.finish_with_retries(run).await else { return Ok(()) };
         tracing::error!(invocation = %id, %error, "the end of a run cannot be recorded; its record is closed without it");
         let reduced = RecordEvent::Finished(vec![reduced]);
-        if let Err(error) = self.store.record(&reduced).await {
+        if let Err(error) = self.store.history().record(&reduced).await {
             tracing::error!(invocation = %id, %error, "a record cannot be closed now; it is closed later");
             self.close_later(reduced, id);
         }
@@ -59,14 +59,14 @@ impl RecordRetries {
         let deadline = Instant::now() + STALL_MAX;
         let mut is_retry = false;
         loop {
-            match self.store.record(end).await {
+            match self.store.history().record(end).await {
                 Err(error) if is_for_now(&error) && Instant::now() < deadline => {
                     tracing::warn!(invocation = %id, %error, "the end of a run waits for the database");
                     sleep(PAUSE).await;
                     is_retry = true;
                 }
                 Err(registry::Error::AlreadyFinished { .. }) if is_retry => {
-                    let record = self.store.get_invocation(&organization, &id).await?;
+                    let record = self.store.history().get_invocation(&organization, &id).await?;
                     let recorded = record.and_then(|record| record.end).map(|end| end.outcome);
                     let detail = "another server closed the record".to_owned();
                     let is_kept = recorded.as_ref() == Some(&outcome);
@@ -105,7 +105,7 @@ impl RecordRetries {
     async fn close(&self, reduced: RecordEvent, id: InvocationId) {
         loop {
             sleep(LATER).await;
-            match self.store.record(&reduced).await {
+            match self.store.history().record(&reduced).await {
                 Ok(_) => return tracing::info!(invocation = %id, "a record was closed without its outcome"),
                 Err(
                     registry::Error::AlreadyFinished { .. }

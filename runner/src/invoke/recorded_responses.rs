@@ -25,7 +25,7 @@ impl ResponseStore {
     pub async fn seal(&self, responses: Vec<RecordedResponse>) -> Option<NewAnswers> {
         let sealed = async {
             let answers = responses.iter().map(written).collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, Error>(self.store.seal_answers(&self.organization, &self.tool, answers).await?)
+            Ok::<_, Error>(self.store.history().seal_answers(&self.organization, &self.tool, answers).await?)
         };
         match sealed.await {
             Ok(sealed) => Some(sealed),
@@ -46,7 +46,7 @@ impl ResponseStore {
 
     async fn find(&self, request: [u8; 32]) -> Result<Option<HttpResponse>, HttpError> {
         let found = async {
-            let found = self.store.recorded_answer(&self.organization, &self.tool, &request).await?;
+            let found = self.store.history().recorded_answer(&self.organization, &self.tool, &request).await?;
             found.map_or(Ok(None), |bytes| read(&bytes))
         };
         found.await.map_err(|error: Error| {

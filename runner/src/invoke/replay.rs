@@ -98,7 +98,7 @@ impl Invoker {
 
     async fn recording(&self, principal: &Principal, run: &InvocationId) -> Result<Recording, Error> {
         let (store, organization) = (&self.services.store, &principal.organization);
-        let record = store.get_invocation(organization, run).await?;
+        let record = store.history().get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;
         if record.start.native_tool.is_some() {
             return Err(Error::TapeMissing(TapeAbsence::BuiltIn));
@@ -121,7 +121,8 @@ impl Invoker {
                 let tool = record.tool.as_ref().ok_or(Error::ReplaySubject { wanted: "a branch" })?;
                 let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
                 let (store, organization) = (&self.services.store, &principal.organization);
-                let found = store.resolve_version(organization, tool, &constraint).await?.ok_or_else(missing)?;
+                let found =
+                    store.versions().resolve_version(organization, tool, &constraint).await?.ok_or_else(missing)?;
                 let is_same = Some(found.version) == record.tool_version;
                 let all = self.variables(recording).await?;
                 let variables = required(&found.required_envvars, &found.required_secret_envvars, all)?;
@@ -154,7 +155,8 @@ impl Invoker {
         let Recording { start, stored, .. } = recording;
         let wanted = || Error::ReplaySubject { wanted: "a version or a branch" };
         let (tool, version) = start.tool.as_ref().zip(start.tool_version.as_ref()).ok_or_else(wanted)?;
-        let found = self.services.store.get_version(&start.organization, tool, version).await?.ok_or_else(wanted)?;
+        let found =
+            self.services.store.versions().get_version(&start.organization, tool, version).await?.ok_or_else(wanted)?;
         if stored.frame.component != Some(found.component_digest) {
             return Err(wanted()); // the run was the test of a branch
         }
@@ -165,7 +167,7 @@ impl Invoker {
     async fn variables(&self, recording: &Recording) -> Result<Variables, Error> {
         let record = &recording.start;
         let mut variables = match &record.tool {
-            Some(tool) => self.services.store.tool_variables(&record.organization, tool).await?,
+            Some(tool) => self.services.store.tools().tool_variables(&record.organization, tool).await?,
             None => Variables::default(),
         };
         let Variables { envvars, secrets } = tape_documents::variables(&recording.stored.frame.documents.config)?;

@@ -68,7 +68,7 @@ impl Invoker {
         last: LastRuns<'_>,
         candidate: &Candidate,
     ) -> Result<ReplayReport, Error> {
-        let runs = self.services.store.taped_runs(last.version, last.runs_max).await?;
+        let runs = self.services.store.history().taped_runs(last.version, last.runs_max).await?;
         let one = |invocation: InvocationId| async move {
             let replay = self.replay_one(principal, &invocation, candidate).await?;
             Ok::<_, Error>((invocation, replay))

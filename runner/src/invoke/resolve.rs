@@ -56,10 +56,10 @@ impl Resolver {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Target, Error> {
-        let Some(callable) = self.store.callable(organization, tool, constraint).await? else {
+        let Some(callable) = self.store.versions().callable(organization, tool, constraint).await? else {
             return Err(self.missing(organization, tool, constraint).await?);
         };
-        let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
+        let (all, version) = (self.store.tools().variables_of(&callable).await?, &callable.version);
         let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
         let resolved = self.version(callable.tool.name.to_string(), version, variables).await?;
         Ok(Target::Component(Box::new(Resolved { callable: Some(callable), ..resolved })))
@@ -72,11 +72,11 @@ impl Resolver {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Error, Error> {
-        let found = self.store.deprecated_match(organization, tool, constraint).await?;
+        let found = self.store.versions().deprecated_match(organization, tool, constraint).await?;
         let Some((ToolVersion { version, updated_at: at, updated_by: by, .. }, live)) = found else {
             return Ok(Error::VersionNotFound { constraint: constraint.to_string() });
         };
-        let tool_name = self.store.get_tool(organization, tool).await?.map(|tool| tool.name.to_string());
+        let tool_name = self.store.tools().get_tool(organization, tool).await?.map(|tool| tool.name.to_string());
         let tool_name = tool_name.unwrap_or_default();
         Ok(Error::VersionDeprecated(Box::new(DeprecatedVersion { tool_name, version, at, by, live })))
     }
@@ -106,7 +106,7 @@ impl Resolver {
             calls: BTreeMap::new(),
             variables,
             component: None,
-            is_recorded: settings.tape && self.store.keeps_tapes(),
+            is_recorded: settings.tape && self.store.history().keeps_tapes(),
             // Unpublished code neither uses nor adds recorded responses.
             responses_of: None,
         })
@@ -130,7 +130,7 @@ impl Resolver {
             calls: version.settings.calls.clone(),
             variables,
             component: Some(version.component_digest),
-            is_recorded: version.settings.tape && self.store.keeps_tapes(),
+            is_recorded: version.settings.tape && self.store.history().keeps_tapes(),
             responses_of: version.settings.recorded_answers.then(|| version.tool.clone()),
         })
     }

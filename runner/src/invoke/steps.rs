@@ -143,7 +143,7 @@ impl RunningCall<'_> {
     async fn run(&self, mut call: Call, events: &EventSender) -> Result<Vec<RunResult>, Error> {
         let Self { services, target, admitted, .. } = *self;
         let principal = &call.principal;
-        let stored = services.store.user_variables(&principal.organization, &principal.account).await?;
+        let stored = services.store.access().user_variables(&principal.organization, &principal.account).await?;
         let redaction = self.redaction(&call, &stored).await?;
         let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
         let (tree, of_parent) = (call.origin.tree(), call.origin.parent().map(|parent| parent.secrets.clone()));
@@ -178,8 +178,8 @@ impl RunningCall<'_> {
         let (principal, is_kept) = (&call.principal, !matches!(call.origin, CallOrigin::Client));
         let secrets: Vec<_> = self.target.secrets().chain(stored.sensitive.values()).cloned().collect();
         // A run that made the call would store an answer with the tool's secrets, which are not its own.
-        let redacts_answers =
-            !secrets.is_empty() && (is_kept || self.services.store.redacts_answers(&principal.organization).await?);
+        let redacts_answers = !secrets.is_empty()
+            && (is_kept || self.services.store.access().redacts_answers(&principal.organization).await?);
         Ok(Redaction::of(secrets, redacts_answers))
     }
 }

@@ -57,7 +57,7 @@ impl Invoker {
         principal: &Principal,
         (conversation, turn): (&ConversationId, &TurnId),
     ) -> Result<Option<Turn>, Error> {
-        let found = self.services.store.get_turn(principal, turn).await?;
+        let found = self.services.store.conversations().get_turn(principal, turn).await?;
         Ok(found.filter(|turn| turn.conversation.id == *conversation))
     }
 
@@ -115,7 +115,7 @@ impl Run<'_> {
         let (store, organization) = (self.services.store.clone(), self.caller.principal.organization.clone());
         Some(ConversationRuns::new(move |run| {
             let (store, organization, turn) = (store.clone(), organization.clone(), turn.clone());
-            Box::pin(async move { Ok(store.run_status(&organization, &turn, &run).await?) })
+            Box::pin(async move { Ok(store.conversations().run_status(&organization, &turn, &run).await?) })
         }))
     }
 }

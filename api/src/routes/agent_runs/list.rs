@@ -77,7 +77,7 @@ pub(crate) async fn handle(
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
     if let Some(before) = &filter.before
-        && store.get_agent_run(&principal, before).await?.is_none()
+        && store.agent_runs().get_agent_run(&principal, before).await?.is_none()
     {
         let location = vec!["query".into(), "before".into()];
         let problem = "should be the id of a run that this list has";
@@ -85,7 +85,7 @@ pub(crate) async fn handle(
     }
     let limit = filter.limit as usize;
     let one_more = AgentRunFilter { limit: filter.limit + 1, ..filter };
-    let mut found = store.list_agent_runs(&principal, one_more).await?;
+    let mut found = store.agent_runs().list_agent_runs(&principal, one_more).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
     Ok(Json(Response { agent_runs: found.into_iter().map(Listed::from).collect(), has_more }))

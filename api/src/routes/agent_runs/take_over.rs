@@ -1,7 +1,7 @@
 //! Runs of agents whose server is gone: this server goes on with them.
 
 use futures_util::future::join;
-use registry::Store;
+use registry::Nodes;
 use tokio::time::sleep;
 
 use crate::app::App;
@@ -20,7 +20,7 @@ async fn expire_requests(app: App) {
         if let Err(error) = app.invoker().expire_human_requests().await {
             tracing::warn!(%error, "cannot look for requests that nobody has answered");
         }
-        sleep(Store::HEARTBEAT).await;
+        sleep(Nodes::HEARTBEAT).await;
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn handle(
     Body(Request(assignment)): Body<Request>,
 ) -> Result<StatusCode, Error> {
     require_usable_rules(std::iter::once(&assignment)).await?;
-    store.assign_tool(&principal, &agent, assignment).await?;
+    store.agents().assign_tool(&principal, &agent, assignment).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -22,6 +22,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AssignmentList>, Error> {
-    let (_, draft) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+    let (_, draft) = store.agents().get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
     Ok(Json(AssignmentList { assignments: draft.assignments.into_iter().map(Assignment::from).collect() }))
 }

@@ -41,7 +41,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request(agent)): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedAgent>), Error> {
-    let id = store.create_agent(&principal, agent).await?;
+    let id = store.agents().create_agent(&principal, agent).await?;
     Ok((StatusCode::CREATED, Json(CreatedAgent { id: id.into() })))
 }
 

@@ -23,6 +23,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<StatusCode, Error> {
-    store.delete_agent(&principal, &agent).await?;
+    store.agents().delete_agent(&principal, &agent).await?;
     Ok(StatusCode::NO_CONTENT)
 }

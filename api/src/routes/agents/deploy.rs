@@ -42,7 +42,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentRevision>, Error> {
-    let revision = store.deploy_agent(&principal, &agent).await?;
+    let revision = store.agents().deploy_agent(&principal, &agent).await?;
     let warnings = warnings(&revision.content, &invoker);
     let warnings = [warnings, warnings_of_versions(&revision.content, &store, &principal).await].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
@@ -68,7 +68,7 @@ async fn warnings_of_versions(content: &AgentDraft, store: &Store, user: &Princi
     let mut found = BTreeSet::new();
     for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
         let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;
-        match store.callable(&user.organization, tool_id, version_constraint).await {
+        match store.versions().callable(&user.organization, tool_id, version_constraint).await {
             Ok(Some(callable)) => {
                 found.extend(names_without_effect(human_intervention, &callable));
                 found.extend(schemas_without_object(&callable));

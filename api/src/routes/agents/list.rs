@@ -46,7 +46,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request { filter, page }): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.list_agents(&principal, &filter, page).await?;
+    let Slice { items, next } = store.agents().list_agents(&principal, &filter, page).await?;
     let agents = items.into_iter().map(Agent::from).collect();
     Ok(Json(Response { agents, has_more: next.is_some(), continuation_token: next }))
 }

@@ -36,12 +36,12 @@ pub(crate) async fn handle(
 ) -> Result<StatusCode, Error> {
     if changes.scope == Some(AgentScope::Personal) && !principal.may(Permission::Administer) {
         // The agent would be lost to all other users, and a refused slug would reveal a personal agent of the author.
-        let (found, _) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+        let (found, _) = store.agents().get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         if found.author != principal.account {
             return Err(Error::Forbidden { permission: Permission::Administer });
         }
     }
-    store.modify_agent(&principal, &agent, changes).await?;
+    store.agents().modify_agent(&principal, &agent, changes).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -21,6 +21,6 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     InPath(state): InPath<StateName>,
 ) -> Result<StatusCode, Error> {
-    store.remove_agent_state(&principal, &agent, &state).await?;
+    store.agents().remove_agent_state(&principal, &agent, &state).await?;
     Ok(StatusCode::NO_CONTENT)
 }

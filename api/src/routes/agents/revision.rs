@@ -34,6 +34,6 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     InPath(number): InPath<RevisionNumber>,
 ) -> Result<Json<AgentRevision>, Error> {
-    let revision = store.get_agent_revision(&principal, &agent, number).await?.ok_or(Error::NotFound)?;
+    let revision = store.agents().get_agent_revision(&principal, &agent, number).await?.ok_or(Error::NotFound)?;
     Ok(Json(revision.into()))
 }

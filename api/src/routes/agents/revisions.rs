@@ -37,7 +37,7 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     Query(Request(page)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.list_agent_revisions(&principal, &agent, page).await?;
+    let Slice { items, next } = store.agents().list_agent_revisions(&principal, &agent, page).await?;
     let revisions = items.into_iter().map(Deployment::from).collect();
     Ok(Json(Response { revisions, has_more: next.is_some(), continuation_token: next }))
 }

@@ -42,7 +42,7 @@ pub(crate) async fn handle(
     Body(Request(state)): Body<Request>,
 ) -> Result<StatusCode, Error> {
     require_usable_rules(state.specs()).await?;
-    store.set_agent_state(&principal, &agent, state).await?;
+    store.agents().set_agent_state(&principal, &agent, state).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

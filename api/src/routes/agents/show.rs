@@ -25,6 +25,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentDetail>, Error> {
-    let (agent, draft) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+    let (agent, draft) = store.agents().get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
     Ok(Json(AgentDetail { agent: agent.into(), draft: draft.into() }))
 }

@@ -22,6 +22,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentStateList>, Error> {
-    let (_, draft) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+    let (_, draft) = store.agents().get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
     Ok(Json(AgentStateList { states: draft.states.into_iter().map(AgentState::from).collect() }))
 }

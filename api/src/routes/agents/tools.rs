@@ -69,7 +69,7 @@ pub(crate) async fn handle(
     Query(Request { format, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
     let reference = AgentReference::from(&agent);
-    let running = store.running_agent(&principal, &reference).await?.ok_or(Error::NotFound)?;
+    let running = store.agents().running_agent(&principal, &reference).await?.ok_or(Error::NotFound)?;
     let catalogue = invoker.catalogue(&principal, running).await?;
     let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, format, page)).await;
     rendered.map_err(|error| Error::Internal { detail: error.to_string() })?

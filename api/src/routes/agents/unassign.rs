@@ -23,6 +23,6 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     InPath(tool): InPath<ToolId>,
 ) -> Result<StatusCode, Error> {
-    store.unassign_tool(&principal, &agent, &tool).await?;
+    store.agents().unassign_tool(&principal, &agent, &tool).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -31,13 +31,13 @@ pub(crate) async fn handle(
 ) -> Result<Json<ApiKeys>, Error> {
     let account = match user {
         None => None,
-        Some(user) => match store.get_user(&principal.organization, &user).await? {
+        Some(user) => match store.access().get_user(&principal.organization, &user).await? {
             Some(found) => Some(found.account),
             // Keys go with their user.
             None => return Ok(Json(Slice { items: Vec::new(), next: None }.into())),
         },
     };
-    Ok(Json(store.list_api_keys(&principal.organization, account.as_ref(), page).await?.into()))
+    Ok(Json(store.access().list_api_keys(&principal.organization, account.as_ref(), page).await?.into()))
 }
 
 impl FromQuery for Request {

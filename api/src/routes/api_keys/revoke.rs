@@ -23,6 +23,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(key): InPath<ApiKeyId>,
 ) -> Result<StatusCode, Error> {
-    store.revoke_api_key(&principal.organization, None, &key).await?;
+    store.access().revoke_api_key(&principal.organization, None, &key).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -32,7 +32,7 @@ pub(crate) async fn handle(
     InPath(tool): InPath<ToolId>,
     InPath(build): InPath<BuildId>,
 ) -> Result<Json<Build>, Error> {
-    let found = store.get_build(&principal.organization, &BuildReference::Build(build)).await?;
+    let found = store.versions().get_build(&principal.organization, &BuildReference::Build(build)).await?;
     let of_tool = found.filter(|build| build.tool == tool).ok_or(Error::NotFound)?;
     Ok(Json(of_tool.into()))
 }

@@ -53,15 +53,15 @@ pub(crate) async fn handle(
     InPath(conversation): InPath<ConversationId>,
     Body(Request { state, list, place }): Body<Request>,
 ) -> Result<(StatusCode, Json<Turn>), Error> {
-    let found = store.get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
-    let running = store.running_agent(&principal, &AgentReference::from(&found.agent)).await?;
+    let found = store.conversations().get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
+    let running = store.agents().running_agent(&principal, &AgentReference::from(&found.agent)).await?;
     let running = running.ok_or_else(|| registry::Error::from(StateProblem::NotDeployed))?;
     let presented = running.revision.presented(state.as_ref(), list);
     let (state, specs) = presented.map_err(registry::Error::from)?;
     let tools = invoker.presented(&principal, specs).await?;
     let (agent_slug, revision) = (running.agent.slug.clone(), running.revision.deployment.number);
     let turn = NewTurn { conversation, agent_slug, revision, state, tools, place };
-    let turn = store.begin_turn(&principal, turn).await?;
+    let turn = store.conversations().begin_turn(&principal, turn).await?;
     Ok((StatusCode::CREATED, Json(Turn::of(turn, system_tools(&invoker)))))
 }
 

@@ -23,6 +23,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
 ) -> Result<StatusCode, Error> {
-    store.end_conversation(&principal, &conversation).await?;
+    store.conversations().end_conversation(&principal, &conversation).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -37,7 +37,7 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     Query(Request(page)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.list_conversations(&principal, &agent, page).await?;
+    let Slice { items, next } = store.conversations().list_conversations(&principal, &agent, page).await?;
     let conversations = items.into_iter().map(Conversation::from).collect();
     Ok(Json(Response { conversations, has_more: next.is_some(), continuation_token: next }))
 }

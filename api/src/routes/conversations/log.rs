@@ -47,8 +47,8 @@ pub(crate) async fn handle(
     InPath(conversation): InPath<ConversationId>,
     Query(Request { interaction, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
-    let found = store.get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
-    let Slice { items, next } = store.conversation_log(&found, interaction.as_ref(), page).await?;
+    let found = store.conversations().get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
+    let Slice { items, next } = store.conversations().conversation_log(&found, interaction.as_ref(), page).await?;
     let items = items.into_iter().map(results_only).collect();
     let response =
         move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };

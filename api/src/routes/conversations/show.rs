@@ -21,6 +21,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
 ) -> Result<Json<Conversation>, Error> {
-    let found = store.get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
+    let found = store.conversations().get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
     Ok(Json(found.into()))
 }

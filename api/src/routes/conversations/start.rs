@@ -38,7 +38,8 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
     Body(Request { mode, simulation }): Body<Request>,
 ) -> Result<(StatusCode, Json<Conversation>), Error> {
-    let started = store.start_conversation(&principal, NewConversation { agent, mode, simulation }).await?;
+    let started =
+        store.conversations().start_conversation(&principal, NewConversation { agent, mode, simulation }).await?;
     Ok((StatusCode::CREATED, Json(started.into())))
 }
 

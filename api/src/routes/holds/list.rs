@@ -36,7 +36,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request(page)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.list_holds(&principal.organization, page).await?;
+    let Slice { items, next } = store.history().list_holds(&principal.organization, page).await?;
     let holds = items.into_iter().map(Hold::from).collect();
     Ok(Json(Response { holds, has_more: next.is_some(), continuation_token: next }))
 }

@@ -36,7 +36,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request { reason, runs }): Body<Request>,
 ) -> Result<(StatusCode, Json<Hold>), Error> {
-    let hold = store.place_hold(&principal, reason, runs).await?;
+    let hold = store.history().place_hold(&principal, reason, runs).await?;
     Ok((StatusCode::CREATED, Json(hold.into())))
 }
 

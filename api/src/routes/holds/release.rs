@@ -23,6 +23,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(hold): InPath<HoldId>,
 ) -> Result<StatusCode, Error> {
-    store.release_hold(&principal, &hold).await?;
+    store.history().release_hold(&principal, &hold).await?;
     Ok(StatusCode::NO_CONTENT)
 }

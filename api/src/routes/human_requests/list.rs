@@ -53,13 +53,13 @@ pub(crate) async fn handle(
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
     if let Some(after) = &filter.after
-        && store.get_human_request(&principal, after).await?.is_none()
+        && store.agent_runs().get_human_request(&principal, after).await?.is_none()
     {
         let location = vec!["query".into(), "after".into()];
         let problem = "should be the id of a request that this list has";
         return Err(Error::Invalid { problems: vec![Problem::new(location, "value_error", problem)] });
     }
-    let (found, has_more) = store.list_human_requests(&principal, filter).await?;
+    let (found, has_more) = store.agent_runs().list_human_requests(&principal, filter).await?;
     // A request that cannot be read is left out, so that the others are still listed.
     let shown =
         |request| Shown::of(request).inspect_err(|error| tracing::error!(?error, "a request is left out of a list"));

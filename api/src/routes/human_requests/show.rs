@@ -22,6 +22,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(request): InPath<HumanRequestId>,
 ) -> Result<Json<Shown>, Error> {
-    let found = store.get_human_request(&principal, &request).await?.ok_or(Error::NotFound)?;
+    let found = store.agent_runs().get_human_request(&principal, &request).await?.ok_or(Error::NotFound)?;
     Shown::of(found).map(Json)
 }

@@ -26,9 +26,9 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(run): InPath<InvocationId>,
 ) -> Result<StatusCode, Error> {
-    if invoker.cancel(&principal, &run) || store.request_cancellation(&principal, &run).await? {
+    if invoker.cancel(&principal, &run) || store.operations().request_cancellation(&principal, &run).await? {
         return Ok(StatusCode::NO_CONTENT);
     }
-    let found = store.get_invocation(&principal.organization, &run).await?;
+    let found = store.history().get_invocation(&principal.organization, &run).await?;
     Err(if found.is_some() { Error::RunEnded } else { Error::NotFound })
 }

@@ -64,7 +64,7 @@ pub(crate) async fn handle(
     Query(Request { mut filter, versions, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
     filter::pair(&mut filter, versions)?;
-    let Slice { items, next } = store.list_invocations(&principal.organization, &filter, page).await?;
+    let Slice { items, next } = store.history().list_invocations(&principal.organization, &filter, page).await?;
     let response =
         move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
     page::answer(items, response).await

@@ -45,7 +45,7 @@ pub(crate) async fn handle(
     reply: Reply,
     Body(code): Body<ReplayToolInvocation>,
 ) -> Result<response::Response, Error> {
-    let run = store.get_invocation(&principal.organization, &invocation).await?.ok_or(Error::NotFound)?;
+    let run = store.history().get_invocation(&principal.organization, &invocation).await?.ok_or(Error::NotFound)?;
     let required = |permission| Requirement { principal: &principal, permission };
     required(Permission::InvokeTool).for_run(&store, &invocation).await?;
     if matches!(code, ReplayToolInvocation::Branch { .. }) {
@@ -88,7 +88,7 @@ impl Work {
 /// The project path of the version that ran.
 async fn path_of(store: &Store, run: &Record) -> Result<ProjectPath, Error> {
     let found = match (&run.start.tool, &run.start.tool_version) {
-        (Some(tool), Some(version)) => store.get_version(&run.start.organization, tool, version).await?,
+        (Some(tool), Some(version)) => store.versions().get_version(&run.start.organization, tool, version).await?,
         _ => None,
     };
     let wanted = "a project_path beside the branch";

@@ -44,7 +44,7 @@ pub(crate) async fn handle(
     let by = principal.user();
     let own = (!principal.may(Permission::Administer)).then_some(principal.account);
     let unlinked = RecordEvent::Unlinked { organization: principal.organization, by, own, from };
-    Ok(Json(Response { rolled_back: store.record(&unlinked).await? }))
+    Ok(Json(Response { rolled_back: store.history().record(&unlinked).await? }))
 }
 
 impl FromBody for Rollback {

@@ -56,7 +56,8 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request { search, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
-    let found = store.search_invocations(&principal.organization, &search, page);
+    let history = store.history();
+    let found = history.search_invocations(&principal.organization, &search, page);
     let Slice { items, next } = found.await?;
     let response =
         move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };

@@ -48,6 +48,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(invocation): InPath<InvocationId>,
 ) -> Result<Json<AccountedToolInvocation>, Error> {
-    let found = store.get_invocation(&principal.organization, &invocation).await?;
+    let found = store.history().get_invocation(&principal.organization, &invocation).await?;
     Ok(Json(found.ok_or(Error::NotFound)?.into()))
 }

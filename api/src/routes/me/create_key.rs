@@ -38,7 +38,7 @@ pub(crate) async fn handle(
         new.expires_at = Some(new.expires_at.map_or(end, |asked| asked.min(end)));
     }
     let expires_at = new.expires_at;
-    let key = store.create_api_key(&principal.organization, new).await?;
+    let key = store.access().create_api_key(&principal.organization, new).await?;
     Ok((StatusCode::CREATED, Json(CreatedApiKey::new(key, expires_at))))
 }
 

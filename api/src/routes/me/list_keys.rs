@@ -25,7 +25,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request(page)): Query<Request>,
 ) -> Result<Json<ApiKeys>, Error> {
-    Ok(Json(store.list_api_keys(&principal.organization, Some(&principal.account), page).await?.into()))
+    Ok(Json(store.access().list_api_keys(&principal.organization, Some(&principal.account), page).await?.into()))
 }
 
 impl FromQuery for Request {

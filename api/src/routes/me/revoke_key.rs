@@ -21,6 +21,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(key): InPath<ApiKeyId>,
 ) -> Result<StatusCode, Error> {
-    store.revoke_api_key(&principal.organization, Some(&principal.account), &key).await?;
+    store.access().revoke_api_key(&principal.organization, Some(&principal.account), &key).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -20,7 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(State(store): State<Store>, Caller(principal): Caller) -> Result<Json<Me>, Error> {
     // The user may have been removed after the check of the token.
-    let user = store.get_user(&principal.organization, &principal.user()).await?;
+    let user = store.access().get_user(&principal.organization, &principal.user()).await?;
     let user = user.filter(|user| user.account == principal.account).ok_or(Error::Unauthenticated)?;
     Ok(Json(Me {
         user_id: user.account.user().into(),

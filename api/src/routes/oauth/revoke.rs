@@ -36,7 +36,7 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
     let parameters = Parameters::of_form(request).await?;
     match parameters.as_ref().map_err(Clone::clone).and_then(token_and_client) {
         Ok([token, client_id]) => {
-            store.revoke_access(token, client_id).await?;
+            store.access().revoke_access(token, client_id).await?;
             Ok(StatusCode::OK.into_response())
         }
         Err(error) => Ok(error.into_response()),

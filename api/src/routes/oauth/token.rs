@@ -91,8 +91,8 @@ impl<'a> Grant<'a> {
 
     async fn issue(self, store: &Store) -> registry::Result<Option<IssuedAccess>> {
         match self {
-            Self::Code { code, terms } => store.exchange_code(code, terms).await,
-            Self::Refresh(refresh) => store.refresh_access(refresh).await,
+            Self::Code { code, terms } => store.access().exchange_code(code, terms).await,
+            Self::Refresh(refresh) => store.access().refresh_access(refresh).await,
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) async fn handle(
     InPath(operation): InPath<OperationId>,
 ) -> Result<Json<OperationInstance>, Error> {
     let organization = &principal.organization;
-    let found = store.get_operation(organization, &operation).await?.ok_or(Error::NotFound)?;
+    let found = store.operations().get_operation(organization, &operation).await?.ok_or(Error::NotFound)?;
     if !may_see(&store, &principal, &found).await? {
         return Err(Error::NotFound);
     }
@@ -48,7 +48,7 @@ async fn may_see(store: &Store, principal: &Principal, operation: &TrackedOperat
     if !principal.may_for_some(permission) {
         return Ok(false);
     }
-    let tool = store.get_tool(&principal.organization, &operation.tool).await?;
+    let tool = store.tools().get_tool(&principal.organization, &operation.tool).await?;
     Ok(tool.map_or_else(|| principal.may(permission), |tool| principal.may_for(permission, &tool)))
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn handle(
     Body(Request { name, grants }): Body<Request>,
 ) -> Result<(StatusCode, Json<Response>), Error> {
     let response = Response { name: name.to_string() };
-    store.create_role(&principal.organization, name, grants).await?;
+    store.access().create_role(&principal.organization, name, grants).await?;
     Ok((StatusCode::CREATED, Json(response)))
 }
 

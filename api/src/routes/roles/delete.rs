@@ -22,6 +22,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(role): InPath<RoleName>,
 ) -> Result<StatusCode, Error> {
-    store.delete_role(&principal.organization, &role).await?;
+    store.access().delete_role(&principal.organization, &role).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -27,6 +27,6 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(State(store): State<Store>, Caller(principal): Caller) -> Result<Json<Response>, Error> {
-    let roles = store.list_roles(&principal.organization).await?;
+    let roles = store.access().list_roles(&principal.organization).await?;
     Ok(Json(Response { roles: roles.into_iter().map(Role::from).collect() }))
 }

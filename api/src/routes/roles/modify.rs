@@ -28,7 +28,7 @@ pub(crate) async fn handle(
     InPath(role): InPath<RoleName>,
     Body(Request(grants)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    store.modify_role(&principal.organization, &role, grants).await?;
+    store.access().modify_role(&principal.organization, &role, grants).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -21,6 +21,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(role): InPath<RoleName>,
 ) -> Result<Json<Role>, Error> {
-    let found = store.get_role(&principal.organization, &role).await?;
+    let found = store.access().get_role(&principal.organization, &role).await?;
     Ok(Json(found.ok_or(Error::NotFound)?.into()))
 }

@@ -36,7 +36,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request(tool)): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedTool>), Error> {
-    let id = store.create_tool(&principal, tool).await?;
+    let id = store.tools().create_tool(&principal, tool).await?;
     Ok((StatusCode::CREATED, Json(CreatedTool { id: id.to_string() })))
 }
 

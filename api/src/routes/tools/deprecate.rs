@@ -21,6 +21,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
 ) -> Result<StatusCode, Error> {
-    store.deprecate_tool(&principal, &tool).await?;
+    store.tools().deprecate_tool(&principal, &tool).await?;
     Ok(StatusCode::NO_CONTENT)
 }

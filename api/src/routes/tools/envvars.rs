@@ -33,7 +33,7 @@ pub(crate) async fn handle(
     InPath(tool): InPath<ToolId>,
     Body(Request(changes)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    store.modify_envvars(&principal, &tool, changes).await?;
+    store.tools().modify_envvars(&principal, &tool, changes).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

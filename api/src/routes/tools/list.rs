@@ -61,10 +61,10 @@ pub(crate) async fn handle(
 ) -> Result<Json<Response>, Error> {
     let organization = &principal.organization;
     let filter_values = match page.is_first() {
-        true => Some(FilterValues { tags: store.tool_tag_keys(organization).await? }),
+        true => Some(FilterValues { tags: store.tools().tool_tag_keys(organization).await? }),
         false => None,
     };
-    let Slice { items, next } = store.list_tools(organization, &filter, page).await?;
+    let Slice { items, next } = store.tools().list_tools(organization, &filter, page).await?;
     let tools = items.into_iter().map(Tool::from).collect();
     Ok(Json(Response { tools, has_more: next.is_some(), continuation_token: next, filter_values }))
 }

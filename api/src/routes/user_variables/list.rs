@@ -54,6 +54,6 @@ async fn list(
     organization: &OrganizationId,
     account: &AccountId,
 ) -> Result<Json<UserVariableList>, Error> {
-    let variables = store.list_user_variables(organization, account).await?;
+    let variables = store.access().list_user_variables(organization, account).await?;
     Ok(Json(UserVariableList { variables: variables.into_iter().map(UserVariable::from).collect() }))
 }

@@ -29,7 +29,7 @@ pub(crate) async fn handle(
     InPath(name): InPath<UserVariableName>,
 ) -> Result<StatusCode, Error> {
     let account = find_account(&store, &principal, &user).await?;
-    store.remove_user_variable(&principal.organization, &account, &name).await?;
+    store.access().remove_user_variable(&principal.organization, &account, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -38,6 +38,6 @@ pub(crate) async fn handle_own(
     Caller(principal): Caller,
     InPath(name): InPath<UserVariableName>,
 ) -> Result<StatusCode, Error> {
-    store.remove_user_variable(&principal.organization, &principal.account, &name).await?;
+    store.access().remove_user_variable(&principal.organization, &principal.account, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -40,7 +40,7 @@ pub(crate) async fn handle(
     Body(Request(variable)): Body<Request>,
 ) -> Result<StatusCode, Error> {
     let account = find_account(&store, &principal, &user).await?;
-    store.set_user_variable(&principal, &account, variable).await?;
+    store.access().set_user_variable(&principal, &account, variable).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -49,7 +49,7 @@ pub(crate) async fn handle_own(
     Caller(principal): Caller,
     Body(Request(variable)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    store.set_user_variable(&principal, &principal.account, variable).await?;
+    store.access().set_user_variable(&principal, &principal.account, variable).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn handle(
     Body(Request(user)): Body<Request>,
 ) -> Result<(StatusCode, Json<Response>), Error> {
     let user_id = user.id.to_string();
-    store.create_user(&principal.organization, user).await?;
+    store.access().create_user(&principal.organization, user).await?;
     Ok((StatusCode::CREATED, Json(Response { user_id })))
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn handle(
     Query(Request(page)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
     let organization = &principal.organization;
-    let Slice { items, next } = store.list_users(organization, page).await?;
+    let Slice { items, next } = store.access().list_users(organization, page).await?;
     let users = items.into_iter().map(|user| User::new(organization, user)).collect();
     Ok(Json(Response { users, has_more: next.is_some(), continuation_token: next }))
 }

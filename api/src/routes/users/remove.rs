@@ -25,6 +25,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(user): InPath<UserId>,
 ) -> Result<StatusCode, Error> {
-    store.remove_user(&principal.organization, &user).await?;
+    store.access().remove_user(&principal.organization, &user).await?;
     Ok(StatusCode::NO_CONTENT)
 }

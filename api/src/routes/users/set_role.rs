@@ -27,7 +27,7 @@ pub(crate) async fn handle(
     InPath(user): InPath<UserId>,
     Body(Request(role)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    store.set_user_role(&principal.organization, &user, role).await?;
+    store.access().set_user_role(&principal.organization, &user, role).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -21,6 +21,6 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(user): InPath<UserId>,
 ) -> Result<Json<User>, Error> {
-    let found = store.get_user(&principal.organization, &user).await?.ok_or(Error::NotFound)?;
+    let found = store.access().get_user(&principal.organization, &user).await?.ok_or(Error::NotFound)?;
     Ok(Json(User::new(&principal.organization, found)))
 }

@@ -101,8 +101,8 @@ async fn find(
     tool: &ToolId,
     ExactVersion(version): ExactVersion,
 ) -> Result<Attestation, Error> {
-    let found = store.get_version(organization, tool, &version).await?.ok_or(Error::NotFound)?;
-    store.attestation(&found).await?.ok_or(Error::NotFound)
+    let found = store.versions().get_version(organization, tool, &version).await?.ok_or(Error::NotFound)?;
+    store.versions().attestation(&found).await?.ok_or(Error::NotFound)
 }
 
 /// The stored text, unchanged, so that its digest stays valid.

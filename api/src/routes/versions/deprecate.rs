@@ -26,7 +26,7 @@ pub(crate) async fn handle(
     InPath(tool): InPath<ToolId>,
     InPath(constraint): InPath<Constraint>,
 ) -> Result<StatusCode, Error> {
-    match store.deprecate_versions(&principal, &tool, &constraint).await? {
+    match store.versions().deprecate_versions(&principal, &tool, &constraint).await? {
         0 => Err(Error::NotFound),
         _ => Ok(StatusCode::NO_CONTENT),
     }

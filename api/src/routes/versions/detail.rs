@@ -67,8 +67,8 @@ pub(crate) async fn handle(
     InPath(ExactVersion(version)): InPath<ExactVersion>,
 ) -> Result<Json<Response>, Error> {
     let organization = &principal.organization;
-    let found = store.get_version(organization, &tool, &version).await?.ok_or(Error::NotFound)?;
-    let build = store.get_build(organization, &BuildReference::Version(found.id.clone())).await?;
+    let found = store.versions().get_version(organization, &tool, &version).await?.ok_or(Error::NotFound)?;
+    let build = store.versions().get_build(organization, &BuildReference::Version(found.id.clone())).await?;
     Ok(Json(Response::new(found, build.map(|build| build.log))))
 }
 

@@ -76,18 +76,19 @@ pub(crate) async fn handle(
     Query(Request { filter, page }): Query<Request>,
 ) -> Result<Json<Response>, Error> {
     let organization = &principal.organization;
-    store.get_tool(organization, &tool).await?.ok_or(Error::NotFound)?;
+    store.tools().get_tool(organization, &tool).await?.ok_or(Error::NotFound)?;
     let filter_values = match page.is_first() {
         true => Some(FilterValues { creators: creators(&store, &principal, &tool).await? }),
         false => None,
     };
-    let Slice { items, next } = store.list_versions(ToolRef { organization, tool: &tool }, &filter, page).await?;
+    let Slice { items, next } =
+        store.versions().list_versions(ToolRef { organization, tool: &tool }, &filter, page).await?;
     let tool_versions = items.into_iter().map(ToolVersion::from).collect();
     Ok(Json(Response { tool_versions, has_more: next.is_some(), continuation_token: next, filter_values }))
 }
 
 async fn creators(store: &Store, principal: &registry::Principal, tool: &ToolId) -> Result<Vec<VersionUser>, Error> {
-    let creators = store.version_creators(&principal.organization, tool).await?;
+    let creators = store.versions().version_creators(&principal.organization, tool).await?;
     Ok(creators.into_iter().map(|user| VersionUser::new(&principal.organization, user)).collect())
 }
 

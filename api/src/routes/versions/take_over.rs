@@ -17,7 +17,7 @@ const PARALLEL_MAX: usize = 4;
 /// Carries out publications whose server is gone, until this one is about to end.
 pub async fn take_over_publications(app: App) {
     let next = |app: App| async move {
-        let found = app.store().take_over_publication().await?;
+        let found = app.store().versions().take_over_publication().await?;
         Ok::<_, registry::Error>(found.map(|publication| carry_out(app, publication)))
     };
     take_over(app, PARALLEL_MAX, next).await;
@@ -61,6 +61,6 @@ fn damaged(error: &dyn std::fmt::Display) -> Error {
 
 /// The user who sent the request, unless they have been removed.
 async fn principal(store: &Store, queued: &QueuedPublication) -> Result<Principal, Error> {
-    let found = store.principal(&queued.organization, &queued.account).await?;
+    let found = store.versions().principal(&queued.organization, &queued.account).await?;
     found.ok_or(Error::Forbidden { permission: Permission::ModifyTool })
 }

@@ -40,7 +40,7 @@ pub(crate) async fn handle(
     InPath(ExactVersion(version)): InPath<ExactVersion>,
     reply: Reply,
 ) -> Result<response::Response, Error> {
-    let found = store.get_version(&principal.organization, &tool, &version).await?.ok_or(Error::NotFound)?;
+    let found = store.versions().get_version(&principal.organization, &tool, &version).await?.ok_or(Error::NotFound)?;
     let verify = move |context: WorkContext| async move {
         let build = |progress| async move { builder.verify(&principal, &found, progress).await };
         FinalResponse::ok(&Verification::from(report(&context.events, build).await?))

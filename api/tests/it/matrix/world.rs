@@ -141,11 +141,11 @@ impl Objects {
         let organization = &app.principal.organization;
         let tool = app.tool("search").await;
         app.version(&tool, &[]).await;
-        app.store.create_role(organization, RoleName::parse(role).unwrap(), Grants::default()).await.unwrap();
+        app.store.access().create_role(organization, RoleName::parse(role).unwrap(), Grants::default()).await.unwrap();
         let user_key = app.member_key(user, "auditor").await.api_key_id;
-        let member = app.store.account(organization, &UserId::parse(user).unwrap()).await.unwrap();
+        let member = app.store.access().account(organization, &UserId::parse(user).unwrap()).await.unwrap();
         for owner in [member, app.principal.account.clone()] {
-            app.store.set_user_variable(&app.principal, &owner, variable(role)).await.unwrap();
+            app.store.access().set_user_variable(&app.principal, &owner, variable(role)).await.unwrap();
         }
         let agent = app.agent(role, &tool).await;
         let (conversation, turn) = app.turn(&agent, role).await;
@@ -255,14 +255,14 @@ async fn items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
 
 async fn key(app: &TestApp, account: AccountId) -> IssuedKey {
     let new = NewApiKey { account, name: None, expires_at: None };
-    app.store.create_api_key(&app.principal.organization, new).await.unwrap()
+    app.store.access().create_api_key(&app.principal.organization, new).await.unwrap()
 }
 
 async fn revoked(app: &TestApp) -> String {
     let key = key(app, app.principal.account.clone()).await;
     let token = fixtures::token(&app.store, &key).await.unwrap();
     let id = ApiKeyId::parse(&key.api_key_id).unwrap();
-    app.store.revoke_api_key(&app.principal.organization, None, &id).await.unwrap();
+    app.store.access().revoke_api_key(&app.principal.organization, None, &id).await.unwrap();
     token
 }
 

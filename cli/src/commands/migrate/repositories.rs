@@ -46,7 +46,7 @@ impl RepositoryMove<'_> {
         let sharing = RepositorySharing { records, git: git()?, copies: scratch.path().join("git-copies") };
         let repositories = Repositories::shared(config, Clock::system(), sharing)?;
         let mut shared = Shared::default();
-        for organization in store.list_organizations().await? {
+        for organization in store.access().list_organizations().await? {
             progress.show(format!("repository of {}", organization.id));
             let Some(VerifiedRepository { generation, is_new }) = repositories.share(&organization.id).await? else {
                 continue;

@@ -25,12 +25,12 @@ impl Losses {
     pub async fn find(store: &Store, data: &DataDir, manifest: &Manifest) -> anyhow::Result<Self> {
         let artifacts = Artifacts::open(data)?;
         let mut losses = Self::default();
-        for digest in store.artifacts_in_use().await? {
+        for digest in store.versions().artifacts_in_use().await? {
             losses.artifacts += u64::from(!artifacts.contains(&digest).await?);
         }
         let stored = artifacts.bodies().list(Timestamp::from_milliseconds(i64::MAX)).await?;
         let stored: HashSet<_> = stored.into_iter().map(|body| body.digest).collect();
-        losses.bodies = store.bodies_in_use().await?.difference(&stored).count() as u64;
+        losses.bodies = store.history().bodies_in_use().await?.difference(&stored).count() as u64;
         losses.packs = find_missing_packs(store, manifest).await?;
         Ok(losses)
     }
@@ -92,8 +92,8 @@ async fn find_missing_packs(store: &Store, manifest: &Manifest) -> anyhow::Resul
     if !store.is_shared() {
         return Ok(missing);
     }
-    for organization in store.list_organizations().await? {
-        let Some(found) = store.repository(&organization.id).await? else { continue };
+    for organization in store.access().list_organizations().await? {
+        let Some(found) = store.repositories().repository(&organization.id).await? else { continue };
         let paths = found.contents.packs.iter().map(|pack| pack_file(&organization.id, pack));
         missing
             .extend(paths.filter(|path| !present.contains(path.as_str())).map(|path| (path, organization.id.clone())));

@@ -20,7 +20,7 @@ pub async fn start_server(environment: &mut Environment) -> anyhow::Result<StepR
 pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<StepResult<()>> {
     let store = server::open_store(&Location::of_files(environment.data())).await?;
     let new = NewOrganization { organization: OrganizationId::parse(ORGANIZATION)?, user: UserId::parse(USER)? };
-    let key = store.create_organization(new).await?;
+    let key = store.access().create_organization(new).await?;
     let result = format!("{ORGANIZATION} with user {USER} and key {}", key.api_key_id);
     environment.log_in(Credentials {
         url: url.to_owned(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Connection, Pool, Running, Statement, TextSearch, Window};
-use crate::clock::Clock;
+use crate::kit::clock::Clock;
 
 /// Hears a notice of a change; `None` when notices may have been missed.
 pub(in crate::store) type Hear = Box<dyn Fn(Option<&str>) + Send + Sync>;

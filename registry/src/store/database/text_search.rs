@@ -28,7 +28,7 @@ impl TextSearch {
 
 /// The part of the index that one statement of a search reads.
 pub(in crate::store) struct Window {
-    /// Its blocks ([`crate::store::sql::search_windows`]). None for the whole index.
+    /// Its blocks ([`crate::store::sql::history::search_windows`]). None for the whole index.
     pub blocks: Vec<Block>,
     /// The row that follows the last one.
     pub before: i64,

@@ -3,8 +3,8 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::kit::clock::Timestamp;
 use crate::store::database::{Connection, Query};
 
 /// Months whose partitions exist ahead of time.

@@ -15,12 +15,12 @@ use super::search;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parsed, reading, writing};
 use super::statistics::analyze;
 use super::writing::writing_with;
-use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::kit::clock::Clock;
 use crate::store::database::{
     Connection, Database, DatabaseState, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window, get,
 };
-use crate::store::sql::migrate::{inspect, migrate};
+use crate::store::sql::kit::migrate::{inspect, migrate};
 
 const SERVER: &str = "SELECT current_setting('server_version') AS version,
     CAST(current_setting('max_connections') AS BIGINT) AS connections_max";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 
 use crate::error::{Error, Result};
-use crate::invalid_value::InvalidValue;
+use crate::kit::invalid_value::InvalidValue;
 
 /// Time for a connection to be made.
 pub(super) const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);

@@ -3,15 +3,15 @@
 use metrics::{counter, histogram};
 use tokio::time::Instant;
 
-use super::batch::Batch;
-use super::insert_records::RecordGroup;
-use super::list::List;
-use super::record_rows::RecordRows;
-use super::row::to_json;
-use super::tool_changes;
+use super::history::insert_records::RecordGroup;
+use super::history::record_rows::RecordRows;
+use super::kit::batch::Batch;
+use super::kit::list::List;
+use super::kit::row::to_json;
+use super::tools::tool_changes;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ids::BootId;
-use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
+use crate::kit::ids::BootId;
+use crate::kit::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
 use crate::store::changes::{Change, write_notice};
 use crate::store::database::{Connection, Query};
 use crate::store::queued::{Job, QueuedRecord};

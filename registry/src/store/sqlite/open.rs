@@ -11,13 +11,13 @@ use super::errors::failure;
 use super::search;
 use super::settings::{VERSION_MIN, reader_options, writer_options};
 use super::snapshot::snapshot;
-use crate::clock::Clock;
-use crate::durable::sync_folder;
 use crate::error::{Error, Result};
+use crate::files::durable::sync_folder;
+use crate::kit::clock::Clock;
 use crate::store::database::{
     Connection, Database, DatabaseState, Hear, Pool, Query, Running, Statement, TextSearch, Watch, Window, get,
 };
-use crate::store::sql::migrate::{inspect, migrate};
+use crate::store::sql::kit::migrate::{inspect, migrate};
 
 const VERSION: &str = "SELECT sqlite_version() AS version";
 

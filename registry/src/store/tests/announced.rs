@@ -26,10 +26,10 @@ const KEPT: [&str; 15] = [
 
 /// Files whose writes name no change, and the reason.
 const UNANNOUNCED: [(&str, &str); 4] = [
-    ("library_due.rs", "tasks are in no memory"),
-    ("library_expiry.rs", "the items were deleted before"),
-    ("library_run_ends.rs", "tasks are in no memory"),
-    ("library_uses.rs", "counts of uses are in no memory"),
+    ("library/due.rs", "tasks are in no memory"),
+    ("library/expiry.rs", "the items were deleted before"),
+    ("library/run_ends.rs", "tasks are in no memory"),
+    ("library/uses.rs", "counts of uses are in no memory"),
 ];
 
 /// Functions that name a change.

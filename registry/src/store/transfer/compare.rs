@@ -8,8 +8,8 @@ use super::range::Range;
 use super::report::{ComparedTable, TransferObserver, TransferProgress, TransferStep};
 use super::source::Source;
 use super::target::Target;
-use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::kit::digest::Digest;
 
 /// Reads all rows of both databases in the order of their keys and compares them.
 pub(super) async fn compare(

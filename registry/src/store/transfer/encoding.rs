@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::layout::{Column, Kind, Layout};
 use crate::error::{Error, Result};
 use crate::store::database::{FromColumn, Row};
-use crate::store::sql::row::to_json;
+use crate::store::sql::kit::row::to_json;
 
 struct Object<'a>(Vec<(&'a str, Cell<'a>)>);
 

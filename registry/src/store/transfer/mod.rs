@@ -2,7 +2,7 @@
 //!
 //! Tables are copied in the order of their foreign keys, in batches. Batches that are there already are skipped, so an
 //! interrupted copy is continued. Until the copy is marked as complete, the check of the master key in the target has a value that no
-//! server accepts ([`super::sql::master_key`]).
+//! server accepts ([`super::sql::kit::master_key`]).
 
 mod compare;
 mod encoding;
@@ -15,8 +15,8 @@ mod tables;
 mod target;
 
 use super::options::StoreOptions;
-use crate::data_dir::DataDirLock;
 use crate::error::Result;
+use crate::files::data_dir::DataDirLock;
 use compare::compare;
 use insert::insert_missing;
 use layout::Layout;

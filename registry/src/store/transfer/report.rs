@@ -1,6 +1,6 @@
 //! The progress and the results of a copy.
 
-use crate::digest::Digest;
+use crate::kit::digest::Digest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferStep {

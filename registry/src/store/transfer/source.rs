@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Database, Pool, Query, Statement, Value, get};
 use crate::store::options::StoreOptions;
-use crate::store::sql::master_key::{KeyCheck, key_check};
-use crate::store::sql::migrate::applied;
-use crate::store::sql::search_rebuild::{INDEXED_COLUMNS, INDEXED_RECORDS, index_rows};
+use crate::store::sql::history::search_rebuild::{INDEXED_COLUMNS, INDEXED_RECORDS, index_rows};
+use crate::store::sql::kit::master_key::{KeyCheck, key_check};
+use crate::store::sql::kit::migrate::applied;
 use crate::store::sqlite::Sqlite;
 
 /// Highest positions of runs that have started and ended.

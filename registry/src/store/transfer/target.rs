@@ -4,15 +4,15 @@ use super::encoding::encoded;
 use super::layout::{Kind, Layout};
 use super::range::{Batch, Range, add_order};
 use super::source::{Positions, Source, organizations};
-use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::invalid_value::InvalidValue;
+use crate::kit::clock::Clock;
+use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Database, Query, Statement};
 use crate::store::options::{DatabaseLocation, StoreOptions};
 use crate::store::postgres::{Postgres, create_month_of};
-use crate::store::sql::master_key::{KeyCheck, key_check, mark_complete, mark_copying};
-use crate::store::sql::nodes::count_nodes;
+use crate::store::sql::kit::master_key::{KeyCheck, key_check, mark_complete, mark_copying};
+use crate::store::sql::nodes::node::count_nodes;
 
 const HAS_TABLES: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL AS found";
 

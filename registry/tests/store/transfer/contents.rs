@@ -37,7 +37,7 @@ pub async fn filled() -> World {
         }
     }
     world.failed(&acme, "ShipmentError", "order \0 lost", &["main.py line 3", "shipped = False"]).await;
-    world.store.record(&unlinked(&acme, "conversation 4", None)).await.unwrap();
+    world.store.history().record(&unlinked(&acme, "conversation 4", None)).await.unwrap();
     holds(&world, &acme).await;
     agents(&world, &acme, &tool).await;
     operation(&world, &acme, &tool).await;
@@ -49,20 +49,27 @@ pub async fn filled() -> World {
 
 async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     let agent = world.agent(acme, "helper").await;
-    world.store.assign_tool(acme, &agent, assignment(tool, ">=0")).await.unwrap();
-    world.store.deploy_agent(acme, &agent).await.unwrap();
-    world.store.set_agent_state(acme, &agent, decision("route", &[tool])).await.unwrap();
+    world.store.agents().assign_tool(acme, &agent, assignment(tool, ">=0")).await.unwrap();
+    world.store.agents().deploy_agent(acme, &agent).await.unwrap();
+    world.store.agents().set_agent_state(acme, &agent, decision("route", &[tool])).await.unwrap();
     let talk = world.conversation(acme, &agent).await;
-    world.store.begin_turn(acme, new_turn(&talk, tool)).await.unwrap();
+    world.store.conversations().begin_turn(acme, new_turn(&talk, tool)).await.unwrap();
     let run = world.agent_run(acme).await;
     let steps = vec![step(Some("half")), step(None)];
-    world.store.save_agent_run(&run, checkpoint(AgentRunState::Paused, steps)).await.unwrap().unwrap();
+    world.store.agent_runs().save_agent_run(&run, checkpoint(AgentRunState::Paused, steps)).await.unwrap().unwrap();
     let (waiting, _) = world.paused_run(acme, Urgency::High).await;
-    world.store.resume_agent_run(&waiting, "{}".into(), response()).await.unwrap().unwrap();
+    world.store.agent_runs().resume_agent_run(&waiting, "{}".into(), response()).await.unwrap().unwrap();
     let gone = world.agent(acme, "gone").await;
-    world.store.delete_agent(acme, &gone).await.unwrap();
+    world.store.agents().delete_agent(acme, &gone).await.unwrap();
     let answered = InvocationId::new(&world.clock);
-    assert!(world.store.answer_attempt(&answered, world.clock.now().after(Duration::from_hours(1))).await.unwrap());
+    assert!(
+        world
+            .store
+            .operations()
+            .answer_attempt(&answered, world.clock.now().after(Duration::from_hours(1)))
+            .await
+            .unwrap()
+    );
 }
 
 async fn items(world: &World, acme: &Principal) {
@@ -77,19 +84,19 @@ async fn items(world: &World, acme: &Principal) {
 async fn people(world: &World, acme: &Principal) {
     let name = UserVariableName::parse("customer").unwrap();
     let new = NewUserVariable { name, value: SecretValue::new("8812".into()), is_sensitive: false };
-    world.store.set_user_variable(acme, &acme.account, new).await.unwrap();
+    world.store.access().set_user_variable(acme, &acme.account, new).await.unwrap();
     let tester = RoleName::parse("tester").unwrap();
-    world.store.create_role(&acme.organization, tester.clone(), Grants::default()).await.unwrap();
+    world.store.access().create_role(&acme.organization, tester.clone(), Grants::default()).await.unwrap();
     for name in ["ben", "cem", "Zoë@example"].iter().filter_map(|name| UserId::parse(name).ok()) {
-        world.store.create_user(&acme.organization, NewUser { id: name, role: tester.clone() }).await.unwrap();
+        world.store.access().create_user(&acme.organization, NewUser { id: name, role: tester.clone() }).await.unwrap();
     }
     for _ in 0..3 {
         world.token_of(&acme.organization, "ann").await;
     }
     allow_client(world, &acme.organization, "ann").await;
     let uris = vec!["http://127.0.0.1/cb".into()];
-    let client = world.store.register_client("Editor".into(), uris, "192.0.2.1".into()).await.unwrap();
-    world.store.note_client_use(acme, &client.client_id).await.unwrap();
+    let client = world.store.access().register_client("Editor".into(), uris, "192.0.2.1".into()).await.unwrap();
+    world.store.access().note_client_use(acme, &client.client_id).await.unwrap();
 }
 
 async fn tools(world: &World, acme: &Principal) -> ToolId {
@@ -99,7 +106,7 @@ async fn tools(world: &World, acme: &Principal) -> ToolId {
     }
     let tool = last.unwrap();
     world.variable(acme, &tool, "TOKEN", true).await;
-    let key = world.store.signing_key(&acme.organization).await.unwrap().public_key().unwrap();
+    let key = world.store.versions().signing_key(&acme.organization).await.unwrap().public_key().unwrap();
     let lease = world.lease(acme, &tool).await;
     let attestation = Attestation {
         version: Version::FIRST,
@@ -108,7 +115,7 @@ async fn tools(world: &World, acme: &Principal) -> ToolId {
         sbom: "{}".into(),
     };
     let new = registry::NewVersion { attestation, ..new_version(BumpKind::Minor) };
-    world.store.publish_version(&lease, new).await.unwrap();
+    world.store.versions().publish_version(&lease, new).await.unwrap();
     for bump in [BumpKind::Patch, BumpKind::Major] {
         world.publish(acme, &tool, bump).await;
     }
@@ -118,15 +125,15 @@ async fn tools(world: &World, acme: &Principal) -> ToolId {
         tags: Some(crate::fixtures::tags(&[("team", Some("sales")), ("beta", None)])),
         ..registry::ToolChanges::default()
     };
-    world.store.modify_tool(acme, &tool, changes).await.unwrap();
+    world.store.tools().modify_tool(acme, &tool, changes).await.unwrap();
     tool
 }
 
 async fn holds(world: &World, acme: &Principal) {
     for number in 0..2 {
         let reason = HoldReason::parse(&format!("case {number}")).unwrap();
-        let hold = world.store.place_hold(acme, reason, HeldRuns::default()).await.unwrap();
-        world.store.release_hold(acme, &hold.id).await.unwrap();
+        let hold = world.store.history().place_hold(acme, reason, HeldRuns::default()).await.unwrap();
+        world.store.history().release_hold(acme, &hold.id).await.unwrap();
     }
 }
 
@@ -135,7 +142,7 @@ async fn run(world: &World, principal: &Principal, number: u32) {
     world.clock.advance(Duration::from_secs(1));
     let agent_call = number.is_multiple_of(3).then(|| agent_call(&world.clock, AgentProtocol::Mcp));
     let record = RunStart { source: source(number), agent_call, ..started(&world.clock, principal) };
-    world.store.record(&starts(vec![record.clone()])).await.unwrap();
+    world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
     let body = vec![u8::try_from(number % 7).unwrap(); 100_000];
     let body = TapeBody { digest: *registry::Digest::of(&body).as_bytes(), bytes: body };
     let tape = UnsealedTape::new(b"what a run saw".to_vec(), vec![body]);
@@ -144,7 +151,7 @@ async fn run(world: &World, principal: &Principal, number: u32) {
     end.end.ledger = Some(ledger(number));
     end.end.status_events = vec![serde_json::json!({"message": "half\0way", "progress": 0.5})];
     end.end.duration_ms = u64::from(number * 7 % 40);
-    world.store.record(&ends(vec![end])).await.unwrap();
+    world.store.history().record(&ends(vec![end])).await.unwrap();
 }
 
 fn source(number: u32) -> InvocationSource {
@@ -177,22 +184,23 @@ fn ledger(number: u32) -> Ledger {
 /// An operation that goes on, with runs that have ended.
 async fn operation(world: &World, principal: &Principal, tool: &ToolId) -> OperationId {
     let new = NewOperation { kind: OperationKind::Invoke, tool: tool.clone(), once: None, request: None };
-    let BegunOperation::New(operation) = world.store.begin_operation(principal, new).await.unwrap() else {
+    let BegunOperation::New(operation) = world.store.operations().begin_operation(principal, new).await.unwrap() else {
         panic!("it is new");
     };
     let runs: Vec<_> = (0..3).map(|_| started(&world.clock, principal)).collect();
     let event = RecordEvent::Started { operation: Some(operation.id.clone()), runs: runs.clone() };
-    world.store.record(&event).await.unwrap();
+    world.store.history().record(&event).await.unwrap();
     let all = runs.iter().map(|run| finished(run, succeeded("done"))).collect();
-    world.store.record(&ends(all)).await.unwrap();
+    world.store.history().record(&ends(all)).await.unwrap();
     operation.id
 }
 
 async fn answers(world: &World, principal: &Principal, tool: &ToolId) {
     let run = world.started(principal).await;
     let answer = |request| RecordedAnswer { request: [request; 32], bytes: b"an answer".into(), at: world.clock.now() };
-    let sealed = world.store.seal_answers(&principal.organization, tool, (0..5).map(answer).collect()).await.unwrap();
+    let sealed =
+        world.store.history().seal_answers(&principal.organization, tool, (0..5).map(answer).collect()).await.unwrap();
     let mut end = finished(&run, succeeded("done"));
     end.answers = Some(sealed);
-    world.store.record(&ends(vec![end])).await.unwrap();
+    world.store.history().record(&ends(vec![end])).await.unwrap();
 }

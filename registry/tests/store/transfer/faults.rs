@@ -102,7 +102,7 @@ async fn rows_that_are_added_between_two_runs_are_copied_and_changed_ones_are_na
     copy.run().await.unwrap();
     let old = copy.old_server().await;
     let acme = copy.world.principal("acme");
-    old.create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
+    old.tools().create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
     old.close().await;
     let tools =
         |compared: Vec<registry::ComparedTable>| compared.iter().find(|table| table.table == "tools").unwrap().rows;
@@ -123,13 +123,13 @@ async fn a_database_with_other_data_is_refused() {
     copy.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await;
 
     let server = copy.server().await.unwrap();
-    server.heartbeat().await.unwrap();
+    server.nodes().heartbeat().await.unwrap();
     refused(copy.copied().await, "target_occupied", &["a server uses it"]);
-    server.leave().await.unwrap();
+    server.nodes().leave().await.unwrap();
     copy.run().await.unwrap();
     let organization = registry::OrganizationId::parse("third").unwrap();
     let user = registry::UserId::parse("ann").unwrap();
-    server.create_organization(registry::NewOrganization { organization, user }).await.unwrap();
+    server.access().create_organization(registry::NewOrganization { organization, user }).await.unwrap();
     refused(copy.copied().await, "target_occupied", &["third"]);
 }
 
@@ -138,8 +138,8 @@ async fn a_database_that_a_server_has_used_is_refused() {
     let Some(copy) = Copy::of_filled().await else { return };
     copy.run().await.unwrap();
     let server = copy.server().await.unwrap();
-    server.close_orphans().await.unwrap();
-    server.leave().await.unwrap();
+    server.nodes().close_orphans().await.unwrap();
+    server.nodes().leave().await.unwrap();
     server.close().await;
     refused(copy.copied().await, "target_occupied", &["runs that the data directory lacks"]);
     copy.server().await.unwrap();

@@ -47,10 +47,10 @@ async fn pages(store: &Store, tokens: &[u64]) -> Vec<(Vec<InvocationId>, Option<
     let mut pages = Vec::new();
     let page = |index: usize| Page { limit: 7, token: tokens.get(index).copied().unwrap_or(0) };
     for (index, filter) in filters().iter().enumerate() {
-        pages.push(ids(store.list_invocations(&acme, filter, page(index)).await.unwrap()));
+        pages.push(ids(store.history().list_invocations(&acme, filter, page(index)).await.unwrap()));
     }
     for (index, search) in (pages.len()..).zip(searches()) {
-        pages.push(ids(store.search_invocations(&acme, &search, page(index)).await.unwrap()));
+        pages.push(ids(store.history().search_invocations(&acme, &search, page(index)).await.unwrap()));
     }
     pages
 }
@@ -81,20 +81,23 @@ async fn everything_is_read_as_before() {
     let everything = Page::first(1000);
     for store in [&old, &server] {
         let (runs, tools) = (
-            store.list_invocations(&acme, &all, everything).await.unwrap().items,
-            store.list_tools(&acme, &ToolFilter::default(), everything).await.unwrap().items,
+            store.history().list_invocations(&acme, &all, everything).await.unwrap().items,
+            store.tools().list_tools(&acme, &ToolFilter::default(), everything).await.unwrap().items,
         );
         assert!(runs.len() as u32 > RUNS * 8 / 10 && tools.len() == 60, "{} {}", runs.len(), tools.len());
     }
     let of = async |store: &Store| {
-        let runs = store.list_invocations(&acme, &all, everything).await.unwrap();
-        let tools = store.list_tools(&acme, &ToolFilter::default(), everything).await.unwrap();
-        let (users, roles) =
-            (store.list_users(&acme, everything).await.unwrap(), store.list_roles(&acme).await.unwrap());
+        let runs = store.history().list_invocations(&acme, &all, everything).await.unwrap();
+        let tools = store.tools().list_tools(&acme, &ToolFilter::default(), everything).await.unwrap();
+        let (users, roles) = (
+            store.access().list_users(&acme, everything).await.unwrap(),
+            store.access().list_roles(&acme).await.unwrap(),
+        );
         format!("{runs:?} {tools:?} {users:?} {roles:?}")
     };
     assert_eq!(of(&old).await, of(&server).await);
-    let taped = ids(server.list_invocations(&acme, &InvocationFilter::default(), Page::first(1000)).await.unwrap()).0;
+    let taped =
+        ids(server.history().list_invocations(&acme, &InvocationFilter::default(), Page::first(1000)).await.unwrap()).0;
     let tapes_of = |store: &Store| Recordings::of(store, &Artifacts::open(&copy.world.data).unwrap());
     let mut whole = 0;
     for run in taped {
@@ -117,19 +120,22 @@ async fn later_rows_follow_the_copied_ones_and_open_runs_are_closed_at_the_first
     assert_eq!(copy.number("SELECT count(*) FROM inv_started_default").await, 0, "every month has a partition");
     assert_eq!(copy.number("SELECT count(*) FROM inv_finished_default").await, 0);
     let server = copy.server().await.unwrap();
-    assert_eq!(server.close_orphans().await.unwrap(), 1);
+    assert_eq!(server.nodes().close_orphans().await.unwrap(), 1);
     assert_eq!(copy.number("SELECT count(*) FROM inv_open").await, 0);
     assert_eq!(copy.number("SELECT count(*) FROM operations WHERE state = 'running'").await, 0);
     let acme = copy.world.principal("acme");
     copy.world.clock.advance(Duration::from_secs(1));
     let run = started(&copy.world.clock, &acme);
-    server.record(&starts(vec![run.clone()])).await.unwrap();
-    server.record(&crate::fixtures::ends(vec![finished(&run, succeeded("the newest"))])).await.unwrap();
+    server.history().record(&starts(vec![run.clone()])).await.unwrap();
+    server.history().record(&crate::fixtures::ends(vec![finished(&run, succeeded("the newest"))])).await.unwrap();
     let (started, ended) = (rows("inv_started"), rows("inv_finished"));
     assert_eq!(copy.number("SELECT max(rowid) FROM inv_started").await, i64::try_from(started).unwrap() + 1);
     assert_eq!(copy.number("SELECT max(sequence) FROM inv_finished").await, i64::try_from(ended).unwrap() + 2);
-    let newest =
-        server.list_invocations(&acme.organization, &InvocationFilter::default(), Page::first(1)).await.unwrap();
+    let newest = server
+        .history()
+        .list_invocations(&acme.organization, &InvocationFilter::default(), Page::first(1))
+        .await
+        .unwrap();
     assert_eq!(newest.items[0].start.id, run.id);
-    server.create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
+    server.tools().create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
 }

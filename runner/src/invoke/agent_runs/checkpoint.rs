@@ -76,7 +76,7 @@ impl AgentRunLoop {
             (state, document, request) = (AgentRunState::Failed, self.progress.written()?, None);
         }
         let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps, request };
-        let saved = self.invoker.services.store.save_agent_run(&self.run, checkpoint).await?;
+        let saved = self.invoker.services.store.agent_runs().save_agent_run(&self.run, checkpoint).await?;
         let Some(run) = saved else { return Ok(false) };
         self.run = run;
         Ok(self.run.state == AgentRunState::Running)
@@ -89,7 +89,7 @@ impl AgentRunLoop {
             () = sleep(RELEASE_AFTER) => {}
             () = self.working.over() => {}
         }
-        if let Err(error) = self.invoker.services.store.release_agent_run(&self.run).await {
+        if let Err(error) = self.invoker.services.store.agent_runs().release_agent_run(&self.run).await {
             tracing::error!(run = %self.run.id, %error, "a run of an agent is given up later");
         }
     }

@@ -44,21 +44,23 @@ impl Invoker {
         (options, once): (AgentRunOptions, Option<Once>),
     ) -> Result<Option<Begun>, Error> {
         if let Some(once) = &once
-            && let Some(earlier) = self.services.store.agent_run_of(principal, once).await?
+            && let Some(earlier) = self.services.store.agent_runs().agent_run_of(principal, once).await?
         {
             return self.begun(earlier, None).map(Some);
         }
         if options.depth.is_too_deep_for_http() {
             return Err(Error::LoopDetected);
         }
-        let Some(running) = self.services.store.running_agent(principal, agent).await? else { return Ok(None) };
+        let Some(running) = self.services.store.agents().running_agent(principal, agent).await? else {
+            return Ok(None);
+        };
         require_within_bounds(&*self.model()?, &options)?;
         self.require_tools(principal, running.clone(), &options).await?;
         let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
         let (agent, objective) = (running.agent.id.clone(), RunObjective::of(&options.objective));
         let document = Progress::new(options).written()?;
         let new = NewAgentRun { agent, kind: AgentRunKind::Agent, objective, document, once };
-        let started = self.services.store.start_agent_run(principal, new).await?;
+        let started = self.services.store.agent_runs().start_agent_run(principal, new).await?;
         self.begun(started, Some(admitted)).map(Some)
     }
 
@@ -122,7 +124,7 @@ impl Invoker {
         request: &HumanRequestId,
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        if self.services.store.get_human_request(principal, request).await?.is_none() {
+        if self.services.store.agent_runs().get_human_request(principal, request).await?.is_none() {
             return Ok(None);
         }
         let found = self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
@@ -135,7 +137,7 @@ impl Invoker {
         principal: &Principal,
         request: &HumanRequestId,
     ) -> Result<Option<(AgentRun, Progress)>, Error> {
-        let asked = self.services.store.get_human_request(principal, request).await?;
+        let asked = self.services.store.agent_runs().get_human_request(principal, request).await?;
         let Some(asked) = asked.filter(|asked| self.is_open(asked)) else { return Ok(None) };
         let found = self.agent_run(principal, &asked.agent_run).await?;
         Ok(found.filter(|(_, progress)| progress.human_request.as_ref() == Some(request)))
@@ -172,7 +174,8 @@ impl Invoker {
         let answered = NewHumanResponse { by: principal.user(), document: response.written() };
         let is_agreed = response.approved != Some(false);
         let step = question.step(found.iterations, (&response.written(), is_agreed));
-        let resumed = self.services.store.resume_agent_run(&found, progress.written()?, (answered, step)).await?;
+        let resumed =
+            self.services.store.agent_runs().resume_agent_run(&found, progress.written()?, (answered, step)).await?;
         let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, (run, progress)).admitted(Some(admitted)));
         Ok(run)
     }
@@ -182,8 +185,10 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn cancel_agent_run(&self, principal: &Principal, run: &AgentRunId) -> Result<Option<bool>, Error> {
-        let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
-        let was_cancelled = self.services.store.cancel_agent_run(&found).await?;
+        let Some(found) = self.services.store.agent_runs().get_agent_run(principal, run).await? else {
+            return Ok(None);
+        };
+        let was_cancelled = self.services.store.agent_runs().cancel_agent_run(&found).await?;
         self.agent_runs.cancel(run);
         Ok(Some(was_cancelled))
     }
@@ -193,7 +198,7 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn expire_human_requests(&self) -> Result<(), Error> {
-        Ok(self.services.store.expire_human_requests().await?)
+        Ok(self.services.store.agent_runs().expire_human_requests().await?)
     }
 
     /// Takes over a run whose server is gone, if there is one and this server has a model.
@@ -202,13 +207,13 @@ impl Invoker {
     /// When the store cannot be read or written.
     pub async fn take_over_agent_run(&self) -> Result<Option<AgentRunLoop>, Error> {
         let capacity = self.agent_runs.capacity(self.services.model.is_some());
-        let Some(run) = self.services.store.take_over_agent_run(&capacity).await? else { return Ok(None) };
+        let Some(run) = self.services.store.agent_runs().take_over_agent_run(&capacity).await? else { return Ok(None) };
         let model = self.model_of(&run)?;
         let progress = match Progress::read(&run.document) {
             Ok(progress) => progress,
             Err(error) => {
                 tracing::error!(%error, run = %run.id, "a damaged run of an agent is cancelled");
-                self.services.store.cancel_agent_run(&run).await?;
+                self.services.store.agent_runs().cancel_agent_run(&run).await?;
                 return Ok(None);
             }
         };
@@ -229,7 +234,9 @@ impl Invoker {
         principal: &Principal,
         run: &AgentRunId,
     ) -> Result<Option<(AgentRun, Progress)>, Error> {
-        let Some(found) = self.services.store.get_agent_run(principal, run).await? else { return Ok(None) };
+        let Some(found) = self.services.store.agent_runs().get_agent_run(principal, run).await? else {
+            return Ok(None);
+        };
         let progress = Progress::read(&found.document)?;
         Ok(Some((found, progress)))
     }
@@ -243,7 +250,7 @@ impl Invoker {
         run: &AgentRun,
         filter: StepFilter,
     ) -> Result<(Vec<AgentRunStep>, bool), Error> {
-        let (steps, has_more) = self.services.store.agent_run_steps(run, filter).await?;
+        let (steps, has_more) = self.services.store.agent_runs().agent_run_steps(run, filter).await?;
         let read = steps.len();
         let page = page_of(steps);
         let is_cut = page.len() < read;

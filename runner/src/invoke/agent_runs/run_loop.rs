@@ -87,7 +87,7 @@ impl AgentRunLoop {
         if self.run.state != AgentRunState::Running {
             return Ok((self.run, self.progress));
         }
-        let found = self.invoker.services.store.reread_agent_run(&self.run).await?;
+        let found = self.invoker.services.store.agent_runs().reread_agent_run(&self.run).await?;
         let run = found.ok_or_else(|| Error::internal("a run of an agent is gone"))?;
         let progress = Progress::read(&run.document)?;
         Ok((run, progress))

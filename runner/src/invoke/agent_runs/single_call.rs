@@ -65,7 +65,7 @@ impl Invoker {
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
         let objective = RunObjective::of(&progress.options.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };
-        match self.services.store.start_agent_run(principal, new).await? {
+        match self.services.store.agent_runs().start_agent_run(principal, new).await? {
             StartedAgentRun::New(run) => {
                 Ok(AgentRunLoop::new(self.clone(), None, (run, progress)).admitted(Some(admitted)))
             }
@@ -95,7 +95,7 @@ impl Invoker {
                 }
                 FilledIn::Some(left) => {
                     let (document, left) = (progress.written()?, left.written()?);
-                    if self.services.store.amend_agent_run(&found, document, left).await?.is_some() {
+                    if self.services.store.agent_runs().amend_agent_run(&found, document, left).await?.is_some() {
                         return Ok(None);
                     }
                 }
@@ -114,7 +114,7 @@ impl Invoker {
         organization: &OrganizationId,
         invocation: &InvocationId,
     ) -> Result<Option<Record>, Error> {
-        Ok(self.services.store.get_invocation(organization, invocation).await?)
+        Ok(self.services.store.history().get_invocation(organization, invocation).await?)
     }
 
     /// Finds a run of the user of an agent.

@@ -46,9 +46,11 @@ impl Invoker {
     /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
     pub(super) async fn present(&self, run: &AgentRun, progress: &Progress) -> Result<Option<RunContext>, Error> {
         let store = &self.services.store;
-        let Some(principal) = store.principal(&run.organization, &run.account).await? else { return Ok(None) };
+        let Some(principal) = store.versions().principal(&run.organization, &run.account).await? else {
+            return Ok(None);
+        };
         let reference = AgentReference::from(&run.agent);
-        let Some(running) = store.running_agent(&principal, &reference).await? else { return Ok(None) };
+        let Some(running) = store.agents().running_agent(&principal, &reference).await? else { return Ok(None) };
         let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
         let catalogue = self.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
         let component = progress.calls.first().and_then(|call| find_component(catalogue.find(&call.name)?));

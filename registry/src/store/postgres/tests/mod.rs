@@ -8,8 +8,8 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor, PgConnection, SqlSafeStr};
 
 use super::Postgres;
 use super::fragments::fragment;
-use crate::clock::Clock;
 use crate::error::Result;
+use crate::kit::clock::Clock;
 use crate::store::database::{Database, expanded};
 
 /// A database that prepares statements and runs none.

@@ -5,27 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{Connection as _, PgConnection};
 
-use crate::account::OrganizationId;
-use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::effect::{Effect, EffectKind};
-use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
-use crate::ids::ToolId;
-use crate::invocation_source::Origin;
-use crate::page::Direction::{Ascending, Descending};
+use crate::files::data_dir::DataDir;
+use crate::history::{
+    Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
+};
+use crate::kit::account::OrganizationId;
+use crate::kit::clock::{Clock, Timestamp};
+use crate::kit::ids::ToolId;
+use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, Row, Statement, Window, get};
-use crate::store::sql::filters::{Filters, HAS_ENDED};
-use crate::store::sql::history_list::{add_order, beginning, spans};
-use crate::store::sql::history_order::{LAST, Order};
-use crate::store::sql::list_parts::ListPart;
-use crate::store::sql::search_windows::Windows;
-use crate::store::sql::text_search::text_search;
-use crate::store::sql::{insert_records, record_pages, search, taped_runs};
+use crate::store::sql::history::filters::{Filters, HAS_ENDED};
+use crate::store::sql::history::list::{add_order, beginning, spans};
+use crate::store::sql::history::list_parts::ListPart;
+use crate::store::sql::history::order::{LAST, Order};
+use crate::store::sql::history::search_windows::Windows;
+use crate::store::sql::history::text_search::text_search;
+use crate::store::sql::history::{insert_records, record_pages, search, taped_runs};
 use crate::store::tests::cluster::Cluster;
 use crate::store::{DatabaseLocation, Store, StoreOptions};
-use crate::variables::SecretValue;
+use crate::tools::SecretValue;
 
 /// Runs of two organisations over six weeks, so that they are in two partitions. The runs of a tool, of a conversation and
 /// with a word are few.

@@ -2,22 +2,20 @@
 
 use sqlx::{Connection as _, SqliteConnection};
 
-use crate::account::OrganizationId;
-use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::effect::EffectKind;
-use crate::history::{InvocationFilter, InvocationSort, ToolSelection};
-use crate::ids::ToolId;
-use crate::invocation_source::SourceType;
-use crate::page::Direction::{Ascending, Descending};
+use crate::files::data_dir::DataDir;
+use crate::history::{EffectKind, InvocationFilter, InvocationSort, SourceType, ToolSelection};
+use crate::kit::account::OrganizationId;
+use crate::kit::clock::{Clock, Timestamp};
+use crate::kit::ids::ToolId;
+use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, get};
-use crate::store::sql::filters::Filters;
-use crate::store::sql::history_list::{add_order, beginning};
-use crate::store::sql::history_order::Order;
-use crate::store::sql::list_parts::ListPart;
-use crate::store::sql::list_start::ListStart;
+use crate::store::sql::history::filters::Filters;
+use crate::store::sql::history::list::{add_order, beginning};
+use crate::store::sql::history::list_parts::ListPart;
+use crate::store::sql::history::list_start::ListStart;
+use crate::store::sql::history::order::Order;
 use crate::store::{DatabaseLocation, Store, StoreOptions};
 
 /// Runs of three tools in two versions, of which one in ten failed, and one in fifty is a simulation.

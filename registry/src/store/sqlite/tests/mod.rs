@@ -8,10 +8,10 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor, SqlSafeStr, SqliteConnectio
 use super::Sqlite;
 use super::connection::alone;
 use super::fragments::fragment;
-use crate::clock::Clock;
 use crate::error::Result;
+use crate::kit::clock::Clock;
 use crate::store::database::{Connection, Database, expanded};
-use crate::store::sql::migrate::migrate;
+use crate::store::sql::kit::migrate::migrate;
 
 /// Creates an in-memory database with the schema and no rows.
 pub(in crate::store) async fn migrated() -> Result<Connection> {

@@ -1,24 +1,25 @@
 //! The plans that SQLite makes for statements: the indexes that it reads, and whether it sorts.
 
 use super::{Sqlite, migrated};
-use crate::account::OrganizationId;
-use crate::agent_run::{AgentRunFilter, AgentRunState};
-use crate::clock::{Clock, Timestamp};
-use crate::effect::{Effect, EffectKind};
+use crate::agent_runs::{AgentRunFilter, AgentRunState};
 use crate::error::Result;
-use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
-use crate::ids::{AgentId, ToolId};
-use crate::invocation_source::Origin;
-use crate::page::Direction::{self, Ascending, Descending};
+use crate::history::{
+    Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
+};
+use crate::kit::account::OrganizationId;
+use crate::kit::clock::{Clock, Timestamp};
+use crate::kit::ids::{AgentId, ToolId};
+use crate::kit::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, Window, get};
-use crate::store::sql::history_list::{add_order, beginning};
-use crate::store::sql::history_order::{LAST, Order};
-use crate::store::sql::library_due::ADVANCE;
-use crate::store::sql::library_run_ends::ENDED_RUN;
-use crate::store::sql::library_vectors::{LACKING_AFTER, LACKING_BEFORE, SET_VECTORS};
-use crate::store::sql::list_start::ListStart;
-use crate::store::sql::text_search::text_search;
-use crate::store::sql::{agent_run_list, record_pages, search, taped_runs};
+use crate::store::sql::agent_runs::list;
+use crate::store::sql::history::list::{add_order, beginning};
+use crate::store::sql::history::list_start::ListStart;
+use crate::store::sql::history::order::{LAST, Order};
+use crate::store::sql::history::text_search::text_search;
+use crate::store::sql::history::{record_pages, search, taped_runs};
+use crate::store::sql::library::due::ADVANCE;
+use crate::store::sql::library::run_ends::ENDED_RUN;
+use crate::store::sql::library::vectors::{LACKING_AFTER, LACKING_BEFORE, SET_VECTORS};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
 
 /// Returns the steps of the query plan of a statement.
@@ -58,7 +59,7 @@ async fn last() -> Row {
 fn list((filter, start): (&InvocationFilter, &ListStart), last: Option<&Row>) -> Query {
     let mut statement = beginning(&acme(), filter, start).unwrap();
     if filter.states == RunStates::Finished {
-        statement.push(crate::store::sql::filters::HAS_ENDED);
+        statement.push(crate::store::sql::history::filters::HAS_ENDED);
     }
     add_order(&mut statement, &Order::of(filter, start), last).unwrap();
     statement.bind(" LIMIT ?", 51_i64);
@@ -201,7 +202,7 @@ async fn lists_of_runs_of_agents_read_no_others() {
         (None, filter(None, agent), by("by_agent (organization=? AND agent=?)")),
         (Some("ann#1"), filter(None, None), by("of_user (organization=? AND account=?)")),
     ] {
-        let steps = plan(agent_run_list::list((&acme(), account), &filter).query()).await.unwrap();
+        let steps = plan(list::list((&acme(), account), &filter).query()).await.unwrap();
         assert_eq!(steps, [index]);
     }
 }

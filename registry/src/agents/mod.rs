@@ -1,0 +1,20 @@
+//! Agents: holders of tools, with drafts, states and revisions.
+
+mod agent;
+mod assignment;
+mod built_in_tools;
+mod human_intervention;
+mod presenting;
+mod state;
+
+pub use agent::{
+    Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
+    AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,
+};
+pub use assignment::{
+    Assignment, AssignmentProblem, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence,
+};
+pub use built_in_tools::{BuiltInTools, FamilyName};
+pub use human_intervention::HumanIntervention;
+pub use presenting::StateProblem;
+pub use state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};

@@ -1,0 +1,5 @@
+//! The servers of a database.
+
+mod node;
+
+pub use node::{Node, NodeDescription};

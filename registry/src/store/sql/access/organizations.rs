@@ -1,0 +1,28 @@
+//! The list of organisations, for the operator.
+
+use super::handle::Access;
+use crate::access::Organization;
+use crate::error::Result;
+use crate::store::database::Query;
+use crate::store::sql::kit::row::{parsed, timestamp, unsigned};
+
+const LIST: &str = "SELECT organization, created_at,
+        (SELECT count(*) FROM members m WHERE m.organization = o.organization) AS users,
+        (SELECT count(*) FROM tools t WHERE t.organization = o.organization AND deprecated = 0) AS tools
+    FROM organizations o ORDER BY organization";
+
+impl Access {
+    /// Lists all organisations by name.
+    pub async fn list_organizations(&self) -> Result<Vec<Organization>> {
+        let rows = Query::new(LIST).fetch_all(self.store.readers()).await?;
+        let read = |row| {
+            Ok(Organization {
+                id: parsed(row, "organization")?,
+                created_at: timestamp(row, "created_at")?,
+                users: unsigned(row, "users")?,
+                tools: unsigned(row, "tools")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+}

@@ -1,0 +1,6 @@
+//! Statements about shared git repositories.
+
+mod handle;
+mod repository;
+
+pub use handle::Repositories;
