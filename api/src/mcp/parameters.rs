@@ -12,13 +12,16 @@ use rmcp::model::{
     UnsubscribeRequestParams, UpdateTaskParams,
 };
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+/// Methods that the present version of the protocol has no more. They are unknown, whatever their parameters are.
+const REMOVED: [&str; 5] = ["initialize", "logging/setLevel", "ping", "resources/subscribe", "resources/unsubscribe"];
 
 /// Parameters of every method.
 #[derive(Deserialize)]
 struct WithMeta {
     #[serde(default, rename = "_meta")]
-    _meta: Option<Meta>,
+    meta: Option<Meta>,
 }
 
 /// Parameters of a method that has no others.
@@ -36,6 +39,9 @@ struct Meta {
     _token: Option<ProgressToken>,
     #[serde(default, rename = "io.modelcontextprotocol/logLevel")]
     _level: Option<LoggingLevel>,
+    /// Only requests of the present version have it.
+    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
+    version: Option<IgnoredAny>,
 }
 
 /// A problem of parameters: its place, such as `params/arguments`, and a sentence about it.
@@ -52,6 +58,13 @@ pub(super) fn find_problem(method: &str, params: Option<&str>) -> Option<Paramet
     // The SDK takes a list for no message at all, also with a method that it does not know.
     if !params.starts_with('{') {
         return Some(ParameterProblem { place: "params".to_owned(), text: "should be an object".to_owned() });
+    }
+    let is_unknown = || {
+        let with_meta = serde_json::from_str::<WithMeta>(params).ok();
+        with_meta.and_then(|with_meta| with_meta.meta).is_some_and(|meta| meta.version.is_some())
+    };
+    if REMOVED.contains(&method) && is_unknown() {
+        return None;
     }
     let find: fn(&str) -> Option<ParameterProblem> = match method {
         "completion/complete" => find_in::<CompleteRequestParams>,
@@ -175,6 +188,7 @@ mod tests {
             ("tools/list", json!({"cursor": null})),
             ("tools/list", json!(null)),
             ("no/such", json!({"_meta": []})),
+            ("resources/subscribe", json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}})),
         ] {
             assert_eq!(told(method, &params), None, "{method} {params}");
         }
