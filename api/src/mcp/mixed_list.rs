@@ -71,7 +71,7 @@ impl<'c> MixedList<'c> {
         // One item more than the page has shows whether there are others.
         let count = pages::PAGE_ITEMS - tools.len();
         let mut items = items.page(after.as_ref(), count + 1).await?;
-        let fitting = count_fitting(&items[..items.len().min(count)]);
+        let fitting = count_fitting(items.iter().take(count).map(|item| item.body.heap_bytes()));
         let has_more = items.len() > fitting || start + tools.len() < self.tools.len();
         items.truncate(fitting);
         let next_cursor = has_more.then(|| match items.last() {
@@ -82,15 +82,15 @@ impl<'c> MixedList<'c> {
     }
 }
 
-/// Returns how many of the items fit a page: at least one, if there are any.
-fn count_fitting(items: &[LibraryItem]) -> usize {
+/// Returns how many items of these sizes fit a page: at least one, if there are any.
+fn count_fitting(sizes: impl Iterator<Item = usize>) -> usize {
     let mut bytes = 0;
-    let fits = |item: &&LibraryItem| {
+    let fits = |size: &usize| {
         let has_room = bytes < PAGE_BYTES_MAX;
-        bytes += item.body.heap_bytes();
+        bytes += size;
         has_room
     };
-    items.iter().take_while(fits).count()
+    sizes.take_while(fits).count()
 }
 
 /// Returns a digest that changes with the tools and their versions.
@@ -110,6 +110,20 @@ mod tests {
 
     fn list(agent: &str, family: LibraryFamily) -> MixedList<'static> {
         MixedList { agent: AgentId::parse(agent).unwrap(), family, tools: Vec::new(), items: None }
+    }
+
+    #[test]
+    fn a_page_ends_with_the_item_that_fills_it() {
+        let half = PAGE_BYTES_MAX / 2;
+        for (sizes, expected) in [
+            (vec![], 0),
+            (vec![1, 1, 1], 3),
+            (vec![half, half, 1], 2),
+            (vec![half, half - 1, 1, 1], 3),
+            (vec![3 * half, 1], 1),
+        ] {
+            assert_eq!(count_fitting(sizes.iter().copied()), expected, "{sizes:?}");
+        }
     }
 
     /// Lists of tools alone, without items of the Library.
