@@ -50,8 +50,9 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
         export(pages, RecordWriter::new(format, Destination::Stdout(stdout()))?).await?;
         return Ok(Outcome::Done);
     };
-    let file = NewFile::create(&path, arguments.force)?;
+    // Before the file is made: a signal that ends the process in between would leave it behind.
     let mut signals = Signals::catch()?;
+    let file = NewFile::create(&path, arguments.force)?;
     let to_file = async {
         let pages = client.record_pages(&arguments.filter.read(client).await?);
         export(pages, RecordWriter::new(format, Destination::File(file))?).await
