@@ -30,6 +30,7 @@ pub use branch_test::{ReplayedBranch, TestRequest};
 use builder::Commit;
 pub use builder::{Builder, BuilderServices};
 use publish_context::PublishContext;
+use repetition::refuse_older;
 use replay_gate::ReplayCandidate;
 pub use replay_gate::ReplayGate;
 pub use request::PublishRequest;
@@ -138,7 +139,9 @@ impl PublishContext<'_> {
         };
         let (repository, held) = self.source(&request, branch.clone()).await?;
         let commit = held.commit();
-        self.refuse_older(&repository, commit).await?;
+        // While the lease is held, no version is published and none is deprecated.
+        let highest = builder.store.versions().highest_version(&lease.organization, &lease.tool).await?;
+        refuse_older(&repository, commit, highest.as_ref()).await?;
         self.refuse_repetition(&request, &branch, commit).await?;
         let tool =
             builder.store.tools().get_tool(&lease.organization, &lease.tool).await?.ok_or(Error::ToolNotFound)?;
@@ -148,14 +151,15 @@ impl PublishContext<'_> {
         let built = builder.build(of, admitted, progress).await?;
         builder.warn_of_calls(principal, &built, progress).await?;
         builder.check(principal, &built, progress).await?;
-        let bump = progress.step("gate", self.bump(request.bump, &built)).await?;
+        let bump = progress.step("gate", self.choose_bump(request.bump, &built, highest.as_ref())).await?;
         if let Some(gate) = request.gate {
             let candidate = &candidate(&built, commit);
             let replayed = ReplayCandidate { principal, tool: &lease.tool, candidate, gate };
             progress.step(replay_gate::STAGE, builder.pass_replay_gate(replayed, progress)).await?;
         }
         progress.step("store", builder.store_artifacts(&built)).await?;
-        let origin = Origin { branch: &branch, commit, project_path: &request.project_path, bump };
+        let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
+        let origin = Origin { version, branch: &branch, commit, project_path: &request.project_path, bump };
         let attestation = self.attest(&built, origin).await?;
         let of = repository.clone();
         let version = NewVersion {

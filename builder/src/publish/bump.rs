@@ -16,19 +16,22 @@ impl PublishContext<'_> {
     ///
     /// # Errors
     /// When the requested bump is smaller than the changes require.
-    pub(super) async fn bump(&self, asked: Option<BumpKind>, built: &Built) -> Result<BumpKind, Error> {
-        let Self { builder, lease, progress, .. } = *self;
-        let Some(highest) = builder.store.versions().highest_version(&lease.organization, &lease.tool).await? else {
-            return Ok(asked.unwrap_or(BumpKind::Major));
-        };
+    pub(super) async fn choose_bump(
+        &self,
+        asked: Option<BumpKind>,
+        built: &Built,
+        highest: Option<&ToolVersion>,
+    ) -> Result<BumpKind, Error> {
+        let progress = self.progress;
+        let Some(highest) = highest else { return Ok(asked.unwrap_or(BumpKind::Major)) };
         let version = highest.version;
-        if is_unchanged(&highest, built) {
+        if is_unchanged(highest, built) {
             progress.warn(format!(
                 "nothing has changed since {version}: the new version has the same code and the same declarations. If you expected a \
                 change, commit and push it, and publish again"
             ));
         }
-        let changes = changes(highest, built).await?;
+        let changes = changes(highest.clone(), built).await?;
         for change in &changes {
             progress.line(format!("since {version}, {change}"));
         }

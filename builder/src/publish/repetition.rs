@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::BranchName;
+use registry::{BranchName, ToolVersion};
 
 use super::publish_context::PublishContext;
 use super::request::PublishRequest;
@@ -14,18 +14,22 @@ use crate::source::{CommitId, Repository};
 /// likely intended.
 const REPETITION_TIME: Duration = Duration::from_mins(10);
 
-impl PublishContext<'_> {
-    pub(super) async fn refuse_older(&self, repository: &Repository, commit: CommitId) -> Result<(), Error> {
-        let last = self.builder.store.versions().latest_commit(&self.principal.organization, &self.lease.tool).await?;
-        let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };
-        let of = repository.clone();
-        if blocking(move || of.is_older(&commit, &last)).await?? {
-            let message = format!("commit {commit} is older than {last}, which the last version was built from");
-            return Err(Error::failed("checkout", "older-commit", message));
-        }
-        Ok(())
+/// Refuses a commit that the one of the highest version contains. Each version is higher than those before, so that is the last.
+pub(super) async fn refuse_older(
+    repository: &Repository,
+    commit: CommitId,
+    highest: Option<&ToolVersion>,
+) -> Result<(), Error> {
+    let Some(last) = highest.and_then(|highest| CommitId::parse(&highest.commit).ok()) else { return Ok(()) };
+    let of = repository.clone();
+    if blocking(move || of.is_older(&commit, &last)).await?? {
+        let message = format!("commit {commit} is older than {last}, which the last version was built from");
+        return Err(Error::failed("checkout", "older-commit", message));
     }
+    Ok(())
+}
 
+impl PublishContext<'_> {
     /// Refuses the retry of a client that lost the response, so that no second version is published.
     pub(super) async fn refuse_repetition(
         &self,

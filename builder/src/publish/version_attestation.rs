@@ -8,8 +8,9 @@ use crate::built::Built;
 use crate::error::Error;
 use crate::source::CommitId;
 
-/// The source and the bump of a version.
+/// The number of a version, and where it comes from.
 pub(super) struct Origin<'a> {
+    pub version: Version,
     pub branch: &'a BranchName,
     pub commit: CommitId,
     pub project_path: &'a ProjectPath,
@@ -21,11 +22,10 @@ impl PublishContext<'_> {
     /// meanwhile.
     pub(super) async fn attest(&self, built: &Built, origin: Origin<'_>) -> Result<Attestation, Error> {
         let (lease, store) = (self.lease, &self.builder.store);
-        let highest = store.versions().highest_version(&lease.organization, &lease.tool).await?;
         let facts = Facts {
             lease,
             tool_name: &built.manifest.name,
-            version: highest.map_or(Version::FIRST, |highest| highest.version.bump(origin.bump)),
+            version: origin.version,
             bump: origin.bump,
             branch: origin.branch.as_str(),
             commit: &origin.commit,

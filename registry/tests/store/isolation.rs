@@ -23,7 +23,7 @@ async fn a_stranger_reads_nothing() {
     assert!(store.tools().tool_variables(eve, &tool).await.unwrap().secrets.is_empty());
     assert!(store.versions().get_version(eve, &tool, &version.version).await.unwrap().is_none());
     assert!(store.versions().resolve_version(eve, &tool, &Constraint::any()).await.unwrap().is_none());
-    assert!(store.versions().latest_commit(eve, &tool).await.unwrap().is_none());
+    assert!(store.versions().highest_version(eve, &tool).await.unwrap().is_none());
     assert!(store.versions().version_creators(eve, &tool).await.unwrap().is_empty());
     let versions = store
         .versions()

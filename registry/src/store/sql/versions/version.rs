@@ -27,9 +27,6 @@ const DEPRECATED: &str =
     "SELECT version_id, major, minor, patch FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 1
     ORDER BY major DESC, minor DESC, patch DESC";
 
-const LATEST_COMMIT: &str = "SELECT commit_id FROM versions WHERE organization = $1 AND tool = $2
-    ORDER BY ordinal DESC LIMIT 1";
-
 const CREATORS: &str = "SELECT DISTINCT creator FROM versions WHERE organization = $1 AND tool = $2
     ORDER BY creator LIMIT 1000";
 
@@ -84,13 +81,6 @@ impl Versions {
         let mut connection = self.store.readers().acquire().await?;
         let live = live(&mut connection, ToolRef { organization, tool }).await?;
         Ok(Some((found, live.into_iter().map(|(_, version)| version).collect())))
-    }
-
-    /// Returns the commit of the version that was published last, deprecated or not.
-    pub async fn latest_commit(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<String>> {
-        let query = Query::new(LATEST_COMMIT).bind(organization.as_str()).bind(tool.as_str());
-        let row = query.fetch_optional(self.store.readers()).await?;
-        row.map(|row| get(&row, "commit_id")).transpose()
     }
 
     /// Lists the users who published versions of the tool, sorted.
