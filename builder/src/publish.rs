@@ -12,8 +12,7 @@ mod version_attestation;
 
 use std::time::Duration;
 
-use registry::{BranchName, FailedBuild, Lease, MissingVariable, NewVersion, Principal, Tool, ToolVersion, Version};
-use runner::Admitted;
+use registry::{BranchName, FailedBuild, Lease, MissingVariable, NewVersion, Principal, Tool, ToolVersion, Version, Admitted};
 use tokio::time::Instant;
 use tracing::Instrument;
 

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use registry::BranchName;
-use runner::QueueFull;
+use registry::{BranchName, QueueFull};
 
 use super::commit_id::CommitId;
 use super::git_version::{GIT_VERSION_MIN, GitVersion};

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use registry::OrganizationId;
-
-use super::bounds::{QueueFull, three_quarters};
+use registry::{AdmissionBounds, OrganizationId, QueueFull};
 
 /// The bytes that are held. Clones share them.
 #[derive(Debug, Clone)]
@@ -52,7 +50,7 @@ impl InputBytes {
         let own = held.organizations.get(organization).copied().unwrap_or_default();
         for (bound, present, bytes_max) in [
             (QueueFull::Process, held.bytes, self.bytes_max),
-            (QueueFull::Organization, own, three_quarters(self.bytes_max)),
+            (QueueFull::Organization, own, AdmissionBounds::compute_share(self.bytes_max)),
         ] {
             if present > 0 && present.saturating_add(bytes) > bytes_max {
                 return Err(InputsFull { bound, bytes_max });

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use registry::{Artifacts, BranchName, Digest, Language, OrganizationId, Principal, ProjectPath, Store};
-use runner::{Admission, Admitted, Invoker, QueueFull, TrialRunner};
+use registry::{Artifacts, BranchName, Digest, Language, OrganizationId, Principal, ProjectPath, Store, Admission, Admitted, QueueFull};
+use runner::{Invoker, TrialRunner};
 
 use crate::blocking::blocking;
 use crate::build::{ManifestCheck, Pipeline, Sources};

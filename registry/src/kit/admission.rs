@@ -1,25 +1,22 @@
-//! Admission of work to this process: the bounds of concurrent and of waiting work. Used for runs here, and for builds
-//! by the builder.
+//! Admission of work to this process: the bounds of concurrent and of waiting work, such as runs, builds and git operations.
 //!
 //! The process and each organisation have bounds of their own. An organisation beyond its bound is refused although the process
 //! has capacity; that keeps capacity for the others. A released permit goes to the organisations in turn, whichever of them
 //! waited first, so that a long queue of one organisation delays only its own work.
 
 mod bounds;
-mod input_bytes;
 mod queue;
 
 use std::sync::Arc;
 
 use metrics::{counter, gauge, histogram};
 use parking_lot::Mutex;
-use registry::OrganizationId;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, number};
-pub use bounds::{Bounds, QueueFull};
-pub(crate) use input_bytes::{HeldBytes, InputBytes, InputsFull};
+use crate::kit::account::OrganizationId;
+use crate::kit::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, number};
+pub use bounds::{AdmissionBounds, QueueFull};
 use queue::Queue;
 
 /// Admits work of one kind. Clones share the queue.
@@ -28,9 +25,9 @@ pub struct Admission(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Kind of work, as a metric label: `runs`, `builds`.
+    /// Kind of work, as a metric label: `runs`, `builds`, `git`.
     work: &'static str,
-    bounds: Bounds,
+    bounds: AdmissionBounds,
     queue: Mutex<Queue<oneshot::Sender<WorkPermit>>>,
 }
 
@@ -51,7 +48,7 @@ pub struct WorkPermit {
 
 impl Admission {
     #[must_use]
-    pub fn new(work: &'static str, bounds: Bounds) -> Self {
+    pub fn new(work: &'static str, bounds: AdmissionBounds) -> Self {
         for bound in ["organization", "process"] {
             counter!(REFUSED, "work" => work, "bound" => bound).increment(0);
         }
@@ -153,7 +150,10 @@ mod tests {
 
     fn admission(parallel_max: usize, queued_max: usize) -> Admission {
         let (organization_parallel_max, organization_queued_max) = (parallel_max, queued_max);
-        Admission::new("runs", Bounds { parallel_max, queued_max, organization_parallel_max, organization_queued_max })
+        Admission::new(
+            "runs",
+            AdmissionBounds { parallel_max, queued_max, organization_parallel_max, organization_queued_max },
+        )
     }
 
     #[tokio::test]

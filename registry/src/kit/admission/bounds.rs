@@ -9,18 +9,18 @@ pub enum QueueFull {
 
 /// Bounds of concurrent work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// Concurrent runs of the process.
+pub struct AdmissionBounds {
+    /// Concurrent work of the process.
     pub parallel_max: usize,
-    /// Runs of the process that wait for a permit.
+    /// Work of the process that waits for a permit.
     pub queued_max: usize,
-    /// Concurrent runs of one organisation.
+    /// Concurrent work of one organisation.
     pub organization_parallel_max: usize,
-    /// Runs of one organisation that wait for a permit.
+    /// Work of one organisation that waits for a permit.
     pub organization_queued_max: usize,
 }
 
-impl Bounds {
+impl AdmissionBounds {
     /// Bounds that give each organisation three quarters of the permits and of the queue, and at least one less than all. A
     /// single organisation is hardly slowed down, and a part stays free for the others. Organisations share a single permit in
     /// turns.
@@ -29,8 +29,17 @@ impl Bounds {
         Self {
             parallel_max,
             queued_max,
-            organization_parallel_max: three_quarters(parallel_max),
-            organization_queued_max: three_quarters(queued_max),
+            organization_parallel_max: Self::compute_share(parallel_max),
+            organization_queued_max: Self::compute_share(queued_max),
+        }
+    }
+
+    /// The part of a bound that one organisation may have: three quarters, rounded up, and less than the whole unless the whole is one.
+    #[must_use]
+    pub const fn compute_share(whole: usize) -> usize {
+        match whole {
+            0 | 1 => whole,
+            _ => whole - if whole < 4 { 1 } else { whole / 4 },
         }
     }
 
@@ -43,22 +52,14 @@ impl Bounds {
     }
 }
 
-/// Three quarters, rounded up, and less than the whole unless the whole is one.
-pub(super) const fn three_quarters(whole: usize) -> usize {
-    match whole {
-        0 | 1 => whole,
-        _ => whole - if whole < 4 { 1 } else { whole / 4 },
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Bounds;
+    use super::AdmissionBounds;
 
     #[test]
     fn an_organization_never_has_all_of_several_permits() {
         let share = |permits| {
-            let bounds = Bounds::shared(permits, permits);
+            let bounds = AdmissionBounds::shared(permits, permits);
             assert_eq!(bounds.organization_parallel_max, bounds.organization_queued_max);
             bounds.organization_parallel_max
         };

@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use registry::OrganizationId;
-
-use super::bounds::{Bounds, QueueFull};
+use super::bounds::{AdmissionBounds, QueueFull};
+use crate::kit::account::OrganizationId;
 
 /// Queue of waiters of type `W`.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ impl<W> Queue<W> {
     /// Admits pieces of work. An empty queue admits a call of any size.
     pub(super) fn enter(
         &mut self,
-        bounds: &Bounds,
+        bounds: &AdmissionBounds,
         organization: &OrganizationId,
         pieces: usize,
     ) -> Result<(), QueueFull> {
@@ -57,7 +56,7 @@ impl<W> Queue<W> {
     }
 
     /// Takes a permit when one is free and there is no waiter.
-    pub(super) fn take(&mut self, bounds: &Bounds, organization: &OrganizationId) -> bool {
+    pub(super) fn take(&mut self, bounds: &AdmissionBounds, organization: &OrganizationId) -> bool {
         let Some(share) = self.organizations.get_mut(organization) else { return false };
         let has_capacity = self.running < bounds.parallel_max && share.running < bounds.organization_parallel_max;
         let is_free = has_capacity && self.turns.is_empty();
@@ -76,7 +75,11 @@ impl<W> Queue<W> {
     }
 
     /// Takes a permit for the next waiter; `None` when no permit is free, or no waiter may have one.
-    pub(super) fn next(&mut self, bounds: &Bounds, is_gone: impl Fn(&W) -> bool) -> Option<(OrganizationId, W)> {
+    pub(super) fn next(
+        &mut self,
+        bounds: &AdmissionBounds,
+        is_gone: impl Fn(&W) -> bool,
+    ) -> Option<(OrganizationId, W)> {
         if self.running >= bounds.parallel_max {
             return None;
         }
@@ -149,8 +152,8 @@ impl<W> Queue<W> {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds =
-        Bounds { parallel_max: 3, queued_max: 5, organization_parallel_max: 2, organization_queued_max: 3 };
+    const BOUNDS: AdmissionBounds =
+        AdmissionBounds { parallel_max: 3, queued_max: 5, organization_parallel_max: 2, organization_queued_max: 3 };
 
     fn organization(name: &str) -> OrganizationId {
         OrganizationId::parse(name).unwrap()
@@ -161,7 +164,11 @@ mod tests {
         let mut queue = Queue::default();
         for name in names {
             queue
-                .enter(&Bounds { queued_max: 100, organization_queued_max: 100, ..BOUNDS }, &organization(name), 1)
+                .enter(
+                    &AdmissionBounds { queued_max: 100, organization_queued_max: 100, ..BOUNDS },
+                    &organization(name),
+                    1,
+                )
                 .unwrap();
             queue.wait(&organization(name), *name);
         }
@@ -192,7 +199,7 @@ mod tests {
             queue.enter(&BOUNDS, &a, 1).unwrap();
             queue.wait(&a, "gone");
             // Other work of the organisation is admitted, so that the organisation is not forgotten.
-            queue.enter(&Bounds { queued_max: 100, organization_queued_max: 100, ..BOUNDS }, &a, 1).unwrap();
+            queue.enter(&AdmissionBounds { queued_max: 100, organization_queued_max: 100, ..BOUNDS }, &a, 1).unwrap();
             queue.leave(&a, 1, |waiter| *waiter == "gone");
         }
         for _ in 0..4 {

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const BOUNDS: Bounds =
-    Bounds { parallel_max: 3, queued_max: 12, organization_parallel_max: 2, organization_queued_max: 8 };
+const BOUNDS: AdmissionBounds =
+    AdmissionBounds { parallel_max: 3, queued_max: 12, organization_parallel_max: 2, organization_queued_max: 8 };
 
 /// Numbers choose among the candidates for a step.
 #[derive(Debug, Clone, Copy)]
