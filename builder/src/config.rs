@@ -26,7 +26,7 @@ use registry::{Digest, AdmissionBounds};
 use runner::Limits;
 
 use crate::steps::esbuild::EsbuildSource;
-use crate::workers::endpoint::WorkerEndpoint;
+use crate::worker_endpoint::WorkerEndpoint;
 
 /// Running builds. Each has a child process of up to a gigabyte and a core.
 const PARALLEL_BUILDS_MAX: usize = 2;

@@ -13,6 +13,7 @@ mod checks;
 mod component;
 mod composed_path;
 mod config;
+mod conventions;
 mod decoded_text;
 pub mod directory;
 mod error;
@@ -27,14 +28,13 @@ mod publish;
 mod registries;
 pub mod sandbox;
 mod snapshots;
-pub mod source;
-mod stand_in;
 mod steps;
 mod supplied_variables;
 mod text;
 mod toolchain;
 mod warnings;
 mod worker;
+mod worker_endpoint;
 mod workers;
 
 pub use checks::Checked;
@@ -58,7 +58,7 @@ pub use steps::inspect::inspect_tool;
 pub use supplied_variables::SuppliedVariables;
 pub use toolchain::rust::installation::RustInstallation;
 pub use worker::{Worker, WorkerError};
-pub use workers::endpoint::WorkerEndpoint;
+pub use worker_endpoint::WorkerEndpoint;
 pub use workers::handshake::{PoolStatus, pool_status};
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! A build may compromise its worker, so that the server trusts no message: names come from fixed sets, sizes are bounded,
 //! and results are verified.
 
-pub mod endpoint;
 pub mod handshake;
 mod known_names;
 mod listener;
@@ -21,14 +20,14 @@ use registry::OrganizationId;
 use tokio::task::AbortHandle;
 
 use crate::blocking::blocking;
+use crate::conventions::convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::toolchain::languages::convention;
 use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::{Project, ToolchainOutput};
-use endpoint::WorkerEndpoint;
+use crate::worker_endpoint::WorkerEndpoint;
 use listener::Acceptor;
 use pool::{JobOutcome, Pool, RETRY_AFTER};
 use protocol::Job;

@@ -2,8 +2,8 @@
 
 use registry::Language;
 
+use super::convention::{ApiFunctions, Convention, EntryPoint};
 use crate::component::ShippedImage;
-use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
 
 pub const JAVASCRIPT: Convention = Convention {
     language: Language::JavaScript,

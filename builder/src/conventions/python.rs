@@ -2,8 +2,8 @@
 
 use registry::Language;
 
+use super::convention::{ApiFunctions, Convention, EntryPoint};
 use crate::component::ShippedImage;
-use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
 
 pub const PYTHON: Convention = Convention {
     language: Language::Python,

@@ -2,7 +2,7 @@
 
 use registry::Language;
 
-use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
+use super::convention::{ApiFunctions, Convention, EntryPoint};
 
 pub const RUST: Convention = Convention {
     language: Language::Rust,

@@ -1,5 +1,5 @@
 //! Unpacks crates for cargo. A header of an entry is read into memory whole, whatever its length, so this runs in a child
-//! process only (`steps/documents/child.rs`).
+//! process only (`documents/child.rs`).
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use registry::Digest;
 use serde::{Deserialize, Serialize};
 use tar::{Archive, EntryType};
 
-use super::disk;
+use crate::sandbox::files;
 use crate::text::quoted;
 
 /// Files of one crate; generated bindings have a few thousand.
@@ -59,7 +59,7 @@ impl Vendoring {
     pub fn unpack<T>(&self, read: impl Fn(&str) -> T) -> Result<Vec<T>, (usize, Problem)> {
         let (mut left, mut manifests) = (self.bytes_max, Vec::new());
         let disk = |error| (0, Problem::from_disk(&error));
-        disk::make_directory(&self.directory).map_err(disk)?;
+        files::make_directory(&self.directory).map_err(disk)?;
         for (index, archive) in self.archives.iter().enumerate() {
             let mut unpack = || {
                 left = self.unpack_one(archive, left)?;
@@ -67,7 +67,7 @@ impl Vendoring {
             };
             manifests.push(unpack().map_err(|problem| (index, problem))?);
         }
-        disk::set_times(&self.directory, TimeSpec::new(self.modified_at, 0)).map_err(disk)?;
+        files::set_times(&self.directory, TimeSpec::new(self.modified_at, 0)).map_err(disk)?;
         Ok(manifests)
     }
 
@@ -113,7 +113,7 @@ impl Vendoring {
     }
 
     fn create(&self, path: &Path) -> Result<File, Problem> {
-        disk::create(&self.directory, path).map_err(|error| match error.kind() {
+        files::create(&self.directory, path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Problem::Refused("it contains a file twice".into()),
             _ => Problem::from_disk(&error),
         })

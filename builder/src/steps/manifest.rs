@@ -21,7 +21,7 @@ use crate::composed_path::compose;
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::lock::name;
-use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
+use crate::conventions::{ApiFunctions, Convention, EntryPoint};
 pub use apis::Api;
 use fields::{Fields, Located, STAGE};
 pub use intervention::check_arguments;

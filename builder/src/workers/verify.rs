@@ -15,7 +15,7 @@ use crate::images::Images;
 use crate::snapshots;
 use crate::steps::bundle::BUNDLE_BYTES_MAX;
 use crate::steps::inspect;
-use crate::toolchain::languages::convention;
+use crate::conventions::convention;
 use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::ToolchainOutput;
 

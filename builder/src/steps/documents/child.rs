@@ -14,7 +14,7 @@ use crate::steps::archive::{Format, Listing, Unpacked};
 use crate::steps::child::{self, ChildLimits};
 use crate::steps::manifest::{Malformed, Node, Value, from_toml};
 use crate::text::cut;
-use crate::toolchain::rust::unpack::{Problem, Vendoring};
+use crate::steps::crates::{Problem, Vendoring};
 
 const STAGE: &str = "manifest";
 /// The work of the child, in messages.

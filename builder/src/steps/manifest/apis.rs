@@ -7,7 +7,7 @@ use registry::{Annotations, ApiName, Description, Intervention, SystemRole};
 use super::fields::{Fields, Located};
 use super::{annotations, intervention};
 use crate::error::Error;
-use crate::toolchain::convention::{ApiFunctions, Convention};
+use crate::conventions::{ApiFunctions, Convention};
 
 const KEY: &str = "apis";
 /// Keys of the tool that each API has instead.

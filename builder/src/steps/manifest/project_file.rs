@@ -4,8 +4,7 @@ use super::fields::STAGE;
 use super::node::Node;
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
-use crate::toolchain::convention::Convention;
-use crate::toolchain::languages::CONVENTIONS;
+use crate::conventions::{CONVENTIONS, Convention};
 
 /// The project file and its contents. Of several project files, the one with a table for Lathe is used.
 ///
