@@ -22,7 +22,7 @@
 
 use std::path::PathBuf;
 
-use registry::{Digest, AdmissionBounds};
+use registry::{AdmissionBounds, Digest};
 use runner::Limits;
 
 use crate::steps::esbuild::EsbuildSource;

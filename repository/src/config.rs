@@ -1,6 +1,15 @@
-//! The bounds of hosted git: operations at a time, and the size of a repository.
+//! The settings and bounds of hosted git.
+//!
+//! | field | meaning | default |
+//! |---|---|---|
+//! | `root` | the directory of the repositories, made if absent | `<data>/git` |
+//! | `hook_program` | the program of the hook, which runs `<hook_program> internal pre-receive` | this binary |
+//! | `operations` | running and waiting fetches and pushes | 8 and 128, of one organisation half of them |
+//! | `repository_bytes_max` | the quota of an organisation's repository | 1 GiB |
 
-use runner::Bounds;
+use std::path::PathBuf;
+
+use registry::AdmissionBounds;
 
 /// git operations of the process at a time. Each uses one core and up to 512 MiB of address space. Eight operations are
 /// slower than four on most machines, but a slow client occupies one for minutes.
@@ -13,11 +22,18 @@ const PROCESSES_MIN: usize = 2;
 /// expected team.
 const REPOSITORY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
+/// The places of hosted git.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub root: PathBuf,
+    pub hook_program: PathBuf,
+}
+
 /// Bounds of hosted git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GitLimits {
     /// Running and waiting fetches and pushes.
-    pub operations: Bounds,
+    pub operations: AdmissionBounds,
     /// The quota of an organisation's repository.
     pub repository_bytes_max: u64,
 }
@@ -31,9 +47,9 @@ impl Default for GitLimits {
 impl GitLimits {
     /// Bounds with this number of operations at a time, at least two. One organisation may run half of them.
     #[must_use]
-    pub fn operations(parallel_max: usize) -> Bounds {
+    pub fn operations(parallel_max: usize) -> AdmissionBounds {
         let parallel_max = parallel_max.max(PROCESSES_MIN);
-        Bounds {
+        AdmissionBounds {
             parallel_max,
             queued_max: PROCESSES_QUEUED_MAX,
             organization_parallel_max: parallel_max / 2,

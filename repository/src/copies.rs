@@ -10,14 +10,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use git2::RepositoryInitOptions;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::git_command::{GitCommands, Priority};
-use super::repository_files::sync_below;
-use super::repository_settings::write_settings;
-use super::{GitProgram, SourceError};
+use crate::error::Error;
+use crate::git::{GitCommands, GitProgram, Priority};
 
 /// Attempts to copy a repository. Each failure takes a garbage collection, and collections are minutes apart.
 const ATTEMPTS_MAX: usize = 5;
@@ -59,10 +56,10 @@ impl RepositoryCopier {
     }
 
     /// The names of the repositories' directories, in order.
-    pub fn names(&self) -> Result<Vec<String>, SourceError> {
+    pub fn names(&self) -> Result<Vec<String>, Error> {
         let entries = match fs::read_dir(&self.root) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            read => read.map_err(SourceError::io("list the repositories"))?,
+            read => read.map_err(Error::io("list the repositories"))?,
         };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
         let mut names: Vec<String> = names.filter(|name| name.ends_with(".git")).collect();
@@ -71,43 +68,43 @@ impl RepositoryCopier {
     }
 
     /// Copies a repository to a new directory. The copy is flushed by the caller.
-    pub async fn copy(&self, name: &str, to: &Path) -> Result<(), SourceError> {
+    pub async fn copy(&self, name: &str, to: &Path) -> Result<(), Error> {
         let repository = self.root.join(name);
         let mut attempt = 1;
         loop {
             create_directory(&to.join(PACKS))?;
             match self.try_copy(&repository, to).await {
-                Err(SourceError::Copy { .. }) if attempt < ATTEMPTS_MAX => attempt += 1,
+                Err(Error::Copy { .. }) if attempt < ATTEMPTS_MAX => attempt += 1,
                 copied => return copied,
             }
-            fs::remove_dir_all(to).map_err(SourceError::io("remove an incomplete copy"))?;
+            fs::remove_dir_all(to).map_err(Error::io("remove an incomplete copy"))?;
         }
     }
 
     /// Reads all objects of a repository, and checks that it has every object that a ref reaches.
     ///
     /// # Errors
-    /// [`SourceError::Damaged`] with git's words.
-    pub async fn verify(&self, name: &str) -> Result<(), SourceError> {
+    /// [`Error::Damaged`] with git's words.
+    pub async fn verify(&self, name: &str) -> Result<(), Error> {
         let repository = self.root.join(name);
         let mut command = self.commands.command(&repository, Priority::Low);
         let output = command.arg("--git-dir").arg(&repository).args(VERIFY).output().await;
-        let output = output.map_err(SourceError::io("run git"))?;
+        let output = output.map_err(Error::io("run git"))?;
         let words = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(0) => Ok(()),
-            Some(_) => Err(SourceError::Damaged { detail: words.lines().next().unwrap_or_default().to_owned() }),
+            Some(_) => Err(Error::Damaged { detail: words.lines().next().unwrap_or_default().to_owned() }),
             // Beyond the limit of processor time.
-            None => Err(SourceError::Copy { detail: "it is too large to be checked".to_owned() }),
+            None => Err(Error::Copy { detail: "it is too large to be checked".to_owned() }),
         }
     }
 
-    async fn try_copy(&self, repository: &Path, to: &Path) -> Result<(), SourceError> {
-        let refs = refs_of(repository).map_err(SourceError::git("read the refs of a repository"))?;
+    async fn try_copy(&self, repository: &Path, to: &Path) -> Result<(), Error> {
+        let refs = refs_of(repository).map_err(Error::git("read the refs of a repository"))?;
         let lines =
             refs.iter().flat_map(|Ref { name, target }| [format!("{target} ").as_bytes(), name, b"\n"].concat());
         let file: Vec<u8> = REFS_HEAD.bytes().chain(lines).collect();
-        fs::write(to.join(REFS_FILE), file).map_err(SourceError::io("write the refs"))?;
+        fs::write(to.join(REFS_FILE), file).map_err(Error::io("write the refs"))?;
         let pack = to.join(PACKS).join(NEW_PACK);
         let targets: String = refs.iter().map(|Ref { target, .. }| format!("{target}\n")).collect();
         self.write_pack(repository, &targets, &pack).await?;
@@ -116,29 +113,20 @@ impl RepositoryCopier {
         let digest = String::from_utf8_lossy(&succeeded(index.output().await)?.stdout).trim().to_owned();
         for (from, extension) in [(&pack, "pack"), (&pack.with_extension("idx"), "idx")] {
             let name = to.join(PACKS).join(format!("pack-{digest}.{extension}"));
-            fs::rename(from, &name).map_err(SourceError::io("name a pack"))?;
+            fs::rename(from, &name).map_err(Error::io("name a pack"))?;
             // git lets everyone read the index.
-            fs::set_permissions(&name, Permissions::from_mode(FILE_MODE)).map_err(SourceError::io("close a pack"))?;
+            fs::set_permissions(&name, Permissions::from_mode(FILE_MODE)).map_err(Error::io("close a pack"))?;
         }
         Ok(())
     }
 
-    async fn write_pack(&self, repository: &Path, targets: &str, pack: &Path) -> Result<(), SourceError> {
+    async fn write_pack(&self, repository: &Path, targets: &str, pack: &Path) -> Result<(), Error> {
         let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(pack);
-        let file = file.map_err(SourceError::io("create a pack"))?;
+        let file = file.map_err(Error::io("create a pack"))?;
         let mut command = self.commands.command(repository, Priority::Normal);
         command.arg("--git-dir").arg(repository).args(PACK);
         feed(command.stdin(Stdio::piped()).stdout(file), targets).await
     }
-}
-
-/// Makes a copy that lies in its place a repository: adds the settings and the directories that git needs.
-pub fn complete_repository(path: &Path) -> Result<(), SourceError> {
-    let mut options = RepositoryInitOptions::new();
-    options.bare(true).no_reinit(true).external_template(false).initial_head("main");
-    git2::Repository::init_opts(path, &options).map_err(SourceError::git("complete a repository"))?;
-    write_settings(path).map_err(SourceError::io("write the repository's settings"))?;
-    sync_below(path).map_err(SourceError::io("make the repository durable"))
 }
 
 /// The refs except symbolic ones, in the order of their names.
@@ -155,8 +143,8 @@ fn refs_of(repository: &Path) -> Result<Vec<Ref>, git2::Error> {
 }
 
 /// Runs a command with a text on its standard input.
-async fn feed(command: &mut Command, text: &str) -> Result<(), SourceError> {
-    let mut child = command.spawn().map_err(SourceError::io("start git"))?;
+async fn feed(command: &mut Command, text: &str) -> Result<(), Error> {
+    let mut child = command.spawn().map_err(Error::io("start git"))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A command that does not read its input ends with an error.
         stdin.write_all(text.as_bytes()).await.unwrap_or_default();
@@ -164,15 +152,15 @@ async fn feed(command: &mut Command, text: &str) -> Result<(), SourceError> {
     succeeded(child.wait_with_output().await).map(drop)
 }
 
-fn succeeded(output: io::Result<Output>) -> Result<Output, SourceError> {
-    let output = output.map_err(SourceError::io("run git"))?;
+fn succeeded(output: io::Result<Output>) -> Result<Output, Error> {
+    let output = output.map_err(Error::io("run git"))?;
     if output.status.success() {
         return Ok(output);
     }
-    Err(SourceError::Copy { detail: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
+    Err(Error::Copy { detail: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
 }
 
-fn create_directory(path: &Path) -> Result<(), SourceError> {
+fn create_directory(path: &Path) -> Result<(), Error> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    created.map_err(SourceError::io("create the directory of a copy"))
+    created.map_err(Error::io("create the directory of a copy"))
 }

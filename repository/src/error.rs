@@ -1,17 +1,18 @@
 //! The errors of hosted git.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use registry::{BranchName, QueueFull};
 
-use super::commit_id::CommitId;
-use super::git_version::{GIT_VERSION_MIN, GitVersion};
-use super::tree_rules::TreeRefusal;
+use crate::commits::CommitId;
+use crate::git_version::{GIT_VERSION_MIN, GitVersion};
+use crate::trees::TreeRefusal;
 
 /// A failed operation on a hosted repository.
 #[derive(Debug, thiserror::Error)]
-pub enum SourceError {
+pub enum Error {
     /// The branch has never been pushed, or was deleted.
     #[error("there is no branch `{branch}`; push it first")]
     UnknownBranch { branch: String },
@@ -20,10 +21,10 @@ pub enum SourceError {
     UnknownCommit { commit: CommitId },
     /// The commit has no such directory. The message lists the directories with a project.
     #[error(
-        "there is no directory `{project}` {}commit {commit}; {}. If the directory is new, push it first",
-        on_branch(.branch.as_ref()), known_projects(.directories)
+        "there is no directory `{project}` {}commit {commit}; {known}. If the directory is new, push it first",
+        on_branch(.branch.as_ref())
     )]
-    MissingProject { project: String, branch: Option<BranchName>, commit: CommitId, directories: Vec<String> },
+    MissingProject { project: String, branch: Option<BranchName>, commit: CommitId, known: KnownProjects },
     /// The tree breaks a rule.
     #[error(transparent)]
     RefusedTree(#[from] TreeRefusal),
@@ -109,9 +110,9 @@ pub enum SourceError {
     Io { action: &'static str, source: io::Error },
 }
 
-/// The kind of a [`SourceError`].
+/// The kind of a [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceErrorKind {
+pub enum ErrorKind {
     /// The author's input or commit is at fault.
     BadRequest,
     /// A branch, a commit or a directory does not exist in the caller's own repository.
@@ -126,10 +127,10 @@ pub enum SourceErrorKind {
     Internal,
 }
 
-impl SourceError {
+impl Error {
     /// The kind, which determines the HTTP status.
-    pub fn kind(&self) -> SourceErrorKind {
-        use SourceErrorKind as Kind;
+    pub fn kind(&self) -> ErrorKind {
+        use ErrorKind as Kind;
         match self {
             Self::RefusedTree(_) | Self::BodyNotGzip { .. } | Self::BodyCutOff => Kind::BadRequest,
             Self::UnknownBranch { .. } | Self::UnknownCommit { .. } | Self::MissingProject { .. } => Kind::Missing,
@@ -186,26 +187,26 @@ impl SourceError {
     }
 
     /// Adds the branch whose tip was read, for the message.
-    pub(crate) fn on_branch(mut self, name: Option<&BranchName>) -> Self {
+    pub fn on_branch(mut self, name: Option<&BranchName>) -> Self {
         if let Self::MissingProject { branch, .. } = &mut self {
             *branch = name.cloned();
         }
         self
     }
 
-    pub(super) fn git(action: &'static str) -> impl FnOnce(git2::Error) -> Self {
+    pub(crate) fn git(action: &'static str) -> impl FnOnce(git2::Error) -> Self {
         move |source| match is_damage(&source) {
             true => Self::Damaged { detail: format!("{action}: {}", source.message()) },
             false => Self::Git { action, source },
         }
     }
 
-    pub(super) fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, source }
     }
 }
 
-impl From<registry::Error> for SourceError {
+impl From<registry::Error> for Error {
     fn from(error: registry::Error) -> Self {
         match error {
             registry::Error::LeaseLost => Self::ChangeLost,
@@ -235,14 +236,26 @@ fn operations_of(full: &QueueFull) -> &'static str {
 /// Directories that a message lists.
 const DIRECTORIES_NAMED_MAX: usize = 10;
 
-fn known_projects(directories: &[String]) -> String {
-    if directories.is_empty() {
-        return "no directory of this commit contains a project file such as pyproject.toml".to_owned();
+/// The directories of a commit that have a project file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownProjects {
+    pub directories: Vec<String>,
+    /// The name of a project file, for a commit without projects.
+    pub example: String,
+}
+
+impl fmt::Display for KnownProjects {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { directories, example } = self;
+        if directories.is_empty() {
+            return write!(formatter, "no directory of this commit contains a project file such as {example}");
+        }
+        let named: Vec<String> =
+            directories.iter().take(DIRECTORIES_NAMED_MAX).map(|name| format!("`{name}`")).collect();
+        write!(formatter, "directories with a project file: {}", named.join(", "))?;
+        match directories.len().saturating_sub(DIRECTORIES_NAMED_MAX) {
+            0 => Ok(()),
+            count => write!(formatter, " and {count} more"),
+        }
     }
-    let named: Vec<String> = directories.iter().take(DIRECTORIES_NAMED_MAX).map(|name| format!("`{name}`")).collect();
-    let more = match directories.len().saturating_sub(DIRECTORIES_NAMED_MAX) {
-        0 => String::new(),
-        count => format!(" and {count} more"),
-    };
-    format!("directories with a project file: {}{more}", named.join(", "))
 }

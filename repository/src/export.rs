@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use git2::{ObjectType, Oid, Tree};
 use registry::ProjectPath;
 
-use super::commit_links::read_links;
-use super::quarantine::{DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, Inspector, PATH_BYTES_MAX, TreeLimits};
-use super::repository::require;
-use super::{CommitId, Repository, SourceError, TreeRefusal};
-use crate::toolchain::languages::CONVENTIONS;
+use crate::bare::{Repository, require};
+use crate::commits::{CommitId, read_links};
+use crate::error::{Error, KnownProjects};
+use crate::trees::{DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, Inspector, PATH_BYTES_MAX, TreeLimits, TreeRefusal};
 
 /// Bytes of all files of a project, which are in memory during its build. A tool's sources are about a hundredth of it.
 pub const PROJECT_BYTES_MAX: u64 = 20 * 1024 * 1024;
@@ -32,53 +31,58 @@ pub struct SourceTree {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Reads all files of a project directory at a commit.
+/// Reads all files of a project directory at a commit. `project_files` are names of files that make their directory a project.
 ///
 /// # Errors
-/// [`SourceError::MissingProject`] with the directories that contain a project, or [`SourceError::RefusedTree`] with the
+/// [`Error::MissingProject`] with the directories that contain a project, or [`Error::RefusedTree`] with the
 /// path from the repository's root and the violated rule.
-pub fn export(
+pub fn export_project(
     repository: &Repository,
     commit: &CommitId,
     project_path: &ProjectPath,
-) -> Result<SourceTree, SourceError> {
+    project_files: &[&str],
+) -> Result<SourceTree, Error> {
     let git = repository.open()?;
     let root = root_of(&git, *commit)?;
     let Some(project) = find_directory(&git, &root, project_path)? else {
-        return Err(missing(repository, commit, project_path));
+        // The message has no list when the tree cannot be read.
+        let directories = find_projects(repository, commit, project_files).unwrap_or_default();
+        let example = project_files.first().copied().unwrap_or_default().to_owned();
+        let known = KnownProjects { directories, example };
+        return Err(Error::MissingProject { project: project_path.to_string(), branch: None, commit: *commit, known });
     };
-    let mut inspector = Inspector::new(&git, PROJECT_LIMITS).map_err(SourceError::git("open the objects"))?;
+    let mut inspector = Inspector::new(&git, PROJECT_LIMITS).map_err(Error::git("open the objects"))?;
     inspector.inspect(project.id()).map_err(|refusal| seen_from_root(refusal, project_path))?;
     let mut files = BTreeMap::new();
-    TreeReader(&git).add_files(&project, "", &mut files)?;
+    add_files(&git, &project, "", &mut files)?;
     Ok(SourceTree { commit: *commit, files })
 }
 
-/// The directories of a commit that contain a project file, by name. The repository's root is left out, since a project
+/// The directories of a commit that contain one of the project files, by name. The repository's root is left out, since a project
 /// path is never empty.
-pub fn project_directories(repository: &Repository, commit: &CommitId) -> Result<Vec<String>, SourceError> {
+pub fn find_projects(repository: &Repository, commit: &CommitId, project_files: &[&str]) -> Result<Vec<String>, Error> {
     let git = repository.open()?;
     let root = root_of(&git, *commit)?;
-    let mut inspector = Inspector::new(&git, TreeLimits::PUSHED).map_err(SourceError::git("open the objects"))?;
+    let mut inspector = Inspector::new(&git, TreeLimits::PUSHED).map_err(Error::git("open the objects"))?;
     inspector.inspect(root.id())?;
     let mut directories = Vec::new();
-    TreeReader(&git).add_projects(&root, "", &mut directories)?;
+    ProjectFinder { git: &git, project_files, found: &mut directories }.search(&root, "")?;
     directories.sort();
     Ok(directories)
 }
 
-fn root_of(git: &git2::Repository, commit: CommitId) -> Result<Tree<'_>, SourceError> {
+fn root_of(git: &git2::Repository, commit: CommitId) -> Result<Tree<'_>, Error> {
     require(git, &commit)?;
     let links = git.odb().and_then(|objects| read_links(&objects, commit.oid()));
-    let tree = links.map_err(SourceError::git("read a commit"))?.tree;
-    git.find_tree(tree).map_err(SourceError::git("read the commit's tree"))
+    let tree = links.map_err(Error::git("read a commit"))?.tree;
+    git.find_tree(tree).map_err(Error::git("read the commit's tree"))
 }
 
 fn find_directory<'git>(
     git: &'git git2::Repository,
     root: &Tree<'git>,
     project_path: &ProjectPath,
-) -> Result<Option<Tree<'git>>, SourceError> {
+) -> Result<Option<Tree<'git>>, Error> {
     let mut directory = root.clone();
     for part in project_path.as_str().split('/') {
         let id =
@@ -89,58 +93,56 @@ fn find_directory<'git>(
     Ok(Some(directory))
 }
 
-fn missing(repository: &Repository, commit: &CommitId, project_path: &ProjectPath) -> SourceError {
-    // The message has no list when the tree cannot be read.
-    let directories = project_directories(repository, commit).unwrap_or_default();
-    SourceError::MissingProject { project: project_path.to_string(), branch: None, commit: *commit, directories }
-}
-
 fn seen_from_root(refusal: TreeRefusal, project_path: &ProjectPath) -> TreeRefusal {
     project_path.as_str().rsplit('/').fold(refusal, |refusal, part| refusal.under(part.as_bytes()))
 }
 
-/// A repository whose inspected trees are read; the inspection bounds depth, count and sizes.
-struct TreeReader<'git>(&'git git2::Repository);
-
-impl TreeReader<'_> {
-    /// Adds all files below a directory, with their paths.
-    fn add_files(
-        &self,
-        directory: &Tree<'_>,
-        prefix: &str,
-        files: &mut BTreeMap<String, Vec<u8>>,
-    ) -> Result<(), SourceError> {
-        for entry in directory {
-            let path = join(prefix, &entry)?;
-            if entry.kind() == Some(ObjectType::Tree) {
-                self.add_files(&load(self.0, entry.id())?, &path, files)?;
-            } else {
-                let file = self.0.find_blob(entry.id()).map_err(SourceError::git("read a file"))?;
-                files.insert(path, file.content().to_vec());
-            }
+/// Adds all files below a directory, with their paths. The inspection has bounded depth, count and sizes.
+fn add_files(
+    git: &git2::Repository,
+    directory: &Tree<'_>,
+    prefix: &str,
+    files: &mut BTreeMap<String, Vec<u8>>,
+) -> Result<(), Error> {
+    for entry in directory {
+        let path = join(prefix, &entry)?;
+        if entry.kind() == Some(ObjectType::Tree) {
+            add_files(git, &load(git, entry.id())?, &path, files)?;
+        } else {
+            let file = git.find_blob(entry.id()).map_err(Error::git("read a file"))?;
+            files.insert(path, file.content().to_vec());
         }
-        Ok(())
     }
+    Ok(())
+}
 
+/// Finds the projects of an inspected tree.
+struct ProjectFinder<'a> {
+    git: &'a git2::Repository,
+    project_files: &'a [&'a str],
+    found: &'a mut Vec<String>,
+}
+
+impl ProjectFinder<'_> {
     /// Adds the paths of all projects below a directory.
-    fn add_projects(&self, directory: &Tree<'_>, prefix: &str, found: &mut Vec<String>) -> Result<(), SourceError> {
-        let is_project = CONVENTIONS.iter().any(|convention| directory.get_name(convention.file).is_some());
+    fn search(&mut self, directory: &Tree<'_>, prefix: &str) -> Result<(), Error> {
+        let is_project = self.project_files.iter().any(|file| directory.get_name(file).is_some());
         if !prefix.is_empty() && is_project {
-            found.push(prefix.to_owned());
+            self.found.push(prefix.to_owned());
             return Ok(()); // directories below belong to this project
         }
         for entry in directory.iter().filter(|entry| entry.kind() == Some(ObjectType::Tree)) {
-            self.add_projects(&load(self.0, entry.id())?, &join(prefix, &entry)?, found)?;
+            self.search(&load(self.git, entry.id())?, &join(prefix, &entry)?)?;
         }
         Ok(())
     }
 }
 
-fn load(git: &git2::Repository, id: Oid) -> Result<Tree<'_>, SourceError> {
-    git.find_tree(id).map_err(SourceError::git("read a directory"))
+fn load(git: &git2::Repository, id: Oid) -> Result<Tree<'_>, Error> {
+    git.find_tree(id).map_err(Error::git("read a directory"))
 }
 
-fn join(prefix: &str, entry: &git2::TreeEntry<'_>) -> Result<String, SourceError> {
-    let name = entry.name().map_err(SourceError::git("read a file's name"))?;
+fn join(prefix: &str, entry: &git2::TreeEntry<'_>) -> Result<String, Error> {
+    let name = entry.name().map_err(Error::git("read a file's name"))?;
     Ok(if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") })
 }

@@ -1,7 +1,7 @@
 //! Garbage collection: writes all objects that a ref reaches to one new pack, and deletes all other objects.
 //!
 //! The refs are the branches, the refs under `refs/lathe/` that keep published commits, and during a collection one ref
-//! for each commit that a build holds. [`super::repository_state`] explains why no grace period is needed.
+//! for each commit that a build holds. `bare::state` explains why no grace period is needed.
 //!
 //! The process runs one collection at a time, under git's limits, and at low priority unless a push waits for it. A
 //! collection searches for no new deltas, so that it costs one traversal of the history and a copy of the live objects.
@@ -16,15 +16,14 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedRwLockWriteGuard};
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::JoinError;
 use tokio::time::timeout;
 
-use super::error::SourceError;
-use super::git_command::{GitCommands, Priority};
-use super::leftovers::{remove_quarantines, remove_stopped_packs};
-use super::repository_files::HELD_REFS;
-use super::repository_state::TrackedRepository;
-use super::usage::{Usage, usage};
+use crate::bare::{TrackedRepository, Usage, usage};
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::git::{GitCommands, Priority, remove_quarantines, remove_stopped_packs};
+use crate::ref_names::HELD_REFS;
 
 /// Time of one collection: a copy of the default quota on a slow disk.
 const COLLECTION_TIME_MAX: Duration = Duration::from_secs(600);
@@ -38,7 +37,7 @@ const REPACK: [&str; 8] = ["-c", "repack.writeBitmaps=false", "repack", "-a", "-
 
 /// Collects garbage. Clones share the lock that allows one collection at a time.
 #[derive(Debug, Clone)]
-pub(super) struct Collector {
+pub(crate) struct Collector {
     commands: GitCommands,
     bytes_max: u64,
     one_at_a_time: Arc<Mutex<()>>,
@@ -55,12 +54,12 @@ struct Collection {
 }
 
 impl Collector {
-    pub(super) fn new(commands: GitCommands, bytes_max: u64) -> Self {
+    pub(crate) fn new(commands: GitCommands, bytes_max: u64) -> Self {
         Self { commands, bytes_max, one_at_a_time: Arc::default() }
     }
 
     /// The quota of one repository.
-    pub(super) const fn bytes_max(&self) -> u64 {
+    pub(crate) const fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
@@ -68,7 +67,7 @@ impl Collector {
     /// or if pushes have left very many packs.
     ///
     /// Failures are logged. The hook, which measures again, decides on the push.
-    pub(super) async fn collect_before_push(&self, repository: &TrackedRepository, incoming_bytes: u64) {
+    pub(crate) async fn collect_before_push(&self, repository: &TrackedRepository, incoming_bytes: u64) {
         let needs_collection = |usage: Usage, repository: &TrackedRepository| {
             let is_near = usage.bytes.saturating_add(incoming_bytes) > self.bytes_max;
             let may_help = is_near && repository.state.may_free_space(usage, self.bytes_max);
@@ -96,7 +95,7 @@ impl Collector {
     }
 
     /// Collects every repository that is worth it and has no push under way.
-    pub(super) async fn sweep(&self, repositories: Vec<TrackedRepository>) {
+    pub(crate) async fn sweep(&self, repositories: Vec<TrackedRepository>) {
         for repository in repositories {
             let Some(usage) = measured(&repository).await else { continue };
             if !repository.state.is_worth_collecting(usage) {
@@ -133,12 +132,12 @@ impl Collector {
         }
     }
 
-    async fn repack(&self, repository: &TrackedRepository, priority: Priority) -> Result<(), SourceError> {
+    async fn repack(&self, repository: &TrackedRepository, priority: Priority) -> Result<(), Error> {
         let of = repository.clone();
         blocking(move || prepare(&of)).await?;
         let mut command = self.commands.command(&repository.path, priority);
         command.arg("--git-dir").arg(&*repository.path).args(REPACK);
-        let child = command.spawn().map_err(SourceError::io("start git"))?;
+        let child = command.spawn().map_err(Error::io("start git"))?;
         let ended = ended(child).await;
         let of = repository.clone();
         blocking(move || {
@@ -150,24 +149,24 @@ impl Collector {
         if output.status.success() {
             return Ok(());
         }
-        Err(SourceError::Repack { detail: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
+        Err(Error::Repack { detail: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
     }
 }
 
 /// Waits for git. Kills its process group when it takes too long.
-async fn ended(child: Child) -> Result<Output, SourceError> {
+async fn ended(child: Child) -> Result<Output, Error> {
     let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
     if let Ok(output) = timeout(COLLECTION_TIME_MAX, child.wait_with_output()).await {
-        return output.map_err(SourceError::io("wait for git"));
+        return output.map_err(Error::io("wait for git"));
     }
     // An error means that no process is left.
     group.map_or(Ok(()), |group| killpg(group, Signal::SIGKILL)).unwrap_or_default();
     let minutes = COLLECTION_TIME_MAX.as_secs() / 60;
-    Err(SourceError::Repack { detail: format!("it took more than {minutes} minutes") })
+    Err(Error::Repack { detail: format!("it took more than {minutes} minutes") })
 }
 
 /// Removes the leftovers of stopped pushes and collections, and makes refs for the commits that builds hold.
-fn prepare(repository: &TrackedRepository) -> Result<(), SourceError> {
+fn prepare(repository: &TrackedRepository) -> Result<(), Error> {
     remove_quarantines(&repository.path);
     remove_stopped_packs(&repository.path);
     drop_held_refs(&repository.path)?;
@@ -175,13 +174,13 @@ fn prepare(repository: &TrackedRepository) -> Result<(), SourceError> {
     let held = repository.state.held();
     for commit in held.keys() {
         git.reference(&held_reference(*commit), *commit, true, "held")
-            .map_err(SourceError::git("keep the commit of a build"))?;
+            .map_err(Error::git("keep the commit of a build"))?;
     }
     Ok(())
 }
 
 /// Removes the refs of the last collection, including one that was stopped.
-pub(super) fn drop_held_refs(repository: &Path) -> Result<(), SourceError> {
+pub(crate) fn drop_held_refs(repository: &Path) -> Result<(), Error> {
     let drop_all = || -> Result<(), git2::Error> {
         let git = git2::Repository::open_bare(repository)?;
         for reference in git.references_glob(&format!("{HELD_REFS}*"))? {
@@ -189,31 +188,24 @@ pub(super) fn drop_held_refs(repository: &Path) -> Result<(), SourceError> {
         }
         Ok(())
     };
-    drop_all().map_err(SourceError::git("drop a ref of a collection"))
+    drop_all().map_err(Error::git("drop a ref of a collection"))
 }
 
 fn held_reference(commit: Oid) -> String {
     format!("{HELD_REFS}{commit}")
 }
 
-fn open(path: &Path) -> Result<git2::Repository, SourceError> {
-    git2::Repository::open_bare(path).map_err(SourceError::git("open the repository"))
+fn open(path: &Path) -> Result<git2::Repository, Error> {
+    git2::Repository::open_bare(path).map_err(Error::git("open the repository"))
 }
 
 /// The size of a repository. `None` when it cannot be measured; the log has the reason.
 async fn measured(repository: &TrackedRepository) -> Option<Usage> {
     let path = Arc::clone(&repository.path);
-    let measured = blocking(move || usage(&path).map_err(SourceError::io("measure a repository"))).await;
+    let measured = blocking(move || usage(&path).map_err(Error::io("measure a repository"))).await;
     measured
         .inspect_err(|error| tracing::error!(repository = %repository.path.display(), %error, "the size of a repository cannot be measured"))
         .ok()
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
-) -> Result<T, SourceError> {
-    let lost = |error: JoinError| SourceError::Io { action: "work on a repository", source: error.into() };
-    spawn_blocking(work).await.map_err(lost)?
 }
 
 fn report_lost(ended: Result<(), JoinError>) {

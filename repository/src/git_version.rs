@@ -15,7 +15,7 @@ pub struct GitVersion {
 
 impl GitVersion {
     /// Parses `git version 2.47.3` and the longer forms of vendors.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let number = text.trim().strip_prefix("git version ")?.split_whitespace().next()?;
         let mut parts = number.split('.');
         Some(Self { major: parts.next()?.parse().ok()?, minor: parts.next()?.parse().ok()? })

@@ -9,6 +9,8 @@ mod client;
 mod export;
 #[path = "git/forge.rs"]
 mod forge;
+#[path = "git/fuzz.rs"]
+mod fuzz;
 #[path = "git/garbage.rs"]
 mod garbage;
 #[path = "git/generated.rs"]

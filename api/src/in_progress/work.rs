@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use builder::source::GitLimits;
 use registry::AdmissionBounds;
 use registry::Config as StoreConfig;
+use repository::GitLimits;
 use runner::AGENT_RUNS;
 
 use super::bounds::RequestBounds;

@@ -10,12 +10,12 @@ use super::violation::ProtocolViolation;
 use crate::attestation::Package;
 use crate::blocking::blocking;
 use crate::component::{BuiltArtifact, Image, ShippedImage, Snapshot};
+use crate::conventions::convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::snapshots;
 use crate::steps::bundle::BUNDLE_BYTES_MAX;
 use crate::steps::inspect;
-use crate::conventions::convention;
 use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::ToolchainOutput;
 

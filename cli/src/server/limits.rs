@@ -4,9 +4,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use api::{ConnectionLimits, RequestBounds, TrustedProxies};
-use builder::source::GitLimits;
 use clap::Args;
 use registry::AdmissionBounds;
+use repository::GitLimits;
 use serde::Deserialize;
 
 const MEGABYTE: u64 = 1024 * 1024;

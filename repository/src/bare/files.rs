@@ -10,28 +10,20 @@ use std::path::{Path, PathBuf};
 use git2::{Index, IndexEntry, IndexTime, Oid, RepositoryInitOptions, Signature, Time};
 use registry::Timestamp;
 
-use super::SourceError;
-use super::leftovers::{UNFINISHED_PREFIX, remove_unfinished};
-use super::pre_receive::MAIN_REF;
-use super::repository_settings::{HOOKS_DIRECTORY, write_settings};
-
-/// The prefix of refs that only the service reads and writes. Clients do not see them.
-pub(super) const OWN_REFS: &str = "refs/lathe/";
-
-/// The prefix of refs for commits that builds hold during a garbage collection. Pins are named after commits, so that no pin
-/// has this prefix.
-pub(super) const HELD_REFS: &str = "refs/lathe/held/";
+use crate::error::Error;
+use crate::git::{HOOKS_DIRECTORY, UNFINISHED_PREFIX, remove_unfinished, write_settings};
+use crate::ref_names::MAIN_REF;
 
 /// git runs as the owner of the data directory; no other user needs to read or start the hook.
 const HOOK_MODE: u32 = 0o700;
 
 /// The path of the shared hook.
-pub(super) fn hook_path(root: &Path) -> PathBuf {
+pub(crate) fn hook_path(root: &Path) -> PathBuf {
     root.join(HOOKS_DIRECTORY).join("pre-receive")
 }
 
 /// Writes the hook that starts `program`, and replaces an older hook atomically.
-pub(super) fn write_hook(root: &Path, program: &Path) -> Result<(), SourceError> {
+pub(crate) fn write_hook(root: &Path, program: &Path) -> Result<(), Error> {
     let write = || -> io::Result<()> {
         fs::create_dir_all(root.join(HOOKS_DIRECTORY))?;
         remove_unfinished(&root.join(HOOKS_DIRECTORY));
@@ -45,7 +37,7 @@ pub(super) fn write_hook(root: &Path, program: &Path) -> Result<(), SourceError>
         file.persist(hook_path(root))?;
         Ok(())
     };
-    write().map_err(SourceError::io("write the hook"))
+    write().map_err(Error::io("write the hook"))
 }
 
 /// The hook's script. It lifts git's limit of address space, since the hook's runtime reserves more than it uses.
@@ -56,12 +48,21 @@ fn hook_script(program: &OsStr) -> Vec<u8> {
 }
 
 /// Makes a bare repository at `path`, with one commit of `files` on `main`.
-pub(super) fn write_repository(path: &Path, files: &[(String, Vec<u8>)], now: Timestamp) -> Result<(), SourceError> {
+pub(crate) fn write_repository(path: &Path, files: &[(String, Vec<u8>)], now: Timestamp) -> Result<(), Error> {
     let mut options = RepositoryInitOptions::new();
     options.bare(true).no_reinit(true).external_template(false).initial_head("main");
-    let repository = git2::Repository::init_opts(path, &options).map_err(SourceError::git("create a repository"))?;
-    write_settings(path).map_err(SourceError::io("write the repository's settings"))?;
-    write_first_commit(&repository, files, now).map_err(SourceError::git("write the first commit"))
+    let repository = git2::Repository::init_opts(path, &options).map_err(Error::git("create a repository"))?;
+    write_settings(path).map_err(Error::io("write the repository's settings"))?;
+    write_first_commit(&repository, files, now).map_err(Error::git("write the first commit"))
+}
+
+/// Makes a copy that lies in its place a repository: adds the settings and the directories that git needs.
+pub fn complete_repository(path: &Path) -> Result<(), Error> {
+    let mut options = RepositoryInitOptions::new();
+    options.bare(true).no_reinit(true).external_template(false).initial_head("main");
+    git2::Repository::init_opts(path, &options).map_err(Error::git("complete a repository"))?;
+    write_settings(path).map_err(Error::io("write the repository's settings"))?;
+    sync_below(path).map_err(Error::io("make the repository durable"))
 }
 
 fn write_first_commit(
@@ -99,7 +100,7 @@ fn entry(path: &str, id: Oid) -> IndexEntry {
 }
 
 /// Syncs a new directory and everything below it.
-pub(super) fn sync_below(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_below(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {

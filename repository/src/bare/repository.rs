@@ -7,10 +7,10 @@ use std::time::Duration;
 use git2::ErrorCode;
 use registry::{BranchName, OrganizationId};
 
-use super::commit_links::{is_descendant, read_links, read_subject};
-use super::repository_files::OWN_REFS;
-use super::repository_state::{CommitHold, TrackedRepository};
-use super::{CommitId, SourceError};
+use super::state::{CommitHold, TrackedRepository};
+use crate::commits::{CommitId, is_descendant, read_links, read_subject};
+use crate::error::Error;
+use crate::ref_names::OWN_REFS;
 
 /// Time to wait for the lock of a ref. Writing a ref takes milliseconds, and more on a loaded disk.
 const LOCKED_TIME_MAX: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ impl HeldCommit {
 }
 
 impl Repository {
-    pub(super) fn new(organization: OrganizationId, tracked: TrackedRepository) -> Self {
+    pub(crate) fn new(organization: OrganizationId, tracked: TrackedRepository) -> Self {
         Self { organization, tracked }
     }
 
@@ -50,49 +50,48 @@ impl Repository {
     }
 
     /// The directory and the state in this process.
-    pub(super) fn tracked(&self) -> &TrackedRepository {
+    pub(crate) fn tracked(&self) -> &TrackedRepository {
         &self.tracked
     }
 
     /// The commit at the tip of a branch, if the branch exists.
-    pub fn branch_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, SourceError> {
+    pub fn branch_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, Error> {
         self.commit_of(&format!("refs/heads/{branch}"))
     }
 
     /// The commit at the tip of a branch, which can be read.
-    fn find_readable_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, SourceError> {
+    fn find_readable_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, Error> {
         let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
         // The branch names the commit, so that it was there.
         let read = self.open()?.odb().and_then(|objects| read_links(&objects, tip.oid()));
-        read.map_err(SourceError::git("read the tip of a branch"))?;
+        read.map_err(Error::git("read the tip of a branch"))?;
         Ok(Some(tip))
     }
 
     /// The commit at the tip of a branch.
     ///
     /// # Errors
-    /// [`SourceError::UnknownBranch`] if the branch does not exist.
-    pub fn require_branch_tip(&self, branch: &BranchName) -> Result<CommitId, SourceError> {
-        self.find_readable_tip(branch)?.ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
+    /// [`Error::UnknownBranch`] if the branch does not exist.
+    pub fn require_branch_tip(&self, branch: &BranchName) -> Result<CommitId, Error> {
+        self.find_readable_tip(branch)?.ok_or_else(|| Error::UnknownBranch { branch: branch.to_string() })
     }
 
     /// The commit at the tip of a branch, which stays readable during a build even if the branch moves.
     ///
     /// # Errors
-    /// [`SourceError::UnknownBranch`] if the branch does not exist.
-    pub fn hold_branch_tip(&self, branch: &BranchName) -> Result<HeldCommit, SourceError> {
-        let held =
-            self.tracked.state.hold(|| Ok::<_, SourceError>(self.find_readable_tip(branch)?.map(|tip| tip.oid())))?;
-        held.map(HeldCommit).ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
+    /// [`Error::UnknownBranch`] if the branch does not exist.
+    pub fn hold_branch_tip(&self, branch: &BranchName) -> Result<HeldCommit, Error> {
+        let held = self.tracked.state.hold(|| Ok::<_, Error>(self.find_readable_tip(branch)?.map(|tip| tip.oid())))?;
+        held.map(HeldCommit).ok_or_else(|| Error::UnknownBranch { branch: branch.to_string() })
     }
 
     /// A commit, which stays readable during a build.
     ///
     /// # Errors
-    /// [`SourceError::UnknownCommit`] if the repository does not have it.
-    pub fn hold_commit(&self, commit: CommitId) -> Result<HeldCommit, SourceError> {
+    /// [`Error::UnknownCommit`] if the repository does not have it.
+    pub fn hold_commit(&self, commit: CommitId) -> Result<HeldCommit, Error> {
         let held = self.tracked.state.hold(|| self.require_commit(&commit).map(|()| Some(commit.oid())))?;
-        held.map(HeldCommit).ok_or(SourceError::UnknownCommit { commit })
+        held.map(HeldCommit).ok_or(Error::UnknownCommit { commit })
     }
 
     /// The first line of a commit's message, if there is one. Characters that are not UTF-8 are replaced.
@@ -105,8 +104,8 @@ impl Repository {
     /// effect.
     ///
     /// # Errors
-    /// [`SourceError::PinTaken`] if the name keeps another commit.
-    pub fn pin(&self, commit: &CommitId, name: &str) -> Result<(), SourceError> {
+    /// [`Error::PinTaken`] if the name keeps another commit.
+    pub fn pin(&self, commit: &CommitId, name: &str) -> Result<(), Error> {
         let pin = Pin { name, reference: pin_reference(name)?, commit: *commit };
         let git = self.open()?;
         require(&git, commit)?;
@@ -121,7 +120,7 @@ impl Repository {
     }
 
     /// Checks that the repository holds a commit.
-    pub(super) fn require_commit(&self, commit: &CommitId) -> Result<(), SourceError> {
+    pub(crate) fn require_commit(&self, commit: &CommitId) -> Result<(), Error> {
         require(&self.open()?, commit)
     }
 
@@ -129,8 +128,8 @@ impl Repository {
     /// clone of a damaged repository would look empty.
     ///
     /// # Errors
-    /// [`SourceError::Damaged`] when a commit is missing or damaged.
-    pub(super) fn require_tips(&self) -> Result<(), SourceError> {
+    /// [`Error::Damaged`] when a commit is missing or damaged.
+    pub(crate) fn require_tips(&self) -> Result<(), Error> {
         let git = self.open()?;
         let read = || -> Result<(), git2::Error> {
             let objects = git.odb()?;
@@ -141,11 +140,11 @@ impl Repository {
             }
             Ok(())
         };
-        read().map_err(SourceError::git("read the branches"))
+        read().map_err(Error::git("read the branches"))
     }
 
     /// Whether `older` is `newer` itself or one of its ancestors.
-    pub fn contains(&self, newer: &CommitId, older: &CommitId) -> Result<bool, SourceError> {
+    pub fn contains(&self, newer: &CommitId, older: &CommitId) -> Result<bool, Error> {
         if newer == older {
             return Ok(true);
         }
@@ -153,55 +152,55 @@ impl Repository {
         for commit in [newer, older] {
             require(&git, commit)?;
         }
-        is_descendant(&git, newer.oid(), older.oid()).map_err(SourceError::git("compare two commits"))
+        is_descendant(&git, newer.oid(), older.oid()).map_err(Error::git("compare two commits"))
     }
 
     /// Whether `candidate` is a proper ancestor of `published`. Publications of such commits are refused.
-    pub fn is_older(&self, candidate: &CommitId, published: &CommitId) -> Result<bool, SourceError> {
+    pub fn is_older(&self, candidate: &CommitId, published: &CommitId) -> Result<bool, Error> {
         Ok(candidate != published && self.contains(published, candidate)?)
     }
 
-    pub(super) fn open(&self) -> Result<git2::Repository, SourceError> {
-        git2::Repository::open_bare(self.path()).map_err(SourceError::git("open the repository"))
+    pub(crate) fn open(&self) -> Result<git2::Repository, Error> {
+        git2::Repository::open_bare(self.path()).map_err(Error::git("open the repository"))
     }
 
-    fn commit_of(&self, reference: &str) -> Result<Option<CommitId>, SourceError> {
+    fn commit_of(&self, reference: &str) -> Result<Option<CommitId>, Error> {
         let git = self.open()?;
         let found = git.find_reference(reference);
         match found {
             Ok(reference) => Ok(reference.target().map(CommitId::from)),
             Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
-            Err(error) => Err(SourceError::git("look up a ref")(error)),
+            Err(error) => Err(Error::git("look up a ref")(error)),
         }
     }
 
-    fn accept_existing_pin(&self, error: git2::Error, pin: &Pin<'_>) -> Result<(), SourceError> {
+    fn accept_existing_pin(&self, error: git2::Error, pin: &Pin<'_>) -> Result<(), Error> {
         match self.commit_of(&pin.reference)? {
             Some(kept) if kept == pin.commit => Ok(()),
-            Some(kept) => Err(SourceError::PinTaken { name: pin.name.to_owned(), kept }),
-            None => Err(SourceError::git("write a pin")(error)),
+            Some(kept) => Err(Error::PinTaken { name: pin.name.to_owned(), kept }),
+            None => Err(Error::git("write a pin")(error)),
         }
     }
 
     /// Syncs the ref's file and the directories up to the repository's, so that the ref survives a loss of power.
-    fn sync(&self, reference: &str) -> Result<(), SourceError> {
+    fn sync(&self, reference: &str) -> Result<(), Error> {
         let path = self.path().join(reference);
         for part in path.ancestors().take_while(|part| part.starts_with(self.path())) {
-            File::open(part).and_then(|file| file.sync_all()).map_err(SourceError::io("make a pin durable"))?;
+            File::open(part).and_then(|file| file.sync_all()).map_err(Error::io("make a pin durable"))?;
         }
         Ok(())
     }
 }
 
 /// Checks that a repository has a commit. One that is pinned was there, so that its repository is damaged.
-pub(super) fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), SourceError> {
+pub(crate) fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), Error> {
     let Err(error) = git.odb().and_then(|objects| read_links(&objects, commit.oid())) else { return Ok(()) };
     // A commit that is pinned was there.
     let is_unknown = matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec);
     if is_unknown && git.find_reference(&format!("{OWN_REFS}{commit}")).is_err() {
-        return Err(SourceError::UnknownCommit { commit: *commit });
+        return Err(Error::UnknownCommit { commit: *commit });
     }
-    Err(SourceError::git("read a commit")(error))
+    Err(Error::git("read a commit")(error))
 }
 
 /// A ref that keeps a commit.
@@ -227,12 +226,12 @@ impl Pin<'_> {
     }
 }
 
-pub(super) fn pin_reference(name: &str) -> Result<String, SourceError> {
+pub(crate) fn pin_reference(name: &str) -> Result<String, Error> {
     let reference = format!("{OWN_REFS}{name}");
     if git2::Reference::is_valid_name(&reference) {
         Ok(reference)
     } else {
-        Err(SourceError::InvalidPin { name: name.to_owned() })
+        Err(Error::InvalidPin { name: name.to_owned() })
     }
 }
 

@@ -34,7 +34,7 @@ const PUSHED_PACKS_MAX: usize = 500;
 
 /// The state of one repository; all [`super::Repository`] values of one directory share it.
 #[derive(Debug, Default)]
-pub(super) struct RepositoryState {
+pub(crate) struct RepositoryState {
     /// Shared by pushes, exclusive for a collection and for removing what stopped pushes left.
     pub pushes: Arc<RwLock<()>>,
     pub copy: CopyState,
@@ -44,7 +44,7 @@ pub(super) struct RepositoryState {
 
 /// The state of a copy of a shared repository ([`super::shared`]).
 #[derive(Debug, Default)]
-pub(super) struct CopyState {
+pub(crate) struct CopyState {
     /// The generation of the refs and packs; 0 if this process has not compared them yet.
     pub generation: AtomicI64,
     /// Held while the copy is brought up to date.
@@ -55,7 +55,7 @@ pub(super) struct CopyState {
 
 /// The directory of a repository and its state in this process.
 #[derive(Debug, Clone)]
-pub(super) struct TrackedRepository {
+pub(crate) struct TrackedRepository {
     pub path: Arc<Path>,
     pub state: Arc<RepositoryState>,
 }
@@ -71,21 +71,21 @@ struct Garbage {
 
 /// Protects a commit from collection; see the module's documentation.
 #[derive(Debug)]
-pub(super) struct CommitHold {
+pub(crate) struct CommitHold {
     state: Arc<RepositoryState>,
     commit: Oid,
 }
 
 /// The locked set of commits that builds hold.
-pub(super) type HeldCommits<'state> = MutexGuard<'state, HashMap<Oid, usize>>;
+pub(crate) type HeldCommits<'state> = MutexGuard<'state, HashMap<Oid, usize>>;
 
 impl RepositoryState {
-    pub(super) fn held(&self) -> HeldCommits<'_> {
+    pub(crate) fn held(&self) -> HeldCommits<'_> {
         self.held.lock()
     }
 
     /// Reads a commit and holds it, under one lock.
-    pub(super) fn hold<E>(
+    pub(crate) fn hold<E>(
         self: &Arc<Self>,
         read: impl FnOnce() -> Result<Option<Oid>, E>,
     ) -> Result<Option<CommitHold>, E> {
@@ -96,36 +96,36 @@ impl RepositoryState {
     }
 
     /// Whether a collection may free space for a push that would exceed the quota.
-    pub(super) fn may_free_space(&self, usage: Usage, bytes_max: u64) -> bool {
+    pub(crate) fn may_free_space(&self, usage: Usage, bytes_max: u64) -> bool {
         let Garbage { left, is_rewritten } = *self.garbage();
         let has_grown = |left: Usage| usage.bytes >= left.bytes.saturating_add(bytes_max / GROWTH_PARTS);
         is_rewritten || left.is_none_or(has_grown)
     }
 
     /// Whether a push has to wait for a collection although the repository is within its quota.
-    pub(super) fn has_too_many_packs(&self, usage: Usage) -> bool {
+    pub(crate) fn has_too_many_packs(&self, usage: Usage) -> bool {
         let left = self.garbage().left.map_or(0, |left| left.packs);
         usage.packs > left + PUSHED_PACKS_MAX
     }
 
     /// Whether a repository should be collected although it is within its quota.
-    pub(super) fn is_worth_collecting(&self, usage: Usage) -> bool {
+    pub(crate) fn is_worth_collecting(&self, usage: Usage) -> bool {
         let Garbage { left, is_rewritten } = *self.garbage();
         // This process does not know the collections of an earlier one. A repository of one pack needs none.
         is_rewritten || usage.packs > PACKS_MAX || (left.is_none() && usage.packs > 1)
     }
 
     /// Whether a branch was deleted or rewritten since the last collection of this process.
-    pub(super) fn is_rewritten(&self) -> bool {
+    pub(crate) fn is_rewritten(&self) -> bool {
         self.garbage().is_rewritten
     }
 
-    pub(super) fn branches_were_rewritten(&self) {
+    pub(crate) fn branches_were_rewritten(&self) {
         self.garbage().is_rewritten = true;
     }
 
     /// Records a collection, even a failed one, since the next would fail, too.
-    pub(super) fn was_collected(&self, left: Usage) {
+    pub(crate) fn was_collected(&self, left: Usage) {
         *self.garbage() = Garbage { left: Some(left), is_rewritten: false };
     }
 
@@ -135,7 +135,7 @@ impl RepositoryState {
 }
 
 impl CommitHold {
-    pub(super) fn commit(&self) -> Oid {
+    pub(crate) fn commit(&self) -> Oid {
         self.commit
     }
 }

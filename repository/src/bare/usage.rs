@@ -7,21 +7,21 @@ use std::path::Path;
 
 /// The disk use below a repository's `objects`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Usage {
+pub(crate) struct Usage {
     /// Bytes of all files: packs, indexes, loose objects, and the quarantines of running pushes.
     pub bytes: u64,
     pub packs: usize,
 }
 
 /// Measures a repository. Files that vanish meanwhile are not counted.
-pub(super) fn usage(repository: &Path) -> io::Result<Usage> {
+pub(crate) fn usage(repository: &Path) -> io::Result<Usage> {
     let mut usage = Usage::default();
     usage.add(&repository.join("objects"))?;
     Ok(usage)
 }
 
 /// The bytes below a directory.
-pub(super) fn bytes_below(directory: &Path) -> io::Result<u64> {
+pub(crate) fn bytes_below(directory: &Path) -> io::Result<u64> {
     let mut usage = Usage::default();
     usage.add(directory)?;
     Ok(usage.bytes)
@@ -50,7 +50,7 @@ fn none_if_gone<T>(error: io::Error) -> io::Result<Option<T>> {
 }
 
 /// A size with a unit, such as `1.5 GiB`.
-pub(super) fn with_unit(bytes: u64) -> String {
+pub(crate) fn with_unit(bytes: u64) -> String {
     const STEP: u64 = 1024;
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let (mut unit, mut size) = (0, 1);

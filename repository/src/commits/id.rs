@@ -25,7 +25,7 @@ impl CommitId {
         text.parse().map(Self).map_err(|_| InvalidCommitId)
     }
 
-    pub(super) fn oid(self) -> git2::Oid {
+    pub(crate) fn oid(self) -> git2::Oid {
         self.0
     }
 }

@@ -12,7 +12,7 @@ const ID_CHARACTERS: usize = 40;
 
 /// The objects that a commit names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct CommitLinks {
+pub(crate) struct CommitLinks {
     pub tree: Oid,
     pub parents: Vec<Oid>,
     /// The line of the author or the committer that has no date.
@@ -20,7 +20,7 @@ pub(super) struct CommitLinks {
 }
 
 /// Reads a commit. The error of an id that is not a commit is [`ErrorCode::NotFound`].
-pub(super) fn read_links(objects: &Odb<'_>, commit: Oid) -> Result<CommitLinks, git2::Error> {
+pub(crate) fn read_links(objects: &Odb<'_>, commit: Oid) -> Result<CommitLinks, git2::Error> {
     let object = objects.read(commit)?;
     if object.kind() != ObjectType::Commit {
         return Err(git2::Error::new(ErrorCode::NotFound, ErrorClass::Invalid, format!("{commit} is not a commit")));
@@ -30,7 +30,7 @@ pub(super) fn read_links(objects: &Odb<'_>, commit: Oid) -> Result<CommitLinks, 
 }
 
 /// The first line of a commit's message, if there is one.
-pub(super) fn read_subject(objects: &Odb<'_>, commit: Oid) -> Option<String> {
+pub(crate) fn read_subject(objects: &Odb<'_>, commit: Oid) -> Option<String> {
     let object = objects.read(commit).ok()?;
     let end = object.data().windows(2).position(|two| two == b"\n\n")?;
     let message = String::from_utf8_lossy(&object.data()[end..]).into_owned();
@@ -38,7 +38,7 @@ pub(super) fn read_subject(objects: &Odb<'_>, commit: Oid) -> Option<String> {
 }
 
 /// Whether `older` is an ancestor of `newer`.
-pub(super) fn is_descendant(git: &git2::Repository, newer: Oid, older: Oid) -> Result<bool, git2::Error> {
+pub(crate) fn is_descendant(git: &git2::Repository, newer: Oid, older: Oid) -> Result<bool, git2::Error> {
     // libgit2 goes by the dates of commits, and looks at few of them. It ends at one that it cannot read.
     if let Ok(found) = git.graph_descendant_of(newer, older) {
         return Ok(found);

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
-use super::git_program::GitProgram;
-use super::repository_settings::{HOOKS_DIRECTORY, SETTINGS};
+use super::program::GitProgram;
+use super::settings::{HOOKS_DIRECTORY, SETTINGS};
 
 /// Starts git under soft limits:
 ///
@@ -28,25 +28,25 @@ const LOW_PRIORITY: &str = "exec nice -n 19 \"$@\"";
 
 /// The priority of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Priority {
+pub(crate) enum Priority {
     Normal,
     Low,
 }
 
 /// Makes commands of git for repositories below one directory. Clones are cheap.
 #[derive(Debug, Clone)]
-pub(super) struct GitCommands {
+pub(crate) struct GitCommands {
     git: GitProgram,
     root: PathBuf,
 }
 
 impl GitCommands {
-    pub(super) fn new(git: GitProgram, root: &Path) -> Self {
+    pub(crate) fn new(git: GitProgram, root: &Path) -> Self {
         Self { git, root: root.to_owned() }
     }
 
     /// `git` with its whole environment, which inherits nothing of the server's but PATH. The caller adds arguments.
-    pub(super) fn command(&self, repository: &Path, priority: Priority) -> Command {
+    pub(crate) fn command(&self, repository: &Path, priority: Priority) -> Command {
         let start = match priority {
             Priority::Normal => NORMAL,
             Priority::Low => LOW_PRIORITY,

@@ -14,12 +14,12 @@ const QUARANTINE_PREFIX: &[u8] = b"tmp_objdir-";
 /// The prefixes of packs that git is writing.
 const TEMPORARY_PREFIXES: [&[u8]; 2] = [b"tmp_", b".tmp-"];
 /// The prefix of repositories and hooks that are renamed when they are complete.
-pub(super) const UNFINISHED_PREFIX: &str = ".new-";
+pub(crate) const UNFINISHED_PREFIX: &str = ".new-";
 /// The first bytes of a mark (`pack-….keep`) that a push makes.
 const PUSH_MARK: &[u8] = b"receive-pack ";
 
 /// Removes quarantine directories. No push to the repository may be running.
-pub(super) fn remove_quarantines(repository: &Path) {
+pub(crate) fn remove_quarantines(repository: &Path) {
     let remove = || -> io::Result<()> {
         for entry in fs::read_dir(repository.join("objects"))? {
             let entry = entry?;
@@ -34,7 +34,7 @@ pub(super) fn remove_quarantines(repository: &Path) {
 
 /// Removes temporary packs, and the marks with which pushes protect their packs from collection. Neither a push nor a
 /// collection may be running.
-pub(super) fn remove_stopped_packs(repository: &Path) {
+pub(crate) fn remove_stopped_packs(repository: &Path) {
     let remove = || -> io::Result<()> {
         for entry in fs::read_dir(repository.join("objects/pack"))? {
             let entry = entry?;
@@ -63,7 +63,7 @@ fn starts_with(name: &OsStr, prefix: &[u8]) -> bool {
 }
 
 /// Removes locks of refs. Nothing else may use the repository, so that only a starting server calls this.
-pub(super) fn remove_locks(repository: &Path) {
+pub(crate) fn remove_locks(repository: &Path) {
     report(repository, remove_locks_below(&repository.join("refs")));
 }
 
@@ -80,7 +80,7 @@ fn remove_locks_below(directory: &Path) -> io::Result<()> {
 }
 
 /// Removes repositories and hooks that are not complete. Only a starting server calls this, before it makes others.
-pub(super) fn remove_unfinished(directory: &Path) {
+pub(crate) fn remove_unfinished(directory: &Path) {
     let remove = || -> io::Result<()> {
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();

@@ -5,8 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::error::SourceError;
-use super::git_version::{GIT_VERSION_MIN, GitVersion};
+use crate::error::Error;
+use crate::git_version::{GIT_VERSION_MIN, GitVersion};
 
 /// A supported `git`.
 #[derive(Debug, Clone)]
@@ -20,19 +20,19 @@ impl GitProgram {
     /// Finds `git` in PATH and checks its version.
     ///
     /// # Errors
-    /// [`SourceError::GitMissing`] or [`SourceError::GitTooOld`].
-    pub fn find() -> Result<Self, SourceError> {
+    /// [`Error::GitMissing`] or [`Error::GitTooOld`].
+    pub fn find() -> Result<Self, Error> {
         Self::find_in(&env::var_os("PATH").unwrap_or_default())
     }
 
-    fn find_in(search_path: &OsStr) -> Result<Self, SourceError> {
+    fn find_in(search_path: &OsStr) -> Result<Self, Error> {
         let path = env::split_paths(search_path)
             .map(|directory| directory.join("git"))
             .find(|candidate| candidate.is_absolute() && candidate.is_file())
-            .ok_or(SourceError::GitMissing)?;
+            .ok_or(Error::GitMissing)?;
         let found = version_of(&path, search_path)?;
         if found < GIT_VERSION_MIN {
-            return Err(SourceError::GitTooOld { found });
+            return Err(Error::GitTooOld { found });
         }
         Ok(Self { path, search_path: search_path.to_owned(), version: found })
     }
@@ -53,7 +53,7 @@ impl GitProgram {
     }
 }
 
-fn version_of(path: &Path, search_path: &OsStr) -> Result<GitVersion, SourceError> {
+fn version_of(path: &Path, search_path: &OsStr) -> Result<GitVersion, Error> {
     let output = Command::new(path)
         .arg("--version")
         .env_clear()
@@ -61,8 +61,8 @@ fn version_of(path: &Path, search_path: &OsStr) -> Result<GitVersion, SourceErro
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
-        .map_err(SourceError::io("run `git --version`"))?;
-    GitVersion::parse(&String::from_utf8_lossy(&output.stdout)).ok_or(SourceError::GitMissing)
+        .map_err(Error::io("run `git --version`"))?;
+    GitVersion::parse(&String::from_utf8_lossy(&output.stdout)).ok_or(Error::GitMissing)
 }
 
 #[cfg(test)]

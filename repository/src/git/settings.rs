@@ -11,11 +11,11 @@ use std::path::Path;
 use super::leftovers::UNFINISHED_PREFIX;
 
 /// The directory of the hook, beside the repositories, whose names end with `.git`.
-pub(super) const HOOKS_DIRECTORY: &str = "hooks";
+pub(crate) const HOOKS_DIRECTORY: &str = "hooks";
 
 /// The settings of every repository. Forced pushes are allowed (`denyNonFastForwards` is off): teams rewrite their
 /// branches, and pins keep published commits. The hook refuses the deletion of `main`.
-pub(super) const SETTINGS: [(&str, &str); 52] = [
+pub(crate) const SETTINGS: [(&str, &str); 52] = [
     ("receive.fsckObjects", "true"),
     ("transfer.fsckObjects", "true"),
     // Faults of tools that made commits and trees before git checked them. Old histories have them, and no build reads these parts. The hook
@@ -92,7 +92,7 @@ const FOREIGN_FILES: [&str; 6] = [
 const CONFIG: &str = "config";
 
 /// Writes the settings of a repository, and removes files that no repository has.
-pub(super) fn write_settings(repository: &Path) -> io::Result<()> {
+pub(crate) fn write_settings(repository: &Path) -> io::Result<()> {
     for name in FOREIGN_FILES {
         match fs::remove_file(repository.join(name)) {
             Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Err(error),

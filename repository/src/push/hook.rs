@@ -12,20 +12,17 @@ use std::path::PathBuf;
 use git2::{ObjectType, Oid};
 use registry::visible;
 
-use super::commit_links::{CommitLinks, read_links};
-pub use super::push_refusal::Refusal;
-use super::push_refusal::{BRANCHES_MAX, PUSH_OPTIONS, UPDATES_MAX, describe_stand_in, find_name_problem};
-use super::quarantine::{Inspector, Pushed, TreeLimits, inspect_objects, utf8};
-use super::tree_rules::fold;
-use super::usage::{bytes_below, usage};
+use super::objects::{Pushed, inspect_objects, utf8};
+use super::refusal::{BRANCHES_MAX, PUSH_OPTIONS, UPDATES_MAX, describe_stand_in, find_name_problem};
+use crate::bare::{bytes_below, usage};
+use crate::commits::{CommitLinks, read_links};
+use crate::ref_names::{BRANCHES, MAIN_REF};
+use crate::trees::{Inspector, TreeLimits, fold};
 
 /// The variable with the organisation, for the hook's messages.
-pub const ORGANIZATION_VARIABLE: &str = "LATHE_ORGANIZATION";
+pub(crate) const ORGANIZATION_VARIABLE: &str = "LATHE_ORGANIZATION";
 /// The variable with the repository's quota in bytes.
-pub const REPOSITORY_BYTES_VARIABLE: &str = "LATHE_REPOSITORY_BYTES_MAX";
-/// The branch with the scaffold.
-pub(super) const MAIN_REF: &str = "refs/heads/main";
-const BRANCHES: &str = "refs/heads/";
+pub(crate) const REPOSITORY_BYTES_VARIABLE: &str = "LATHE_REPOSITORY_BYTES_MAX";
 /// The directory of the branches that versions are published from. A branch of this name would prevent them all.
 const RELEASES: &str = "releases";
 
@@ -81,7 +78,7 @@ impl HookEnvironment {
 ///
 /// # Errors
 /// The first violated rule.
-pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<Vec<String>, Refusal> {
+pub fn check_push(stdin: impl BufRead, environment: &HookEnvironment) -> Result<Vec<String>, PushRefusal> {
     let updates = read_updates(stdin)?;
     for update in &updates {
         check_reference(&update.reference, &environment.organization)?;
@@ -97,10 +94,10 @@ pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<Vec<Str
         return Err(refusal.into());
     }
     let push_options = environment.has_push_options.then(|| PUSH_OPTIONS.to_owned());
-    Ok(push_options.into_iter().chain(stand_in.map(describe_stand_in)).collect())
+    Ok(push_options.into_iter().chain(stand_in.map(|(id, found)| describe_stand_in(id, found))).collect())
 }
 
-fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, Refusal> {
+fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, PushRefusal> {
     let mut updates = Vec::new();
     let mut input = stdin.take(INPUT_BYTES_MAX);
     let mut line = Vec::new();
@@ -109,16 +106,16 @@ fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, Refusal> {
         line.clear();
     }
     if updates.len() > UPDATES_MAX || input.limit() == 0 {
-        return Err(Refusal::TooManyUpdates);
+        return Err(PushRefusal::TooManyUpdates);
     }
     Ok(updates)
 }
 
-fn parse(line: &[u8]) -> Result<Update, Refusal> {
-    let malformed = || Refusal::NotInspected { detail: "git gave the hook a malformed line".to_owned() };
+fn parse(line: &[u8]) -> Result<Update, PushRefusal> {
+    let malformed = || PushRefusal::NotInspected { detail: "git gave the hook a malformed line".to_owned() };
     let Ok(line) = std::str::from_utf8(line) else {
         let detail = format!("the name of a branch is not UTF-8: {}", visible(&String::from_utf8_lossy(line)));
-        return Err(Refusal::NotInspected { detail });
+        return Err(PushRefusal::NotInspected { detail });
     };
     let mut words = line.trim_end_matches('\n').splitn(3, ' ');
     let (Some(old), Some(new), Some(reference)) = (words.next(), words.next(), words.next()) else {
@@ -129,23 +126,23 @@ fn parse(line: &[u8]) -> Result<Update, Refusal> {
     Ok(Update { is_new_branch, new: (!new.is_zero()).then_some(new), reference: reference.to_owned() })
 }
 
-fn check_reference(reference: &str, organization: &str) -> Result<(), Refusal> {
+fn check_reference(reference: &str, organization: &str) -> Result<(), PushRefusal> {
     let organization = organization.to_owned();
     if reference == MAIN_REF {
-        return Err(Refusal::Main { organization });
+        return Err(PushRefusal::Main { organization });
     }
     match reference.strip_prefix(BRANCHES) {
-        Some(RELEASES) => Err(Refusal::Releases { organization }),
+        Some(RELEASES) => Err(PushRefusal::Releases { organization }),
         // A branch whose name other requests refuse could never be tested.
         Some(branch) => match find_name_problem(branch) {
-            Some(problem) => Err(Refusal::BranchName { branch: branch.to_owned(), problem, organization }),
+            Some(problem) => Err(PushRefusal::BranchName { branch: branch.to_owned(), problem, organization }),
             None => Ok(()),
         },
-        None => Err(Refusal::NotABranch { reference: reference.to_owned(), organization }),
+        None => Err(PushRefusal::NotABranch { reference: reference.to_owned(), organization }),
     }
 }
 
-fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(), Refusal> {
+fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(), PushRefusal> {
     let new: Vec<&str> = updates.iter().filter(|update| update.is_new_branch).map(Update::branch).collect();
     if new.is_empty() {
         return Ok(());
@@ -153,7 +150,7 @@ fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(
     let mut branches = read_branches(environment).map_err(|error| not_inspected(&error))?;
     let organization = || environment.organization.clone();
     if branches.len() + new.len() > BRANCHES_MAX {
-        return Err(Refusal::TooManyBranches { branches: branches.len(), organization: organization() });
+        return Err(PushRefusal::TooManyBranches { branches: branches.len(), organization: organization() });
     }
     for deleted in updates.iter().filter(|update| update.new.is_none()) {
         branches.remove(&fold(deleted.branch()));
@@ -161,7 +158,7 @@ fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(
     for branch in new {
         if let Some((other, why)) = find_collision(&branches, branch) {
             let (branch, other) = (branch.to_owned(), other.to_owned());
-            return Err(Refusal::BranchCollision { branch, other, why, organization: organization() });
+            return Err(PushRefusal::BranchCollision { branch, other, why, organization: organization() });
         }
         branches.insert(fold(branch), branch.to_owned());
     }
@@ -197,21 +194,21 @@ fn find_collision<'a>(branches: &'a HashMap<String, String>, new: &str) -> Optio
 }
 
 /// Refuses a branch that would name something else than a commit, such as an annotated tag.
-fn check_tips(updates: &[Update], environment: &HookEnvironment) -> Result<(), Refusal> {
+fn check_tips(updates: &[Update], environment: &HookEnvironment) -> Result<(), PushRefusal> {
     let git = open(environment).map_err(|error| not_inspected(&error))?;
     let objects = git.odb().map_err(|error| not_inspected(&error))?;
     for update in updates {
         let Some(id) = update.new else { continue };
         let (_, kind) = objects.read_header(id).map_err(|error| not_inspected(&error))?;
         if kind != ObjectType::Commit {
-            return Err(Refusal::NotACommit { reference: update.reference.clone(), kind, id });
+            return Err(PushRefusal::NotACommit { reference: update.reference.clone(), kind, id });
         }
     }
     Ok(())
 }
 
 /// Refuses new objects beyond the quota. A push without new objects, such as a deletion, is always within the quota.
-fn check_quota(environment: &HookEnvironment) -> Result<(), Refusal> {
+fn check_quota(environment: &HookEnvironment) -> Result<(), PushRefusal> {
     let (Some(quarantine), Some(bytes_max)) = (&environment.quarantine, environment.repository_bytes_max) else {
         return Ok(());
     };
@@ -224,10 +221,10 @@ fn check_quota(environment: &HookEnvironment) -> Result<(), Refusal> {
     }
     let kept_bytes = bytes.saturating_sub(pushed_bytes);
     let organization = environment.organization.clone();
-    Err(Refusal::OverQuota { kept_bytes, pushed_bytes, bytes_max, organization })
+    Err(PushRefusal::OverQuota { kept_bytes, pushed_bytes, bytes_max, organization })
 }
 
-fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = Oid>) -> Result<(), Refusal> {
+fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = Oid>) -> Result<(), PushRefusal> {
     let repository = open(environment).map_err(|error| not_inspected(&error))?;
     let mut inspector = Inspector::new(&repository, TreeLimits::PUSHED).map_err(|error| not_inspected(&error))?;
     let objects = repository.odb().map_err(|error| not_inspected(&error))?;
@@ -236,9 +233,9 @@ fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = 
         let CommitLinks { tree, undated, .. } = links;
         let organization = environment.organization.clone();
         if let Some(line) = undated {
-            return Err(Refusal::CommitDate { commit, line, organization });
+            return Err(PushRefusal::CommitDate { commit, line, organization });
         }
-        inspector.inspect(tree).map_err(|refusal| Refusal::Tree { commit, refusal, organization })?;
+        inspector.inspect(tree).map_err(|refusal| PushRefusal::Tree { commit, refusal, organization })?;
     }
     Ok(())
 }
@@ -252,8 +249,8 @@ fn open(environment: &HookEnvironment) -> Result<git2::Repository, git2::Error> 
     Ok(repository)
 }
 
-fn not_inspected(error: &impl std::fmt::Display) -> Refusal {
-    Refusal::NotInspected { detail: error.to_string() }
+fn not_inspected(error: &impl std::fmt::Display) -> PushRefusal {
+    PushRefusal::NotInspected { detail: error.to_string() }
 }
 
 #[cfg(test)]
@@ -263,7 +260,7 @@ mod tests {
     const OLD: &str = "1111111111111111111111111111111111111111";
     const GONE: &str = "0000000000000000000000000000000000000000";
 
-    fn run_in_empty_repository(input: &str) -> Result<(), Refusal> {
+    fn run_in_empty_repository(input: &str) -> Result<(), PushRefusal> {
         let directory = tempfile::tempdir().expect("a temporary directory");
         git2::Repository::init_bare(directory.path()).expect("a repository");
         let variable = |name: &str| match name {
@@ -271,7 +268,7 @@ mod tests {
             ORGANIZATION_VARIABLE => Some("acme".into()),
             _ => None,
         };
-        run(input.as_bytes(), &HookEnvironment::read(variable)).map(drop)
+        check_push(input.as_bytes(), &HookEnvironment::read(variable)).map(drop)
     }
 
     #[test]
@@ -301,17 +298,17 @@ mod tests {
     #[test]
     fn one_refused_branch_refuses_the_push() {
         let input = format!("{OLD} {GONE} refs/heads/releases/acme\n{OLD} {GONE} refs/heads/main\n");
-        assert!(matches!(run_in_empty_repository(&input), Err(Refusal::Main { .. })));
+        assert!(matches!(run_in_empty_repository(&input), Err(PushRefusal::Main { .. })));
     }
 
     #[test]
     fn malformed_input_is_refused() {
         let unknown_commit = format!("{GONE} {OLD} refs/heads/releases/acme\n");
         for input in ["nonsense\n", "a b refs/heads/releases/x\n", unknown_commit.as_str()] {
-            assert!(matches!(run_in_empty_repository(input), Err(Refusal::NotInspected { .. })), "{input}");
+            assert!(matches!(run_in_empty_repository(input), Err(PushRefusal::NotInspected { .. })), "{input}");
         }
         let flood = format!("{OLD} {GONE} refs/heads/releases/acme\n").repeat(UPDATES_MAX + 1);
-        assert!(matches!(run_in_empty_repository(&flood), Err(Refusal::TooManyUpdates)));
+        assert!(matches!(run_in_empty_repository(&flood), Err(PushRefusal::TooManyUpdates)));
         let endless_line = "x".repeat(1024 * 1024);
         assert!(run_in_empty_repository(&endless_line).is_err());
     }
@@ -364,7 +361,7 @@ mod tests {
         std::fs::write(directory.path().join("packed-refs"), lines).expect("branches");
         let push = |old: &str, new: &str, branch: &str| {
             let environment = HookEnvironment::read(|name| (name == "GIT_DIR").then(|| directory.path().into()));
-            run(format!("{old} {new} refs/heads/releases/{branch}\n").as_bytes(), &environment)
+            check_push(format!("{old} {new} refs/heads/releases/{branch}\n").as_bytes(), &environment)
         };
         let commit = commit.to_string();
         let refusal = push(GONE, &commit, "one-more").expect_err("too many");

@@ -3,10 +3,9 @@
 use git2::{ObjectType, Oid};
 use registry::{BranchName, visible};
 
-use super::quarantine::ObjectRefusal;
-use super::tree_rules::{Reason, TreeRefusal};
-use super::usage::with_unit;
-use crate::stand_in::StandIn;
+use super::objects::ObjectRefusal;
+use crate::bare::with_unit;
+use crate::trees::{Reason, StandIn, TreeRefusal};
 
 /// Branches that one push may change: more than any team has.
 pub(super) const UPDATES_MAX: usize = 1_000;
@@ -17,7 +16,7 @@ const NAME_CHARACTERS_SHOWN_MAX: usize = 120;
 
 /// The reason why a push is refused. git shows its text to the client.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum PushRefusal {
     #[error(
         "main belongs to the service; push to releases/{organization} instead: git push origin HEAD:releases/{organization}"
     )]
@@ -84,7 +83,7 @@ pub(super) const PUSH_OPTIONS: &str =
     "push options have no effect here; versions are published with `lathe tool publish`";
 
 /// The note about a pushed file that only stands for its content.
-pub(super) fn describe_stand_in((id, found): (Oid, StandIn)) -> String {
+pub(super) fn describe_stand_in(id: Oid, found: StandIn) -> String {
     let (tool, how) = match found {
         StandIn::Lfs { .. } => (
             "a pointer of Git LFS",
@@ -110,7 +109,7 @@ pub(super) fn find_name_problem(branch: &str) -> Option<String> {
 }
 
 /// How the author gets rid of the history, the last resort of all refusals of old commits.
-pub(super) fn advise_without_history(organization: &str) -> String {
+pub(crate) fn advise_without_history(organization: &str) -> String {
     format!(
         "To push the present files without their history: git checkout --orphan fresh && git commit -m import && git push origin \
         HEAD:releases/{organization}"

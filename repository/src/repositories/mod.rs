@@ -1,5 +1,7 @@
 //! The repositories of all organisations below one directory. A repository is made at its first use.
 
+mod share;
+
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
@@ -11,32 +13,26 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use registry::{Clock, OrganizationId, SharedRepositories};
 use sha2::{Digest, Sha256};
-use tokio::task::{JoinError, spawn_blocking};
 
-use super::git_command::GitCommands;
-use super::leftovers::{UNFINISHED_PREFIX, remove_unfinished};
-use super::repository_files::{hook_path, sync_below, write_hook, write_repository};
-use super::repository_state::{RepositoryState, TrackedRepository};
-use super::shared::{FirstCommit, Sharing, SharingDirectories};
-use super::{CommitId, GitProgram, Repository, SourceError};
+use crate::bare::{
+    Repository, RepositoryState, TrackedRepository, hook_path, sync_below, write_hook, write_repository,
+};
+use crate::blocking::blocking;
+use crate::commits::CommitId;
+use crate::config::Config;
+use crate::error::Error;
+use crate::git::{GitCommands, GitProgram, UNFINISHED_PREFIX, remove_unfinished};
+use crate::shared::{FirstCommit, Sharing, SharingDirectories};
+pub use share::VerifiedRepository;
 
 /// Hexadecimal characters of the hash in a directory's name: 128 bits, so that nobody finds a collision.
 const HASH_CHARACTERS: usize = 32;
-
-/// The settings of hosted git.
-#[derive(Debug, Clone)]
-pub struct GitConfig {
-    /// The directory of the repositories, made if absent.
-    pub root: PathBuf,
-    /// The program of the hook, which runs `<hook_program> internal pre-receive`.
-    pub hook_program: PathBuf,
-}
 
 /// The parts with which several servers share repositories.
 pub struct RepositorySharing {
     pub records: SharedRepositories,
     pub git: GitProgram,
-    /// The directory of the copies, made if absent. [`GitConfig::root`] has repositories from before they were shared.
+    /// The directory of the copies, made if absent. [`Config::root`] has repositories from before they were shared.
     pub copies: PathBuf,
 }
 
@@ -60,13 +56,13 @@ impl Repositories {
 
     /// Opens the directory, removes what an earlier server did not finish, and rewrites the hook to run this program. No
     /// other server may use the directory.
-    pub fn new(config: &GitConfig, clock: Clock) -> Result<Self, SourceError> {
+    pub fn new(config: &Config, clock: Clock) -> Result<Self, Error> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&config.root)
-            .map_err(SourceError::io("create the directory of the repositories"))?;
-        let root = config.root.canonicalize().map_err(SourceError::io("find the directory of the repositories"))?;
+            .map_err(Error::io("create the directory of the repositories"))?;
+        let root = config.root.canonicalize().map_err(Error::io("find the directory of the repositories"))?;
         remove_unfinished(&root);
         write_hook(&root, &config.hook_program)?;
         Ok(Self { root, clock, states: Arc::default(), sharing: None })
@@ -74,11 +70,7 @@ impl Repositories {
 
     /// Opens the repositories of one server, or the copies of those that several servers share. Shares repositories of this data
     /// directory whose organisations have no shared one yet.
-    pub async fn open(
-        config: GitConfig,
-        clock: Clock,
-        sharing: Option<RepositorySharing>,
-    ) -> Result<Self, SourceError> {
+    pub async fn open(config: Config, clock: Clock, sharing: Option<RepositorySharing>) -> Result<Self, Error> {
         let Some(sharing) = sharing else { return Self::new(&config, clock) };
         let repositories = Self::shared(config, clock, sharing)?;
         let Some(sharing) = &repositories.sharing else { return Ok(repositories) };
@@ -91,9 +83,9 @@ impl Repositories {
     }
 
     /// Opens the copies of repositories that several servers share. Shares no repository.
-    pub fn shared(config: GitConfig, clock: Clock, sharing: RepositorySharing) -> Result<Self, SourceError> {
+    pub fn shared(config: Config, clock: Clock, sharing: RepositorySharing) -> Result<Self, Error> {
         let RepositorySharing { records, git, copies } = sharing;
-        let of_copies = Self::new(&GitConfig { root: copies, ..config.clone() }, clock)?;
+        let of_copies = Self::new(&Config { root: copies, ..config.clone() }, clock)?;
         let root = of_copies.root.clone();
         // git is started in another directory. A directory that does not exist has no repositories.
         let own = config.root.canonicalize().unwrap_or(config.root);
@@ -102,7 +94,7 @@ impl Repositories {
     }
 
     /// The organisation's repository with the refs of this moment, if it exists.
-    pub async fn find_current(&self, organization: &OrganizationId) -> Result<Option<Repository>, SourceError> {
+    pub async fn find_current(&self, organization: &OrganizationId) -> Result<Option<Repository>, Error> {
         let Some(sharing) = &self.sharing else { return Ok(self.find(organization)) };
         let repository = self.repository(organization);
         Ok(sharing.refresh(&repository).await?.then_some(repository))
@@ -113,46 +105,40 @@ impl Repositories {
         &self,
         organization: &OrganizationId,
         files: Vec<(String, Vec<u8>)>,
-    ) -> Result<Repository, SourceError> {
+    ) -> Result<Repository, Error> {
         if let Some(sharing) = &self.sharing {
             let repository = self.repository(organization);
             sharing.create(&repository, FirstCommit { files, time: self.clock.now() }).await?;
             return Ok(repository);
         }
         let (of, organization) = (self.clone(), organization.clone());
-        let lost = |error: JoinError| SourceError::Io { action: "create a repository", source: error.into() };
-        spawn_blocking(move || of.ensure(&organization, &files)).await.map_err(lost)?
+        blocking(move || of.ensure(&organization, &files)).await
     }
 
     /// Keeps a commit durably under `refs/lathe/<commit>`, whatever happens to its branch. Pinning a commit again has no effect.
-    pub async fn pin(&self, repository: &Repository, commit: CommitId) -> Result<(), SourceError> {
+    pub async fn pin(&self, repository: &Repository, commit: CommitId) -> Result<(), Error> {
         let name = commit.to_string();
         if let Some(sharing) = &self.sharing {
-            return sharing.pin(repository, (&commit, &name)).await;
+            return sharing.pin(repository, &commit, &name).await;
         }
         let of = repository.clone();
-        let lost = |error: JoinError| SourceError::Io { action: "pin a commit", source: error.into() };
-        spawn_blocking(move || of.pin(&commit, &name)).await.map_err(lost)?
+        blocking(move || of.pin(&commit, &name)).await
     }
 
     /// The organisation's repository. Makes one if it is missing, with one commit of `files` on `main`.
     ///
     /// `files` are paths, with `/` as the separator, and contents. Concurrent calls return the same repository.
-    pub fn ensure(
-        &self,
-        organization: &OrganizationId,
-        files: &[(String, Vec<u8>)],
-    ) -> Result<Repository, SourceError> {
+    pub fn ensure(&self, organization: &OrganizationId, files: &[(String, Vec<u8>)]) -> Result<Repository, Error> {
         if let Some(existing) = self.find(organization) {
             return Ok(existing);
         }
         let scratch = tempfile::Builder::new()
             .prefix(UNFINISHED_PREFIX)
             .tempdir_in(&self.root)
-            .map_err(SourceError::io("create a temporary directory"))?;
+            .map_err(Error::io("create a temporary directory"))?;
         let made = scratch.path().join("repository");
         write_repository(&made, files, self.clock.now())?;
-        sync_below(&made).map_err(SourceError::io("make the repository durable"))?;
+        sync_below(&made).map_err(Error::io("make the repository durable"))?;
         self.put_in_place(&made, organization)
     }
 
@@ -163,57 +149,55 @@ impl Repositories {
     }
 
     /// The parts for shared repositories; `None` for the repositories of one server.
-    pub(super) fn sharing(&self) -> Option<&Sharing> {
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
         self.sharing.as_ref()
     }
 
     /// The organisation's repository, whether it exists or not.
-    pub(super) fn repository(&self, organization: &OrganizationId) -> Repository {
+    pub(crate) fn repository(&self, organization: &OrganizationId) -> Repository {
         Repository::new(organization.clone(), self.track(self.path_of(organization)))
     }
 
     /// The directories of all repositories.
-    pub(super) fn paths(&self) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn paths(&self) -> io::Result<Vec<PathBuf>> {
         let entries = fs::read_dir(&self.root)?;
         let paths = entries.map(|entry| entry.map(|entry| entry.path()));
         paths.filter(|path| !path.as_ref().is_ok_and(|path| path.extension() != Some(OsStr::new("git")))).collect()
     }
 
     /// A repository's directory, with the state that all its users in this process share.
-    pub(super) fn track(&self, path: PathBuf) -> TrackedRepository {
+    pub(crate) fn track(&self, path: PathBuf) -> TrackedRepository {
         let mut states = self.states.lock();
         let state = Arc::clone(states.entry(path.clone()).or_default());
         TrackedRepository { path: path.into(), state }
     }
 
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    pub(super) fn hook(&self) -> PathBuf {
+    pub(crate) fn hook(&self) -> PathBuf {
         hook_path(&self.root)
     }
 
-    fn put_in_place(&self, made: &Path, organization: &OrganizationId) -> Result<Repository, SourceError> {
+    fn put_in_place(&self, made: &Path, organization: &OrganizationId) -> Result<Repository, Error> {
         if let Err(error) = fs::rename(made, self.path_of(organization)) {
-            return self
-                .find(organization)
-                .ok_or(SourceError::Io { action: "put the repository in place", source: error });
+            return self.find(organization).ok_or(Error::Io { action: "put the repository in place", source: error });
         }
         fs::File::open(&self.root)
             .and_then(|root| root.sync_all())
-            .map_err(SourceError::io("make the repository durable"))?;
-        self.find(organization).ok_or(SourceError::UnknownRepository)
+            .map_err(Error::io("make the repository durable"))?;
+        self.find(organization).ok_or(Error::UnknownRepository)
     }
 
     fn path_of(&self, organization: &OrganizationId) -> PathBuf {
-        self.root.join(directory_of(organization))
+        self.root.join(repository_directory(organization))
     }
 }
 
 /// The name of the directory of an organisation's repository.
 #[must_use]
-pub fn directory_of(organization: &OrganizationId) -> String {
+pub fn repository_directory(organization: &OrganizationId) -> String {
     format!("{}.git", directory_name(organization.as_str()))
 }
 

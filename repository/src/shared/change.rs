@@ -11,18 +11,19 @@ use tokio::time::timeout;
 use super::lease::HeldLease;
 use super::packs::{NewPack, Packer, Reach};
 use super::refs::{Refs, has_rewritten};
-use super::{Sharing, Staging, blocking};
-use crate::source::commit_id::CommitId;
-use crate::source::error::SourceError;
-use crate::source::git_command::Priority;
-use crate::source::repository::{Repository, pin_reference};
+use super::{Sharing, Staging};
+use crate::bare::{Repository, pin_reference};
+use crate::blocking::blocking;
+use crate::commits::CommitId;
+use crate::error::Error;
+use crate::git::Priority;
 
 /// Time that a change waits until unused packs are removed.
 const TIDY_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// A change that has begun: the lease is held, and the copy is up to date.
 #[derive(Debug)]
-pub(in crate::source) struct Change {
+pub(crate) struct Change {
     pub(super) sharing: Sharing,
     pub(super) repository: Repository,
     pub(super) lease: HeldLease,
@@ -33,14 +34,14 @@ pub(in crate::source) struct Change {
 
 impl Sharing {
     /// Waits for the lease, and brings the copy up to date.
-    pub(in crate::source) async fn change(&self, repository: &Repository) -> Result<Change, SourceError> {
+    pub(crate) async fn change(&self, repository: &Repository) -> Result<Change, Error> {
         let lease = HeldLease::wait(&self.records, repository).await?;
         self.begin(repository, lease).await
     }
 
-    pub(super) async fn begin(&self, repository: &Repository, lease: HeldLease) -> Result<Change, SourceError> {
+    pub(super) async fn begin(&self, repository: &Repository, lease: HeldLease) -> Result<Change, Error> {
         let pushes = Arc::clone(&repository.tracked().state.pushes);
-        let objects = timeout(TIDY_WAIT_MAX, pushes.read_owned()).await.map_err(|_| SourceError::Changing)?;
+        let objects = timeout(TIDY_WAIT_MAX, pushes.read_owned()).await.map_err(|_| Error::Changing)?;
         let present = self.update(repository).await?;
         Ok(Change { sharing: self.clone(), repository: repository.clone(), lease, present, objects })
     }
@@ -48,20 +49,15 @@ impl Sharing {
     /// Keeps a commit under a ref, whatever happens to its branch.
     ///
     /// # Errors
-    /// [`SourceError::PinTaken`] if the name keeps another commit.
-    pub(in crate::source) async fn pin(
-        &self,
-        repository: &Repository,
-        pin: (&CommitId, &str),
-    ) -> Result<(), SourceError> {
-        let (commit, name) = pin;
+    /// [`Error::PinTaken`] if the name keeps another commit.
+    pub(crate) async fn pin(&self, repository: &Repository, commit: &CommitId, name: &str) -> Result<(), Error> {
         let (reference, id) = (pin_reference(name)?, commit.to_string());
         let change = self.change(repository).await?;
         match change.present.contents.refs.get(&reference) {
             Some(kept) if *kept == id => return Ok(()),
             Some(kept) => {
-                let kept = CommitId::parse(kept).map_err(|_| SourceError::UnknownCommit { commit: *commit })?;
-                return Err(SourceError::PinTaken { name: name.to_owned(), kept });
+                let kept = CommitId::parse(kept).map_err(|_| Error::UnknownCommit { commit: *commit })?;
+                return Err(Error::PinTaken { name: name.to_owned(), kept });
             }
             None => {}
         }
@@ -75,24 +71,24 @@ impl Sharing {
 
 impl Change {
     /// Prepares a push.
-    pub(in crate::source) async fn stage(&self) -> Result<Staging, SourceError> {
+    pub(crate) async fn stage(&self) -> Result<Staging, Error> {
         let (root, copy) = (self.sharing.root.clone(), self.repository.tracked().path.clone());
         let refs = self.present.contents.refs.clone();
         blocking(move || Staging::create(&root, &copy, &refs)).await
     }
 
     /// Records the refs that a push has moved. `is_complete` is false for a push that git did not finish.
-    pub(in crate::source) async fn record_push(self, staging: Staging, is_complete: bool) -> Result<(), SourceError> {
+    pub(crate) async fn record_push(self, staging: Staging, is_complete: bool) -> Result<(), Error> {
         let refs = blocking(move || staging.refs()).await?;
         match refs == self.present.contents.refs {
             true => Ok(()),
             false if is_complete => self.record(refs).await,
-            false => Err(SourceError::BackendReply { detail: "it ended before the push was complete" }),
+            false => Err(Error::BackendReply { detail: "it ended before the push was complete" }),
         }
     }
 
     /// Stores the objects that the refs reach and no pack has, then records refs and pack.
-    async fn record(self, refs: Refs) -> Result<(), SourceError> {
+    async fn record(self, refs: Refs) -> Result<(), Error> {
         let old = &self.present.contents.refs;
         let known: HashSet<&str> = old.values().map(String::as_str).collect();
         let is_new = |commit: &&str| !known.contains(commit);
@@ -111,14 +107,14 @@ impl Change {
     }
 
     /// Records the contents, and follows with the copy.
-    pub(super) async fn replace(self, contents: RepositoryContents) -> Result<(), SourceError> {
+    pub(super) async fn replace(self, contents: RepositoryContents) -> Result<(), Error> {
         let Self { sharing, repository, lease, present, objects } = self;
         let recorded = sharing.records.record(lease.lease(), present.number, contents).await?;
         drop(lease);
         // From here on the change is made. The next reader repeats what fails.
         let followed = async {
             note_garbage(&repository, present.contents.refs, recorded.contents.refs.clone()).await?;
-            sharing.follow(&repository, (present.number, &recorded)).await?;
+            sharing.follow(&repository, present.number, &recorded).await?;
             drop(objects);
             sharing.tidy(&repository, &recorded).await
         };
@@ -129,7 +125,7 @@ impl Change {
     }
 }
 
-async fn note_garbage(repository: &Repository, old: Refs, new: Refs) -> Result<(), SourceError> {
+async fn note_garbage(repository: &Repository, old: Refs, new: Refs) -> Result<(), Error> {
     let tracked = repository.tracked().clone();
     blocking(move || {
         // An unreadable repository may have garbage.

@@ -5,14 +5,14 @@
 
 use registry::{PackFile, ReplacedPack, RepositoryContents};
 
+use super::Sharing;
 use super::change::Change;
 use super::lease::HeldLease;
 use super::packs::{Packer, Reach};
-use super::{Sharing, blocking};
-use crate::source::error::SourceError;
-use crate::source::git_command::Priority;
-use crate::source::repository::Repository;
-use crate::source::usage::{Usage, usage};
+use crate::bare::{Repository, Usage, usage};
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::git::Priority;
 
 /// Packs of a repository that are not worth a collection. Each push makes one, and each read searches all.
 const PACKS_MAX: usize = 50;
@@ -21,7 +21,7 @@ const PUSHED_PACKS_MAX: usize = 200;
 
 impl Sharing {
     /// Collects a repository if it is worth it and no change is under way, and deletes packs that are not needed any more.
-    pub(in crate::source) async fn collect(&self, repository: &Repository) -> Result<(), SourceError> {
+    pub(crate) async fn collect(&self, repository: &Repository) -> Result<(), Error> {
         if !repository.path().is_dir() || !self.refresh(repository).await? {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl Sharing {
 
 impl Change {
     /// Whether a push of at most `incoming_bytes` waits for a collection.
-    pub(in crate::source) async fn needs_collection(&self, incoming_bytes: u64, bytes_max: u64) -> bool {
+    pub(crate) async fn needs_collection(&self, incoming_bytes: u64, bytes_max: u64) -> bool {
         let packs = self.present.contents.packs.len();
         let bytes = measured(&self.repository).await.bytes;
         let is_near = bytes.saturating_add(incoming_bytes) > bytes_max;
@@ -51,7 +51,7 @@ impl Change {
     }
 
     /// Replaces the packs by one.
-    pub(in crate::source) async fn collect(self, priority: Priority) -> Result<(), SourceError> {
+    pub(crate) async fn collect(self, priority: Priority) -> Result<(), Error> {
         let repository = self.repository.clone();
         let RepositoryContents { refs, packs, replaced } = self.present.contents.clone();
         let packer = Packer::of(&self.sharing.commands, repository.path());

@@ -6,19 +6,18 @@ use std::sync::atomic::Ordering;
 
 use registry::{RepositoryContents, RepositoryGeneration, StoredPack};
 
-use super::{Sharing, blocking, packs, refs};
-use crate::source::error::SourceError;
-use crate::source::leftovers::{UNFINISHED_PREFIX, remove_quarantines};
-use crate::source::repository::Repository;
-use crate::source::repository_copy::complete_repository;
-use crate::source::repository_state::TrackedRepository;
+use super::{Sharing, packs, refs};
+use crate::bare::{Repository, TrackedRepository, complete_repository};
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::git::{UNFINISHED_PREFIX, remove_quarantines};
 
 /// Attempts to bring a copy up to date while other servers change the repository, and delete packs that they replaced.
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Sharing {
     /// Brings the copy up to date, unless it has the recorded generation. Returns whether the repository has contents.
-    pub(in crate::source) async fn refresh(&self, repository: &Repository) -> Result<bool, SourceError> {
+    pub(crate) async fn refresh(&self, repository: &Repository) -> Result<bool, Error> {
         match self.records.generation(repository.organization()).await? {
             0 => Ok(false),
             number if number == generation(repository.tracked()) => Ok(true),
@@ -29,8 +28,8 @@ impl Sharing {
     /// Brings the copy up to date, and returns what it contains.
     ///
     /// # Errors
-    /// [`SourceError::UnknownRepository`] when the repository has no contents.
-    pub(in crate::source) async fn update(&self, repository: &Repository) -> Result<RepositoryGeneration, SourceError> {
+    /// [`Error::UnknownRepository`] when the repository has no contents.
+    pub(crate) async fn update(&self, repository: &Repository) -> Result<RepositoryGeneration, Error> {
         let _updating = repository.tracked().state.copy.updates.lock().await;
         let mut found = self.read(repository).await?;
         for _ in 1..ATTEMPTS_MAX {
@@ -45,18 +44,18 @@ impl Sharing {
     }
 
     /// Brings the copy up to date even if it has the recorded generation, because packs of it are missing.
-    pub(super) async fn renew(&self, repository: &Repository) -> Result<(), SourceError> {
+    pub(super) async fn renew(&self, repository: &Repository) -> Result<(), Error> {
         repository.tracked().state.copy.generation.store(0, Ordering::SeqCst);
         self.update(repository).await.map(drop)
     }
 
-    /// Sets the copy to a generation that this server has just recorded.
+    /// Sets the copy to a generation that this server has just recorded, after the generation `before`.
     pub(super) async fn follow(
         &self,
         repository: &Repository,
-        step: (i64, &RepositoryGeneration),
-    ) -> Result<(), SourceError> {
-        let (before, after) = step;
+        before: i64,
+        after: &RepositoryGeneration,
+    ) -> Result<(), Error> {
         let _updating = repository.tracked().state.copy.updates.lock().await;
         // Otherwise, a reader has updated the copy meanwhile, or the next one does.
         if generation(repository.tracked()) == before {
@@ -66,11 +65,7 @@ impl Sharing {
     }
 
     /// Removes packs that are not part of the present generation, and the leftovers of pushes, unless they may be in use.
-    pub(super) async fn tidy(
-        &self,
-        repository: &Repository,
-        present: &RepositoryGeneration,
-    ) -> Result<(), SourceError> {
+    pub(super) async fn tidy(&self, repository: &Repository, present: &RepositoryGeneration) -> Result<(), Error> {
         let _updating = repository.tracked().state.copy.updates.lock().await;
         if generation(repository.tracked()) == present.number {
             remove_unused(repository, &present.contents).await?;
@@ -78,11 +73,11 @@ impl Sharing {
         Ok(())
     }
 
-    async fn read(&self, repository: &Repository) -> Result<RepositoryGeneration, SourceError> {
-        self.records.read(repository.organization()).await?.ok_or(SourceError::UnknownRepository)
+    async fn read(&self, repository: &Repository) -> Result<RepositoryGeneration, Error> {
+        self.records.read(repository.organization()).await?.ok_or(Error::UnknownRepository)
     }
 
-    async fn bring_to(&self, wanted: &RepositoryGeneration, repository: &Repository) -> Result<(), SourceError> {
+    async fn bring_to(&self, wanted: &RepositoryGeneration, repository: &Repository) -> Result<(), Error> {
         if generation(repository.tracked()) == wanted.number {
             return Ok(());
         }
@@ -98,7 +93,7 @@ impl Sharing {
     }
 
     /// Downloads a pack. Its digest comes from the database, so that its objects are those that a server has inspected.
-    async fn fetch(&self, pack: &StoredPack, repository: &Repository) -> Result<(), SourceError> {
+    async fn fetch(&self, pack: &StoredPack, repository: &Repository) -> Result<(), Error> {
         let scratch = scratch(&self.root)?;
         let file = scratch.path().join("new.pack");
         if let Err(error) = self.records.download(repository.organization(), pack, &file).await {
@@ -107,14 +102,14 @@ impl Sharing {
             }
             return Err(error.into());
         }
-        packs::add(&self.commands, repository.path(), (pack, &file)).await
+        packs::add(&self.commands, repository.path(), pack, &file).await
     }
 }
 
 /// A directory for unfinished files, which is removed with the value, or at the next start.
-pub(super) fn scratch(root: &Path) -> Result<tempfile::TempDir, SourceError> {
+pub(super) fn scratch(root: &Path) -> Result<tempfile::TempDir, Error> {
     let created = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempdir_in(root);
-    created.map_err(SourceError::io("create a temporary directory"))
+    created.map_err(Error::io("create a temporary directory"))
 }
 
 /// The generation of a copy, and 0 if this process has not compared it yet.
@@ -123,20 +118,20 @@ fn generation(tracked: &TrackedRepository) -> i64 {
 }
 
 /// Creates an empty copy, unless there is one.
-fn create(root: &Path, path: &Path) -> Result<(), SourceError> {
+fn create(root: &Path, path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         return Ok(());
     }
     let scratch = scratch(root)?;
     let made = scratch.path().join("repository");
     complete_repository(&made)?;
-    fs::rename(&made, path).map_err(SourceError::io("put the copy of a repository in place"))
+    fs::rename(&made, path).map_err(Error::io("put the copy of a repository in place"))
 }
 
-async fn set_refs(repository: &Repository, wanted: &RepositoryGeneration) -> Result<(), SourceError> {
+async fn set_refs(repository: &Repository, wanted: &RepositoryGeneration) -> Result<(), Error> {
     let (tracked, wanted) = (repository.tracked().clone(), wanted.clone());
     blocking(move || {
-        refs::write(&tracked.path, &wanted.contents.refs).map_err(SourceError::io("write the refs of a repository"))?;
+        refs::write(&tracked.path, &wanted.contents.refs).map_err(Error::io("write the refs of a repository"))?;
         tracked.state.copy.generation.store(wanted.number, Ordering::SeqCst);
         Ok(())
     })
@@ -144,7 +139,7 @@ async fn set_refs(repository: &Repository, wanted: &RepositoryGeneration) -> Res
 }
 
 /// Removes packs and leftovers while no push or build uses them.
-async fn remove_unused(repository: &Repository, contents: &RepositoryContents) -> Result<(), SourceError> {
+async fn remove_unused(repository: &Repository, contents: &RepositoryContents) -> Result<(), Error> {
     let (tracked, contents) = (repository.tracked().clone(), contents.clone());
     blocking(move || {
         let Ok(_no_push) = tracked.state.pushes.try_write() else { return Ok(()) };
@@ -152,7 +147,7 @@ async fn remove_unused(repository: &Repository, contents: &RepositoryContents) -
         // A build that begins later reads a ref of the present generation.
         let held = tracked.state.held();
         if held.is_empty() {
-            packs::remove_others(&tracked.path, &contents).map_err(SourceError::io("remove packs of a repository"))?;
+            packs::remove_others(&tracked.path, &contents).map_err(Error::io("remove packs of a repository"))?;
         }
         Ok(())
     })

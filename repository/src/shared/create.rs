@@ -7,26 +7,21 @@ use registry::{PackFile, RepositoryContents, Timestamp};
 use super::copy::scratch;
 use super::lease::HeldLease;
 use super::packs::{Packer, Reach};
-use super::{Sharing, blocking, refs};
-use crate::source::error::SourceError;
-use crate::source::git_command::Priority;
-use crate::source::repository::Repository;
-use crate::source::repository_files::write_repository;
-use crate::source::repository_settings::write_settings;
+use super::{Sharing, refs};
+use crate::bare::{Repository, write_repository};
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::git::{Priority, write_settings};
 
 /// Files of the first commit, and its time.
-pub(in crate::source) struct FirstCommit {
+pub(crate) struct FirstCommit {
     pub files: Vec<(String, Vec<u8>)>,
     pub time: Timestamp,
 }
 
 impl Sharing {
     /// Creates a repository, unless there is one, and a copy of it.
-    pub(in crate::source) async fn create(
-        &self,
-        repository: &Repository,
-        first: FirstCommit,
-    ) -> Result<(), SourceError> {
+    pub(crate) async fn create(&self, repository: &Repository, first: FirstCommit) -> Result<(), Error> {
         let lease = HeldLease::wait(&self.records, repository).await?;
         if self.records.generation(repository.organization()).await? == 0 {
             let scratch = scratch(&self.root)?;
@@ -40,7 +35,7 @@ impl Sharing {
     }
 
     /// Shares a repository of the data directory, unless the organisation has a shared one. Returns whether it is shared now.
-    pub(in crate::source) async fn adopt(&self, repository: &Repository) -> Result<bool, SourceError> {
+    pub(crate) async fn adopt(&self, repository: &Repository) -> Result<bool, Error> {
         let Some(own) = self.own_of(repository) else { return Ok(false) };
         if self.records.generation(repository.organization()).await? != 0 {
             return Ok(false);
@@ -59,11 +54,11 @@ impl Sharing {
         own.is_dir().then_some(own)
     }
 
-    async fn record_first(&self, lease: &HeldLease, source: &Path) -> Result<(), SourceError> {
+    async fn record_first(&self, lease: &HeldLease, source: &Path) -> Result<(), Error> {
         let of = source.to_owned();
         let refs = blocking(move || {
-            write_settings(&of).map_err(SourceError::io("write the repository's settings"))?;
-            refs::read(&of).map_err(SourceError::git("read the refs of a repository"))
+            write_settings(&of).map_err(Error::io("write the repository's settings"))?;
+            refs::read(&of).map_err(Error::git("read the refs of a repository"))
         })
         .await?;
         let scratch = scratch(&self.root)?;

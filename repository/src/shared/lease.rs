@@ -8,8 +8,8 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::source::error::SourceError;
-use crate::source::repository::Repository;
+use crate::bare::Repository;
+use crate::error::Error;
 
 /// Time that a change waits for changes of this and other servers. It is longer than [`SharedRepositories::LEASE_TIME`], so that
 /// it outlasts the lease of a server that was killed.
@@ -33,8 +33,8 @@ impl HeldLease {
     /// Waits for the lease.
     ///
     /// # Errors
-    /// [`SourceError::Changing`] when other changes take too long.
-    pub(super) async fn wait(records: &SharedRepositories, repository: &Repository) -> Result<Self, SourceError> {
+    /// [`Error::Changing`] when other changes take too long.
+    pub(super) async fn wait(records: &SharedRepositories, repository: &Repository) -> Result<Self, Error> {
         let waiting = async {
             let turn = repository.tracked().state.copy.changes.clone().lock_owned().await;
             loop {
@@ -44,14 +44,11 @@ impl HeldLease {
                 sleep(WAIT_POLL).await;
             }
         };
-        timeout(WAIT_MAX, waiting).await.map_err(|_| SourceError::Changing)?
+        timeout(WAIT_MAX, waiting).await.map_err(|_| Error::Changing)?
     }
 
     /// Takes the lease unless a change is under way.
-    pub(super) async fn take(
-        records: &SharedRepositories,
-        repository: &Repository,
-    ) -> Result<Option<Self>, SourceError> {
+    pub(super) async fn take(records: &SharedRepositories, repository: &Repository) -> Result<Option<Self>, Error> {
         let Ok(turn) = repository.tracked().state.copy.changes.clone().try_lock_owned() else { return Ok(None) };
         let lease = records.acquire(repository.organization()).await?;
         Ok(lease.map(|lease| Self::renewed(records, lease, turn)))

@@ -12,9 +12,9 @@
 
 mod change;
 mod collection;
+mod command;
 mod copy;
 mod create;
-mod git;
 mod lease;
 mod packs;
 mod read_back;
@@ -26,10 +26,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use registry::SharedRepositories;
-use tokio::task::{JoinError, spawn_blocking};
 
-use super::error::SourceError;
-use super::git_command::GitCommands;
+use crate::error::Error;
+use crate::git::GitCommands;
 pub(super) use change::Change;
 pub(super) use create::FirstCommit;
 pub(super) use staging::Staging;
@@ -64,11 +63,4 @@ impl Sharing {
     pub(super) fn root(&self) -> &std::path::Path {
         &self.root
     }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
-) -> Result<T, SourceError> {
-    let lost = |error: JoinError| SourceError::Io { action: "work on a repository", source: error.into() };
-    spawn_blocking(work).await.map_err(lost)?
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use registry::{RepositoryContents, StoredPack};
 
-use super::git::run;
-use crate::source::error::SourceError;
-use crate::source::git_command::{GitCommands, Priority};
+use super::command::run;
+use crate::error::Error;
+use crate::git::{GitCommands, Priority};
 
 /// The directory of the packs in a repository.
 const PACKS: &str = "objects/pack";
@@ -47,7 +47,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Packs the objects that some commits reach. `None` when other packs have all of them.
-    pub(super) async fn pack(&self, reach: Reach<'_>, priority: Priority) -> Result<Option<NewPack>, SourceError> {
+    pub(super) async fn pack(&self, reach: Reach<'_>, priority: Priority) -> Result<Option<NewPack>, Error> {
         let mut command = self.commands.command(self.repository, priority);
         command.arg("--git-dir").arg(self.repository).args(PACK).arg(self.directory.join("pack"));
         let commits = reach.commits.iter().map(|commit| format!("{commit}\n"));
@@ -65,25 +65,25 @@ pub(super) fn has(repository: &Path, pack: &StoredPack) -> bool {
     is_whole && path.with_extension("idx").is_file()
 }
 
-/// Indexes a downloaded pack, and adds it to a repository.
+/// Indexes the file of a downloaded pack, and adds it to a repository.
 pub(super) async fn add(
     commands: &GitCommands,
     repository: &Path,
-    downloaded: (&StoredPack, &Path),
-) -> Result<(), SourceError> {
-    let (pack, file) = downloaded;
+    pack: &StoredPack,
+    file: &Path,
+) -> Result<(), Error> {
     let mut command = commands.command(repository, Priority::Normal);
     command.args(INDEX).arg(file);
     let name = run(command, String::new()).await?;
     if name != pack.name {
         let detail = format!("the pack {} of the bucket has the objects of another pack, {name}", pack.name);
-        return Err(SourceError::Pack { detail });
+        return Err(Error::Pack { detail });
     }
     let to = path_of(repository, pack);
     // git finds packs by their indexes.
     let rename =
         || fs::rename(file, &to).and_then(|()| fs::rename(file.with_extension("idx"), to.with_extension("idx")));
-    rename().map_err(SourceError::io("add a pack to a repository"))
+    rename().map_err(Error::io("add a pack to a repository"))
 }
 
 /// Removes the packs that are not part of the contents.

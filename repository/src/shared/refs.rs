@@ -7,8 +7,8 @@ use std::path::Path;
 
 use git2::Repository;
 
-use crate::source::commit_links::is_descendant;
-use crate::source::repository_files::HELD_REFS;
+use crate::commits::is_descendant;
+use crate::ref_names::HELD_REFS;
 
 /// The hexadecimal ids of commits, by the full names of refs.
 pub(super) type Refs = BTreeMap<String, String>;

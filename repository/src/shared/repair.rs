@@ -7,16 +7,12 @@
 use registry::{DamagedPack, SharedRepositories, StoredPack};
 
 use super::{Sharing, packs};
-use crate::source::error::SourceError;
-use crate::source::repository::Repository;
+use crate::bare::Repository;
+use crate::error::Error;
 
 impl Sharing {
     /// Stores a damaged pack again, if this server's copy has it.
-    pub(in crate::source) async fn repair(
-        &self,
-        repository: &Repository,
-        damaged: &DamagedPack,
-    ) -> Result<(), SourceError> {
+    pub(crate) async fn repair(&self, repository: &Repository, damaged: &DamagedPack) -> Result<(), Error> {
         let found = self.records.read(repository.organization()).await?;
         let packs = found.into_iter().flat_map(|found| found.contents.packs);
         let Some(pack) = packs.into_iter().find(|pack| pack.object_name() == damaged.object) else {
@@ -30,7 +26,7 @@ impl Sharing {
     }
 
     /// Stores the packs again that the bucket lacks, and asks the other servers for those that this one does not have.
-    pub(super) async fn replace_missing(&self, repository: &Repository) -> Result<(), SourceError> {
+    pub(super) async fn replace_missing(&self, repository: &Repository) -> Result<(), Error> {
         let Some(found) = self.records.read(repository.organization()).await? else { return Ok(()) };
         for pack in self.records.missing(repository.organization(), &found.contents).await? {
             if !self.store_again(repository, &pack).await? {
@@ -49,19 +45,19 @@ impl Sharing {
     }
 
     /// Fetches the packs again that are missing or damaged in this server's copy.
-    pub(in crate::source) async fn heal(&self, repository: &Repository) -> Result<(), SourceError> {
+    pub(crate) async fn heal(&self, repository: &Repository) -> Result<(), Error> {
         let Some(found) = self.records.read(repository.organization()).await? else { return Ok(()) };
         for pack in &found.contents.packs {
             let file = packs::path_of(repository.path(), pack);
             if !SharedRepositories::is_whole(pack, &file).await? {
                 tracing::warn!(organization = %repository.organization(), pack = pack.name, "a pack of the copy is fetched again");
-                packs::remove(&file).map_err(SourceError::io("remove a damaged pack"))?;
+                packs::remove(&file).map_err(Error::io("remove a damaged pack"))?;
             }
         }
         self.renew(repository).await
     }
 
-    async fn store_again(&self, repository: &Repository, pack: &StoredPack) -> Result<bool, SourceError> {
+    async fn store_again(&self, repository: &Repository, pack: &StoredPack) -> Result<bool, Error> {
         let organization = repository.organization();
         let is_stored = self.records.store_again(organization, pack, &packs::path_of(repository.path(), pack)).await?;
         if is_stored {

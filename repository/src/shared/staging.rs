@@ -9,17 +9,17 @@ use tempfile::TempDir;
 
 use super::copy::scratch;
 use super::refs::{self, Refs};
-use crate::source::error::SourceError;
+use crate::error::Error;
 
 /// A bare repository with refs of its own and the objects of a copy. Dropping it removes it, and no object.
 #[derive(Debug)]
-pub(in crate::source) struct Staging {
+pub(crate) struct Staging {
     path: PathBuf,
     _directory: TempDir,
 }
 
 impl Staging {
-    pub(super) fn create(root: &Path, copy: &Path, refs: &Refs) -> Result<Self, SourceError> {
+    pub(super) fn create(root: &Path, copy: &Path, refs: &Refs) -> Result<Self, Error> {
         let directory = scratch(root)?;
         let path = directory.path().join("push.git");
         let create = || -> io::Result<()> {
@@ -30,16 +30,16 @@ impl Staging {
             symlink(copy.join("objects"), path.join("objects"))?;
             refs::write(&path, refs)
         };
-        create().map_err(SourceError::io("prepare a push"))?;
+        create().map_err(Error::io("prepare a push"))?;
         Ok(Self { path, _directory: directory })
     }
 
-    pub(in crate::source) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The refs after the push.
-    pub(super) fn refs(&self) -> Result<Refs, SourceError> {
-        refs::read(&self.path).map_err(SourceError::git("read the refs after a push"))
+    pub(super) fn refs(&self) -> Result<Refs, Error> {
+        refs::read(&self.path).map_err(Error::git("read the refs after a push"))
     }
 }

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use git2::{Oid, Repository};
-use registry::OrganizationId;
-use runner::{Admission, Admitted, QueueFull};
+use registry::{Admission, Admitted, OrganizationId, QueueFull, WorkPermit};
 use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::source::commit_links::is_descendant;
-use crate::source::error::SourceError;
-use crate::source::leftovers::remove_quarantines;
-use crate::source::repository_state::TrackedRepository;
+use crate::bare::TrackedRepository;
+use crate::blocking::blocking;
+use crate::commits::is_descendant;
+use crate::error::Error;
+use crate::git::remove_quarantines;
 
 /// Time that a request waits for a permit. git clients do not retry, and give up later than this.
 const PERMIT_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -32,7 +32,7 @@ pub(super) struct HeldResources {
 /// A permit for one git operation of the process and of the organisation.
 pub(super) struct OperationPermit {
     // Dropped before the admission, which must outlast it.
-    _permit: runner::WorkPermit,
+    _permit: WorkPermit,
     _admitted: Admitted,
 }
 
@@ -47,26 +47,25 @@ impl OperationPermit {
     /// Waits for a permit; organisations take turns.
     ///
     /// # Errors
-    /// [`SourceError::Busy`] when too many requests wait, or no permit becomes free in time.
-    pub(super) async fn wait(operations: &Admission, organization: &OrganizationId) -> Result<Self, SourceError> {
-        let admitted = operations.admit(organization, 1).map_err(|of| SourceError::Busy { of })?;
+    /// [`Error::Busy`] when too many requests wait, or no permit becomes free in time.
+    pub(super) async fn wait(operations: &Admission, organization: &OrganizationId) -> Result<Self, Error> {
+        let admitted = operations.admit(organization, 1).map_err(|of| Error::Busy { of })?;
         let permit = timeout(PERMIT_WAIT_MAX, admitted.permit()).await.ok().flatten();
         // Operations of any organisation may be the reason.
-        let permit = permit.ok_or(SourceError::Busy { of: QueueFull::Process })?;
+        let permit = permit.ok_or(Error::Busy { of: QueueFull::Process })?;
         Ok(Self { _permit: permit, _admitted: admitted })
     }
 }
 
 impl Push {
     /// Waits for a running collection, and remembers the tips of the branches.
-    pub(super) async fn begin(repository: TrackedRepository) -> Result<Self, SourceError> {
+    pub(super) async fn begin(repository: TrackedRepository) -> Result<Self, Error> {
         let pushes = Arc::clone(&repository.state.pushes);
         let under_way = timeout(PERMIT_WAIT_MAX, pushes.read_owned()).await;
-        let under_way = under_way.map_err(|_| SourceError::Collecting)?;
+        let under_way = under_way.map_err(|_| Error::Collecting)?;
         let of = repository.clone();
-        let read = spawn_blocking(move || branches(&open(&of)?)).await;
-        let branches = read.map_err(|error| SourceError::Io { action: "read the branches", source: error.into() })?;
-        Ok(Self { repository, branches: branches.map_err(SourceError::git("read the branches"))?, under_way })
+        let read = move || open(&of).and_then(|git| branches(&git)).map_err(Error::git("read the branches"));
+        Ok(Self { repository, branches: blocking(read).await?, under_way })
     }
 
     /// Records whether the push rewrote branches, and removes its leftovers if no other push is running.

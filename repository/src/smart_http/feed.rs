@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::inflate::Inflater;
 use super::request::BodyForm;
-use crate::source::error::SourceError;
+use crate::error::Error;
 
 /// Time without a byte of the body. The HTTP server has a shorter timeout and answers the client; this one is for callers
 /// without it.
@@ -34,12 +34,12 @@ pub(super) async fn feed(
     body: impl AsyncRead + Unpin,
     input: impl AsyncWrite + Unpin,
     form: BodyForm,
-) -> Result<(), SourceError> {
+) -> Result<(), Error> {
     let sink = Sink { input: Some(input), bytes: 0, bytes_max: form.bytes_max };
     if form.is_gzip { inflate(body, sink).await } else { copy(body, sink).await }
 }
 
-async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), SourceError> {
+async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), Error> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         match read(&mut body, &mut buffer).await? {
@@ -51,8 +51,8 @@ async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite +
 
 /// Copies and inflates the body, on threads for blocking work. The compressed bytes have the same bound as the inflated
 /// ones, so that a stream without output ends.
-async fn inflate(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), SourceError> {
-    let not_gzip = |error: std::io::Error| SourceError::BodyNotGzip { detail: error.to_string() };
+async fn inflate(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), Error> {
+    let not_gzip = |error: std::io::Error| Error::BodyNotGzip { detail: error.to_string() };
     let (mut inflater, mut buffer, mut received) = (Inflater::new(), vec![0; BUFFER_BYTES], 0);
     loop {
         let bytes = read(&mut body, &mut buffer).await?;
@@ -69,7 +69,7 @@ async fn inflate(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrit
                 (inflater, buffer, consumed)
             };
             let consumed;
-            (inflater, buffer, consumed) = spawn_blocking(step).await.map_err(|_| SourceError::BodyCutOff)?;
+            (inflater, buffer, consumed) = spawn_blocking(step).await.map_err(|_| Error::BodyCutOff)?;
             at += consumed.map_err(not_gzip)?;
             sink.write(inflater.output()).await?;
             inflater.clear();
@@ -77,15 +77,15 @@ async fn inflate(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrit
     }
 }
 
-async fn read(body: &mut (impl AsyncRead + Unpin), buffer: &mut [u8]) -> Result<usize, SourceError> {
+async fn read(body: &mut (impl AsyncRead + Unpin), buffer: &mut [u8]) -> Result<usize, Error> {
     match timeout(BODY_SILENCE_MAX, body.read(buffer)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) | Err(_) => Err(SourceError::BodyCutOff),
+        Ok(Err(_)) | Err(_) => Err(Error::BodyCutOff),
     }
 }
 
 impl<W: AsyncWrite + Unpin> Sink<W> {
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), SourceError> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.bytes += bytes.len() as u64;
         self.check(self.bytes)?;
         if let Some(input) = &mut self.input
@@ -96,9 +96,9 @@ impl<W: AsyncWrite + Unpin> Sink<W> {
         Ok(())
     }
 
-    fn check(&self, bytes: u64) -> Result<(), SourceError> {
+    fn check(&self, bytes: u64) -> Result<(), Error> {
         let bytes_max = self.bytes_max;
-        if bytes > bytes_max { Err(SourceError::BodyTooLarge { bytes_max }) } else { Ok(()) }
+        if bytes > bytes_max { Err(Error::BodyTooLarge { bytes_max }) } else { Ok(()) }
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         encoder.finish().expect("packed bytes")
     }
 
-    async fn fed(body: &[u8], is_gzip: bool, bytes_max: u64) -> (Vec<u8>, Result<(), SourceError>) {
+    async fn fed(body: &[u8], is_gzip: bool, bytes_max: u64) -> (Vec<u8>, Result<(), Error>) {
         let mut input = Vec::new();
         let result = feed(body, &mut input, BodyForm { is_gzip, bytes_max }).await;
         (input, result)
@@ -138,7 +138,7 @@ mod tests {
         let body = vec![0; 10_000_000];
         for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
             let (received, result) = fed(&sent, is_gzip, 300_000).await;
-            assert!(matches!(result, Err(SourceError::BodyTooLarge { bytes_max: 300_000 })), "{result:?}");
+            assert!(matches!(result, Err(Error::BodyTooLarge { bytes_max: 300_000 })), "{result:?}");
             assert!(received.len() <= 300_000, "{}", received.len());
         }
     }
@@ -149,7 +149,7 @@ mod tests {
         for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
             let (closed, _) = tokio::io::duplex(64);
             let result = feed(&sent[..], closed, BodyForm { is_gzip, bytes_max: 300_000 }).await;
-            assert!(matches!(result, Err(SourceError::BodyTooLarge { .. })), "{result:?}");
+            assert!(matches!(result, Err(Error::BodyTooLarge { .. })), "{result:?}");
         }
     }
 
@@ -158,14 +158,14 @@ mod tests {
         // Empty stored blocks: five bytes each, and no output.
         let endless = [&gzip(b"")[..10], &[0, 0, 0, 0xff, 0xff].repeat(100_000)].concat();
         let (received, result) = fed(&endless, true, 300_000).await;
-        assert!(received.is_empty() && matches!(result, Err(SourceError::BodyTooLarge { .. })), "{result:?}");
+        assert!(received.is_empty() && matches!(result, Err(Error::BodyTooLarge { .. })), "{result:?}");
     }
 
     #[tokio::test]
     async fn a_body_that_is_not_gzip_is_refused() {
         for body in [&b"0000"[..], b"", &gzip(b"0000")[..12]] {
             let (_, result) = fed(body, true, 300_000).await;
-            assert!(matches!(result, Err(SourceError::BodyNotGzip { .. })), "{result:?}");
+            assert!(matches!(result, Err(Error::BodyNotGzip { .. })), "{result:?}");
         }
     }
 }

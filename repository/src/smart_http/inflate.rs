@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use flate2::write::GzDecoder;
 
 /// Inflates one gzip stream in constant memory: a step produces about 64 KiB at most, whatever the compression ratio.
-pub(crate) struct Inflater {
+pub struct Inflater {
     decoder: GzDecoder<Vec<u8>>,
 }
 
 impl Inflater {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { decoder: GzDecoder::new(Vec::new()) }
     }
 
@@ -18,7 +18,7 @@ impl Inflater {
     ///
     /// # Errors
     /// When the bytes are not gzip, or follow the end of the stream: git sends exactly one stream.
-    pub(crate) fn step(&mut self, input: &[u8]) -> io::Result<usize> {
+    pub fn step(&mut self, input: &[u8]) -> io::Result<usize> {
         match self.decoder.write(input)? {
             0 => Err(io::Error::new(io::ErrorKind::InvalidData, "bytes follow the end of the gzip stream")),
             consumed => Ok(consumed),
@@ -29,17 +29,17 @@ impl Inflater {
     ///
     /// # Errors
     /// When the stream is incomplete or its checksum is wrong.
-    pub(crate) fn finish(&mut self) -> io::Result<()> {
+    pub fn finish(&mut self) -> io::Result<()> {
         self.decoder.try_finish()
     }
 
     /// The output of the last call.
-    pub(crate) fn output(&mut self) -> &[u8] {
+    pub fn output(&mut self) -> &[u8] {
         self.decoder.get_ref()
     }
 
     /// Discards the output of the last call.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.decoder.get_mut().clear();
     }
 }

@@ -1,7 +1,7 @@
 //! Smart HTTP: one request of a git client becomes one run of `git http-backend`.
 //!
 //! This module depends on no web framework: it takes a [`GitRequest`] and a reader, and returns a [`GitResponse`] with a
-//! reader. Bodies stream in both directions. Four kinds of requests are served; others are [`SourceError::NotServed`], so
+//! reader. Bodies stream in both directions. Four kinds of requests are served; others are [`Error::NotServed`], so
 //! that neither the dumb protocol nor a client's path reaches the disk. The caller authenticates and authorises requests.
 //!
 //! Requests wait for a permit ([`access`]), which bounds all git processes; organisations take turns. Compressed bodies
@@ -9,7 +9,7 @@
 
 mod access;
 mod feed;
-pub(crate) mod inflate;
+mod inflate;
 mod process;
 mod push_advice;
 mod request;
@@ -19,27 +19,24 @@ mod shared_push;
 use std::sync::Arc;
 
 use nix::unistd::{AccessFlags, access};
-use runner::Admission;
+use registry::Admission;
 use tokio::io::AsyncRead;
-use tokio::task::spawn_blocking;
 
-use super::collection::{Collector, drop_held_refs};
-use super::error::SourceError;
-use super::git_command::GitCommands;
-use super::git_program::GitProgram;
-use super::leftovers::{remove_locks, remove_quarantines, remove_stopped_packs};
-use super::limits::GitLimits;
-use super::repositories::Repositories;
-use super::repository::Repository;
-use super::repository_settings::write_settings;
-use super::shared::Sharing;
+use crate::bare::Repository;
+use crate::blocking::blocking;
+use crate::config::GitLimits;
+use crate::error::Error;
+use crate::garbage::{Collector, drop_held_refs};
+use crate::git::{GitCommands, GitProgram, remove_locks, remove_quarantines, remove_stopped_packs, write_settings};
+use crate::repositories::Repositories;
+use crate::shared::Sharing;
 use access::{HeldResources, OperationPermit, Push};
+pub use inflate::Inflater;
 use process::{Backend, Call};
-use request::{PUSH_BODY_BYTES_MAX, Service};
-use shared_push::SharedPush;
-
 pub use request::GitRequest;
+use request::{PUSH_BODY_BYTES_MAX, Service};
 pub use response::{GitBody, GitResponse};
+use shared_push::SharedPush;
 
 /// Serves the repositories of all organisations. Clones are cheap.
 #[derive(Debug, Clone)]
@@ -52,8 +49,8 @@ pub struct GitServer {
 
 impl GitServer {
     /// A server for these repositories. No other server may use them, since this removes the leftovers of an earlier one.
-    pub fn new(repositories: Repositories, git: GitProgram, limits: GitLimits) -> Result<Self, SourceError> {
-        for path in repositories.paths().map_err(SourceError::io("list the repositories"))? {
+    pub fn new(repositories: Repositories, git: GitProgram, limits: GitLimits) -> Result<Self, Error> {
+        for path in repositories.paths().map_err(Error::io("list the repositories"))? {
             remove_quarantines(&path);
             remove_stopped_packs(&path);
             remove_locks(&path);
@@ -79,9 +76,9 @@ impl GitServer {
         &self,
         request: GitRequest,
         body: impl AsyncRead + Send + Unpin + 'static,
-    ) -> Result<GitResponse, SourceError> {
-        let service = Service::of(&request).ok_or(SourceError::NotServed)?;
-        let repository = self.repositories.find(&request.organization).ok_or(SourceError::UnknownRepository)?;
+    ) -> Result<GitResponse, Error> {
+        let service = Service::of(&request).ok_or(Error::NotServed)?;
+        let repository = self.repositories.find(&request.organization).ok_or(Error::UnknownRepository)?;
         let form = request.body_form(service)?;
         self.check(&request, service)?;
         let permit = OperationPermit::wait(&self.operations, &request.organization).await?;
@@ -153,16 +150,13 @@ impl GitServer {
     }
 
     /// Checks that the branches can be read. Repairs this server's copy of a shared repository once.
-    async fn require_tips(&self, repository: &Repository) -> Result<(), SourceError> {
+    async fn require_tips(&self, repository: &Repository) -> Result<(), Error> {
         let read = || {
             let of = repository.clone();
-            async move {
-                let read = spawn_blocking(move || of.require_tips()).await;
-                read.map_err(|error| SourceError::Io { action: "read the branches", source: error.into() })?
-            }
+            blocking(move || of.require_tips())
         };
         match (read().await, self.repositories.sharing()) {
-            (Err(SourceError::Damaged { .. }), Some(sharing)) => {
+            (Err(Error::Damaged { .. }), Some(sharing)) => {
                 sharing.heal(repository).await?;
                 read().await
             }
@@ -170,19 +164,19 @@ impl GitServer {
         }
     }
 
-    fn check(&self, request: &GitRequest, service: Service) -> Result<(), SourceError> {
+    fn check(&self, request: &GitRequest, service: Service) -> Result<(), Error> {
         let bytes_max = service.body_bytes_max();
         if request.content_length.is_some_and(|bytes| bytes > bytes_max) {
-            return Err(SourceError::BodyTooLarge { bytes_max });
+            return Err(Error::BodyTooLarge { bytes_max });
         }
         if !service.is_push() {
             return Ok(());
         }
         if !request.may_push {
-            return Err(SourceError::PushForbidden);
+            return Err(Error::PushForbidden);
         }
         // git ignores a hook that it cannot execute, and would accept the push.
         let path = self.repositories.hook();
-        access(&path, AccessFlags::X_OK).map_err(|_| SourceError::HookMissing { path })
+        access(&path, AccessFlags::X_OK).map_err(|_| Error::HookMissing { path })
     }
 }

@@ -21,10 +21,10 @@ use super::access::HeldResources;
 use super::feed::feed;
 use super::request::{BodyForm, GitRequest, Service};
 use super::response::{GitBody, GitResponse, read_head};
-use crate::source::error::SourceError;
-use crate::source::git_command::{GitCommands, Priority};
-use crate::source::pre_receive::{ORGANIZATION_VARIABLE, REPOSITORY_BYTES_VARIABLE};
-use crate::source::repository::Repository;
+use crate::bare::Repository;
+use crate::error::Error;
+use crate::git::{GitCommands, Priority};
+use crate::push::{ORGANIZATION_VARIABLE, REPOSITORY_BYTES_VARIABLE};
 
 /// Time of a request: 100 MiB in either direction over a slow line of 1.5 Mbit/s.
 const WALL_TIME_MAX: Duration = Duration::from_secs(600);
@@ -96,15 +96,11 @@ impl Call<'_> {
 
 impl Backend {
     /// Starts git and its supervising task.
-    pub(super) fn start(
-        mut command: Command,
-        repository: Repository,
-        held: HeldResources,
-    ) -> Result<Self, SourceError> {
-        let mut child = command.spawn().map_err(SourceError::io("start git"))?;
+    pub(super) fn start(mut command: Command, repository: Repository, held: HeldResources) -> Result<Self, Error> {
+        let mut child = command.spawn().map_err(Error::io("start git"))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
-            return Err(SourceError::BackendReply { detail: "it has no pipes" });
+            return Err(Error::BackendReply { detail: "it has no pipes" });
         };
         let (client, client_gone) = oneshot::channel();
         let (overrun, body_overran) = oneshot::channel();
@@ -130,7 +126,7 @@ impl Backend {
         mut self,
         body: impl AsyncRead + Send + Unpin + 'static,
         form: BodyForm,
-    ) -> Result<GitResponse, SourceError> {
+    ) -> Result<GitResponse, Error> {
         let (tell, mut fed) = oneshot::channel();
         let (input, overrun) = (self.input, self.overrun);
         tokio::spawn(async move {
@@ -144,7 +140,7 @@ impl Backend {
         });
         let head = read_head(&mut self.output).await;
         if head.is_err() && self.stopped.load(Ordering::SeqCst) {
-            return Err(fed.try_recv().ok().and_then(Result::err).unwrap_or(SourceError::BodyCutOff));
+            return Err(fed.try_recv().ok().and_then(Result::err).unwrap_or(Error::BodyCutOff));
         }
         let head = head?;
         let fed = tokio::select! {
@@ -156,7 +152,7 @@ impl Backend {
                 _ => Ok(Ok(())),
             },
         };
-        fed.unwrap_or(Err(SourceError::BodyCutOff))?;
+        fed.unwrap_or(Err(Error::BodyCutOff))?;
         let body = GitBody::new(self.output, self.client, self.stopped);
         Ok(GitResponse { status: head.status, headers: head.headers, body })
     }

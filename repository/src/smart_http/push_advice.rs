@@ -3,7 +3,7 @@
 //! git's answer to a push is a sequence of packets: its text for the user in one band, the result of each branch in another one. This reads
 //! the answer as it passes, and adds a text before the packet that ends it.
 
-use crate::source::push_refusal::advise_without_history;
+use crate::push::advise_without_history;
 
 /// Bytes of a packet's length.
 const LENGTH_BYTES: usize = 4;

@@ -2,7 +2,7 @@
 
 use registry::OrganizationId;
 
-use crate::source::error::SourceError;
+use crate::error::Error;
 
 /// Bytes of a push's body, compressed and inflated: the bound of the pack, which git itself reports to the client, plus the
 /// commands before it.
@@ -92,13 +92,13 @@ impl GitRequest {
     /// The form of the body. git clients send plain bodies or gzip.
     ///
     /// # Errors
-    /// [`SourceError::UnknownEncoding`] for other encodings.
-    pub(super) fn body_form(&self, service: Service) -> Result<BodyForm, SourceError> {
+    /// [`Error::UnknownEncoding`] for other encodings.
+    pub(super) fn body_form(&self, service: Service) -> Result<BodyForm, Error> {
         let encoding = self.content_encoding.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
         let is_gzip = match encoding.as_str() {
             "" | "identity" => false,
             "gzip" | "x-gzip" => true,
-            _ => return Err(SourceError::UnknownEncoding),
+            _ => return Err(Error::UnknownEncoding),
         };
         Ok(BodyForm { is_gzip: is_gzip && service.has_body(), bytes_max: service.body_bytes_max() })
     }

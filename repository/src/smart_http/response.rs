@@ -11,7 +11,7 @@ use tokio::process::ChildStdout;
 use tokio::sync::oneshot;
 
 use super::push_advice::PushAdvice;
-use crate::source::error::SourceError;
+use crate::error::Error;
 
 /// Bytes of all header lines; git sends five short ones.
 const HEADER_BYTES_MAX: usize = 8 * 1024;
@@ -68,14 +68,12 @@ impl GitBody {
     }
 
     /// Reads the answer to its end, and keeps at most `bytes_max` bytes.
-    pub(super) async fn complete(mut self, bytes_max: u64) -> Result<Self, SourceError> {
+    pub(super) async fn complete(mut self, bytes_max: u64) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         let mut limited = tokio::io::AsyncReadExt::take(&mut self, bytes_max + 1);
-        tokio::io::AsyncReadExt::read_to_end(&mut limited, &mut bytes)
-            .await
-            .map_err(SourceError::io("read git's answer"))?;
+        tokio::io::AsyncReadExt::read_to_end(&mut limited, &mut bytes).await.map_err(Error::io("read git's answer"))?;
         if bytes.len() as u64 > bytes_max {
-            return Err(SourceError::BackendReply { detail: "its answer to a push is too long" });
+            return Err(Error::BackendReply { detail: "its answer to a push is too long" });
         }
         self.output = Output::Complete(Cursor::new(bytes));
         Ok(self)
@@ -139,7 +137,7 @@ impl AsyncRead for GitBody {
 }
 
 /// Reads the headers up to the empty line.
-pub(super) async fn read_head(output: &mut BufReader<ChildStdout>) -> Result<Head, SourceError> {
+pub(super) async fn read_head(output: &mut BufReader<ChildStdout>) -> Result<Head, Error> {
     let mut head = Head { status: 200, headers: Vec::new() };
     let mut bytes = 0;
     loop {
@@ -153,19 +151,19 @@ pub(super) async fn read_head(output: &mut BufReader<ChildStdout>) -> Result<Hea
     }
 }
 
-async fn read_line(output: &mut BufReader<ChildStdout>, bytes_max: usize) -> Result<String, SourceError> {
+async fn read_line(output: &mut BufReader<ChildStdout>, bytes_max: usize) -> Result<String, Error> {
     let mut line = Vec::new();
     let mut limited = tokio::io::AsyncReadExt::take(output, bytes_max as u64);
-    limited.read_until(b'\n', &mut line).await.map_err(SourceError::io("read git's answer"))?;
+    limited.read_until(b'\n', &mut line).await.map_err(Error::io("read git's answer"))?;
     if line.last() != Some(&b'\n') {
-        return Err(SourceError::BackendReply { detail: "its headers are incomplete or too long" });
+        return Err(Error::BackendReply { detail: "its headers are incomplete or too long" });
     }
-    String::from_utf8(line).map_err(|_| SourceError::BackendReply { detail: "a header is not UTF-8" })
+    String::from_utf8(line).map_err(|_| Error::BackendReply { detail: "a header is not UTF-8" })
 }
 
 impl Head {
-    fn add(&mut self, line: &str) -> Result<(), SourceError> {
-        let malformed = || SourceError::BackendReply { detail: "a header has no colon" };
+    fn add(&mut self, line: &str) -> Result<(), Error> {
+        let malformed = || Error::BackendReply { detail: "a header has no colon" };
         let (name, value) = line.split_once(':').ok_or_else(malformed)?;
         let value = value.trim();
         if !name.eq_ignore_ascii_case("status") {
@@ -173,7 +171,7 @@ impl Head {
             return Ok(());
         }
         let status = value.split(' ').next().and_then(|number| number.parse().ok());
-        self.status = status.ok_or(SourceError::BackendReply { detail: "its status is not a number" })?;
+        self.status = status.ok_or(Error::BackendReply { detail: "its status is not a number" })?;
         Ok(())
     }
 }

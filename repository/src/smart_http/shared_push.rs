@@ -15,10 +15,10 @@ use super::feed::feed;
 use super::process::{Backend, Call};
 use super::request::{BodyForm, GitRequest, PUSH_BODY_BYTES_MAX};
 use super::response::GitResponse;
-use crate::source::error::SourceError;
-use crate::source::git_command::{GitCommands, Priority};
-use crate::source::repository::Repository;
-use crate::source::shared::{Change, Sharing, Staging};
+use crate::bare::Repository;
+use crate::error::Error;
+use crate::git::{GitCommands, Priority};
+use crate::shared::{Change, Sharing, Staging};
 
 /// Bytes of git's answer to a push: a line for each branch, and what the hook says.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
@@ -42,19 +42,19 @@ impl SharedPush<'_> {
         self,
         call: Call<'_>,
         body: impl AsyncRead + Send + Unpin + 'static,
-    ) -> Result<GitResponse, SourceError> {
+    ) -> Result<GitResponse, Error> {
         let received = receive(body, call.form, self.sharing.root()).await?;
         let change = self.begin(call.repository_bytes_max).await?;
         let staging = change.stage().await?;
         let (response, is_complete) = self.serve(call, received, &staging).await?;
         // Continues when the client disconnects: the push is then recorded or not, and not in part.
         let recorded = tokio::spawn(change.record_push(staging, is_complete)).await;
-        recorded.map_err(|error| SourceError::Io { action: "record a push", source: error.into() })??;
+        recorded.map_err(|error| Error::Io { action: "record a push", source: error.into() })??;
         Ok(response)
     }
 
     /// Takes the lease. Collects garbage first, if the push needs it.
-    async fn begin(&self, bytes_max: u64) -> Result<Change, SourceError> {
+    async fn begin(&self, bytes_max: u64) -> Result<Change, Error> {
         let change = self.sharing.change(&self.repository).await?;
         if !change.needs_collection(PUSH_BODY_BYTES_MAX, bytes_max).await {
             return Ok(change);
@@ -66,12 +66,7 @@ impl SharedPush<'_> {
     }
 
     /// Returns git's whole answer, and whether git ended by itself and without an error.
-    async fn serve(
-        &self,
-        call: Call<'_>,
-        body: Received,
-        staging: &Staging,
-    ) -> Result<(GitResponse, bool), SourceError> {
+    async fn serve(&self, call: Call<'_>, body: Received, staging: &Staging) -> Result<(GitResponse, bool), Error> {
         let Received { file, bytes } = body;
         let request = GitRequest { content_encoding: None, content_length: Some(bytes), ..call.request.clone() };
         let form = BodyForm { is_gzip: false, ..call.form };
@@ -86,12 +81,8 @@ impl SharedPush<'_> {
 }
 
 /// Receives a body into a file without a name.
-async fn receive(
-    body: impl AsyncRead + Send + Unpin,
-    form: BodyForm,
-    directory: &Path,
-) -> Result<Received, SourceError> {
-    let failed = || SourceError::io("keep the body of a push");
+async fn receive(body: impl AsyncRead + Send + Unpin, form: BodyForm, directory: &Path) -> Result<Received, Error> {
+    let failed = || Error::io("keep the body of a push");
     let mut file = File::from_std(tempfile::tempfile_in(directory).map_err(failed())?);
     feed(body, &mut file, form).await?;
     file.flush().await.map_err(failed())?;

@@ -163,7 +163,7 @@ fn is_git_name(name: &str) -> bool {
 }
 
 /// The name as file systems that ignore case and normal forms compare it.
-pub(super) fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     fold_case(name).nfd().flat_map(char::to_lowercase).nfc().collect()
 }
 

@@ -1,10 +1,10 @@
 //! The export of projects, ancestry of commits, and pins.
 
-use builder::source::{CommitId, Repository, SourceError, SourceErrorKind, export, project_directories};
 use registry::{BranchName, ProjectPath};
+use repository::{CommitId, Error, ErrorKind, Repository, export_project, find_projects};
 
 use crate::client::Client;
-use crate::server::{Server, pinned};
+use crate::server::{PROJECT_FILES, Server, pinned};
 
 fn path(text: &str) -> ProjectPath {
     ProjectPath::parse(text).expect("a project path")
@@ -23,7 +23,8 @@ fn a_project_is_exported_as_it_was_committed() {
     author.commit("tools/hello/hidden.py", b"\x00\xff");
     author.ok(&["push", "-q", "origin", "HEAD:releases/acme"]);
     let commit = tip(&server.repository, "releases/acme");
-    let source = export(&server.repository, &commit, &path("tools/hello")).expect("the project");
+    let source =
+        export_project(&server.repository, &commit, &path("tools/hello"), &PROJECT_FILES).expect("the project");
     let names: Vec<&str> = source.files.keys().map(String::as_str).collect();
     assert_eq!(source.commit, commit);
     assert_eq!(names, ["data/raw.txt", "hidden.py", "pyproject.toml", "tool.py"]);
@@ -35,10 +36,10 @@ fn a_project_is_exported_as_it_was_committed() {
 fn a_missing_project_is_refused_with_the_existing_ones() {
     let server = Server::start();
     let commit = tip(&server.repository, "main");
-    assert_eq!(project_directories(&server.repository, &commit).expect("a list"), ["tools/hello"]);
+    assert_eq!(find_projects(&server.repository, &commit, &PROJECT_FILES).expect("a list"), ["tools/hello"]);
     for missing in ["tools/helo", "tool", "tools/hello/deeper", "README"] {
-        let error = export(&server.repository, &commit, &path(missing)).expect_err(missing);
-        assert_eq!((error.kind(), error.code()), (SourceErrorKind::Missing, "missing_project_directory"));
+        let error = export_project(&server.repository, &commit, &path(missing), &PROJECT_FILES).expect_err(missing);
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Missing, "missing_project_directory"));
         assert!(error.to_string().contains("directories with a project file: `tools/hello`."), "{error}");
     }
 }
@@ -48,9 +49,9 @@ fn a_refused_file_is_named_by_its_path_from_the_root() {
     let server = Server::start();
     let git = git2::Repository::open_bare(server.repository.path()).expect("a repository");
     let commit = commit_with_link(&git);
-    let error = export(&server.repository, &commit, &path("a/b")).expect_err("a link");
+    let error = export_project(&server.repository, &commit, &path("a/b"), &PROJECT_FILES).expect_err("a link");
     assert_eq!(error.to_string(), "a/b/link: symbolic links are not accepted; commit the file itself");
-    export(&server.repository, &commit, &path("a/good")).expect("the project beside it");
+    export_project(&server.repository, &commit, &path("a/good"), &PROJECT_FILES).expect("the project beside it");
 }
 
 #[test]
@@ -62,7 +63,8 @@ fn the_size_of_a_project_is_bounded() {
     author.commit("big/two", &vec![2; 11 * 1024 * 1024]);
     author.ok(&["push", "-q", "origin", "HEAD:releases/acme"]);
     let error =
-        export(&server.repository, &tip(&server.repository, "releases/acme"), &path("big")).expect_err("too big");
+        export_project(&server.repository, &tip(&server.repository, "releases/acme"), &path("big"), &PROJECT_FILES)
+            .expect_err("too big");
     assert_eq!(error.to_string(), "big: the files together have more than 20971520 bytes");
 }
 
@@ -73,9 +75,9 @@ fn unknown_branches_and_commits_are_named() {
     let error = server.repository.require_branch_tip(&branch).expect_err("no branch");
     assert_eq!(error.to_string(), "there is no branch `releases/none`; push it first");
     let nowhere = CommitId::parse(&"7".repeat(40)).expect("an id");
-    let error = export(&server.repository, &nowhere, &path("a")).expect_err("no commit");
-    assert!(matches!(error, SourceError::UnknownCommit { .. }), "{error}");
-    assert!(matches!(server.repository.pin(&nowhere, "versions/x"), Err(SourceError::UnknownCommit { .. })));
+    let error = export_project(&server.repository, &nowhere, &path("a"), &PROJECT_FILES).expect_err("no commit");
+    assert!(matches!(error, Error::UnknownCommit { .. }), "{error}");
+    assert!(matches!(server.repository.pin(&nowhere, "versions/x"), Err(Error::UnknownCommit { .. })));
 }
 
 #[test]
@@ -95,8 +97,8 @@ fn ancestry_and_pins_follow_commits_not_branches() {
 
     repository.pin(&old, "builds/1").expect("a pin");
     repository.pin(&old, "builds/1").expect("the same pin");
-    assert!(matches!(repository.pin(&new, "builds/1"), Err(SourceError::PinTaken { kept, .. }) if kept == old));
-    assert!(matches!(repository.pin(&new, "../heads/main"), Err(SourceError::InvalidPin { .. })));
+    assert!(matches!(repository.pin(&new, "builds/1"), Err(Error::PinTaken { kept, .. }) if kept == old));
+    assert!(matches!(repository.pin(&new, "../heads/main"), Err(Error::InvalidPin { .. })));
     assert_eq!(pinned(repository, "builds/1"), Some(old));
     assert_eq!(pinned(repository, "builds/3"), None);
 }

@@ -1,11 +1,27 @@
 //! The fuzz targets of git: compressed bodies of requests, and objects of pushes.
 
-use git2::{ObjectType, Repository};
+#[path = "../../../tests/harness/fuzz/mod.rs"]
+mod harness;
 
-use super::Target;
-use super::archives::gzip;
-use crate::source::quarantine::{Inspector, TreeLimits};
-use crate::source::smart_http::inflate::Inflater;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use git2::{ObjectType, Repository};
+use repository::{Inflater, Inspector, TreeLimits};
+
+use harness::{Target, require_rows};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("a stream");
+    encoder.finish().expect("a stream")
+}
+
+#[test]
+fn every_target_has_a_row() {
+    require_rows(&[include_str!("fuzz.rs")]);
+}
 
 #[test]
 fn git_bodies() {

@@ -1,10 +1,10 @@
 //! Garbage collection: deleted and kept objects, and its locks.
 
-use builder::source::{CommitId, GitLimits, GitProgram, GitServer, HeldCommit, SourceError, export};
 use registry::{BranchName, ProjectPath};
+use repository::{CommitId, Error, GitLimits, GitProgram, GitServer, HeldCommit, export_project};
 
 use crate::client::Client;
-use crate::server::{Server, pinned};
+use crate::server::{PROJECT_FILES, Server, pinned};
 use crate::transport::{begin_push, noise, wait_until};
 
 const BRANCH: &str = "releases/acme";
@@ -23,9 +23,9 @@ fn rewrite(author: &Client, content: &[u8]) -> CommitId {
 
 fn is_readable(server: &Server, commit: &CommitId) -> bool {
     let project = ProjectPath::parse("tools/hello").expect("a path");
-    match export(&server.repository, commit, &project) {
+    match export_project(&server.repository, commit, &project, &PROJECT_FILES) {
         Ok(tree) => tree.files.contains_key("data.bin"),
-        Err(SourceError::UnknownCommit { .. }) => false,
+        Err(Error::UnknownCommit { .. }) => false,
         Err(error) => panic!("{error}"),
     }
 }

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use builder::source::quarantine::{DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX};
-use builder::source::{CommitId, SourceError, export};
 use fastrand::Rng;
 use git2::{ObjectType, Oid, Repository};
 use registry::ProjectPath;
+use repository::{CommitId, DEPTH_MAX, ENTRIES_MAX, Error, FILE_BYTES_MAX, export_project};
 
 use crate::client::Client;
 use crate::forge::{DIRECTORY, FILE, Forge};
-use crate::server::Server;
+use crate::server::{PROJECT_FILES, Server};
 
 const REPOSITORIES: u64 = 300;
 /// Clients at a time, so that no processor is idle.
@@ -199,10 +198,10 @@ fn the_export_refuses_the_same_repositories_as_the_hook() {
     let project = ProjectPath::parse("tools/hello").expect("a path");
     for seed in 0..REPOSITORIES {
         let (fault, commit) = repository(&forge, seed);
-        let exported = export(&server.repository, &CommitId::from(commit), &project);
+        let exported = export_project(&server.repository, &CommitId::from(commit), &project, &PROJECT_FILES);
         if fault.is_in_tree() {
             let refusal = exported.expect_err("a refusal");
-            assert!(matches!(refusal, SourceError::RefusedTree(_)), "{fault:?}: {refusal}");
+            assert!(matches!(refusal, Error::RefusedTree(_)), "{fault:?}: {refusal}");
             assert!(refusal.to_string().contains("tools/hello"), "{fault:?} names no path: {refusal}");
         }
     }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use builder::source::quarantine::{DEPTH_MAX, Extent, FILE_BYTES_MAX, Inspector, TreeLimits};
-use builder::source::{Reason, TreeRefusal};
 use git2::Oid;
+use repository::{DEPTH_MAX, Extent, FILE_BYTES_MAX, Inspector, Reason, TreeLimits, TreeRefusal};
 
 use crate::client::Client;
 use crate::forge::{DIRECTORY, FILE, Forge};

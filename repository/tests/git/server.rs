@@ -6,11 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use builder::source::pre_receive::{HookEnvironment, run};
-use builder::source::{
-    CommitId, GitConfig, GitLimits, GitProgram, GitRequest, GitServer, Repositories, Repository, SourceError,
-    SourceErrorKind,
-};
 use futures_util::TryStreamExt;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -21,6 +16,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use registry::{BranchName, Clock, OrganizationId, Timestamp};
+use repository::{
+    CommitId, Config, Error, ErrorKind, GitLimits, GitProgram, GitRequest, GitServer, HookEnvironment, Repositories,
+    Repository, check_push,
+};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -68,7 +67,7 @@ impl Server {
 
     pub fn start_with(limits: GitLimits) -> Self {
         let data = tempfile::tempdir().expect("a temporary directory");
-        let config = GitConfig { root: data.path().join("git"), hook_program: hook_program(data.path()) };
+        let config = Config { root: data.path().join("git"), hook_program: hook_program(data.path()) };
         let repositories = Repositories::new(&config, Clock::fixed(NOW)).expect("the repositories");
         let repository = repositories.ensure(&acme(), &scaffold()).expect("a repository");
         let git = GitServer::new(repositories.clone(), GitProgram::find().expect("git"), limits).expect("a git server");
@@ -112,6 +111,9 @@ impl Server {
     }
 }
 
+/// The files that make a directory a project.
+pub const PROJECT_FILES: [&str; 1] = ["pyproject.toml"];
+
 pub fn acme() -> OrganizationId {
     OrganizationId::parse("acme").expect("an organisation id")
 }
@@ -144,7 +146,7 @@ fn hook_entry() {
         return;
     }
     let environment = HookEnvironment::read(|name| std::env::var_os(name));
-    if let Err(refusal) = run(std::io::stdin().lock(), &environment) {
+    if let Err(refusal) = check_push(std::io::stdin().lock(), &environment) {
         eprintln!("{refusal}");
         std::process::exit(1);
     }
@@ -187,15 +189,15 @@ async fn answer(shared: Shared, request: Request<Incoming>) -> Result<Response<B
     }
 }
 
-fn refuse(error: &SourceError) -> Result<Response<Body>, hyper::http::Error> {
+fn refuse(error: &Error) -> Result<Response<Body>, hyper::http::Error> {
     let status = match error.kind() {
-        SourceErrorKind::BadRequest => 400,
-        SourceErrorKind::Forbidden => 403,
-        SourceErrorKind::Missing | SourceErrorKind::NotFound => 404,
-        SourceErrorKind::TooLarge => 413,
-        SourceErrorKind::UnknownForm => 415,
-        SourceErrorKind::Internal => 500,
-        SourceErrorKind::Unavailable => 503,
+        ErrorKind::BadRequest => 400,
+        ErrorKind::Forbidden => 403,
+        ErrorKind::Missing | ErrorKind::NotFound => 404,
+        ErrorKind::TooLarge => 413,
+        ErrorKind::UnknownForm => 415,
+        ErrorKind::Internal => 500,
+        ErrorKind::Unavailable => 503,
     };
     let text = Full::from(error.to_string()).map_err(|never| match never {});
     Response::builder().status(status).body(BodyExt::boxed(text))

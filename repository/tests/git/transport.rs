@@ -205,9 +205,8 @@ fn making_a_repository_twice_returns_the_first() {
     let again = server.repositories.ensure(&acme(), &[("other".to_owned(), b"other".to_vec())]).expect("a repository");
     assert_eq!(again.path(), server.repository.path());
     assert_eq!(server.tip("main"), main);
-    let config =
-        builder::source::GitConfig { root: server.data.path().join("elsewhere"), hook_program: "/bin/false".into() };
-    let elsewhere = builder::source::Repositories::new(&config, Clock::fixed(NOW)).expect("the repositories");
+    let config = repository::Config { root: server.data.path().join("elsewhere"), hook_program: "/bin/false".into() };
+    let elsewhere = repository::Repositories::new(&config, Clock::fixed(NOW)).expect("the repositories");
     let same = elsewhere.ensure(&acme(), &scaffold()).expect("a repository");
     let branch = registry::BranchName::parse("main").expect("a branch name");
     assert_eq!(same.branch_tip(&branch).expect("a tip"), main, "the same files at the same time are the same commit");

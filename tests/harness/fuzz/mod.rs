@@ -6,13 +6,8 @@
 //! input fail the test.
 //! `LATHE_FUZZ_SECONDS` is the time of each target, `LATHE_FUZZ_SEED` repeats a run.
 
-mod archives;
 mod memory;
-mod messages;
 mod mutate;
-mod packages;
-mod repositories;
-mod targets;
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,14 +16,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use tokio::time::Instant;
 
-pub use archives::{crate_archive, npm_archive};
-
 /// Half the stack of the server's threads, which have 2 MiB.
 const STACK_BYTES: usize = 1 << 20;
-/// Half the stack of a child process, which has 8 MiB.
-const CHILD_STACK_BYTES: usize = 4 << 20;
-/// Memory for each byte of TOML. The parser uses about 250 bytes for each byte of a text of brackets.
-const CHILD_MEMORY_FACTOR: usize = 400;
 /// Bytes that a parser may use for any input, such as a decompressor's tables and first buffers.
 const MEMORY_BYTES_MIN: usize = 4 << 20;
 
@@ -37,34 +26,26 @@ const MEMORY_BYTES_MIN: usize = 4 << 20;
 const TOTAL_FACTOR: usize = 16;
 /// Computing time for an input, of up to 256 KiB. In a debug build, parsers need a tenth of it.
 const CPU_MAX: Duration = Duration::from_secs(10);
-/// The same for a child, which its own limit ends.
-const CHILD_CPU_MAX: Duration = Duration::from_secs(60);
 
 /// A parser and its bounds.
-struct Target {
-    name: &'static str,
-    seeds: Vec<Vec<u8>>,
+pub struct Target {
+    pub name: &'static str,
+    pub seeds: Vec<Vec<u8>>,
     /// Bytes of memory for each byte of input.
-    memory_factor: usize,
-    stack_bytes: usize,
-    cpu_max: Duration,
-    parse: fn(&[u8]),
+    pub memory_factor: usize,
+    pub stack_bytes: usize,
+    pub cpu_max: Duration,
+    pub parse: fn(&[u8]),
 }
 
 impl Target {
-    fn new(name: &'static str, seeds: &[&str], parse: fn(&[u8])) -> Self {
+    pub fn new(name: &'static str, seeds: &[&str], parse: fn(&[u8])) -> Self {
         let seeds = seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect();
         Self { name, seeds, memory_factor: 200, stack_bytes: STACK_BYTES, cpu_max: CPU_MAX, parse }
     }
 
-    /// A parser that runs in a child.
-    fn in_child(self) -> Self {
-        let (stack_bytes, cpu_max) = (CHILD_STACK_BYTES, CHILD_CPU_MAX);
-        Self { stack_bytes, cpu_max, memory_factor: CHILD_MEMORY_FACTOR, ..self }
-    }
-
     /// Tries inputs until the time is up.
-    fn run(self) {
+    pub fn run(self) {
         let thread = std::thread::Builder::new().name(self.name.into()).stack_size(self.stack_bytes);
         let trying = thread.spawn(move || self.try_inputs()).expect("a thread");
         if let Err(problem) = trying.join() {
@@ -97,15 +78,9 @@ impl Target {
     }
 }
 
-#[test]
-fn every_target_is_in_the_documents() {
+/// Requires that the documents have a row for each target of these files.
+pub fn require_rows(files: &[&str]) {
     let documents = include_str!("../../../docs/explanation/parsers.md");
-    let files = [
-        include_str!("messages.rs"),
-        include_str!("packages.rs"),
-        include_str!("repositories.rs"),
-        include_str!("targets.rs"),
-    ];
     let names =
         files.iter().flat_map(|file| file.split("#[test]\nfn ").skip(1).filter_map(|rest| rest.split('(').next()));
     let missing: Vec<_> = names.filter(|name| !documents.contains(&format!("`{name}`"))).collect();

@@ -7,14 +7,14 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::source::error::SourceError;
+use crate::error::Error;
 
 /// Time of one command: packing or indexing the default quota on a slow disk.
 const TIME_MAX: Duration = Duration::from_secs(600);
 
 /// Runs a command, and returns the text that it prints. Dropping the future ends it.
-pub(super) async fn run(mut command: Command, input: String) -> Result<String, SourceError> {
-    let mut child = command.stdin(Stdio::piped()).spawn().map_err(SourceError::io("start git"))?;
+pub(super) async fn run(mut command: Command, input: String) -> Result<String, Error> {
+    let mut child = command.stdin(Stdio::piped()).spawn().map_err(Error::io("start git"))?;
     let stdin = child.stdin.take();
     let write = async move {
         if let Some(mut stdin) = stdin {
@@ -23,10 +23,10 @@ pub(super) async fn run(mut command: Command, input: String) -> Result<String, S
         }
     };
     let ended = timeout(TIME_MAX, async { tokio::join!(write, child.wait_with_output()).1 }).await;
-    let late = |_| SourceError::Pack { detail: format!("it took more than {} minutes", TIME_MAX.as_secs() / 60) };
-    let output = ended.map_err(late)?.map_err(SourceError::io("run git"))?;
+    let late = |_| Error::Pack { detail: format!("it took more than {} minutes", TIME_MAX.as_secs() / 60) };
+    let output = ended.map_err(late)?.map_err(Error::io("run git"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
-    Err(SourceError::Pack { detail: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
+    Err(Error::Pack { detail: String::from_utf8_lossy(&output.stderr).trim_end().to_owned() })
 }
