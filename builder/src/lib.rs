@@ -1,8 +1,8 @@
 //! Turns a commit into a runnable component.
 //!
 //! [`Builder`] publishes commits: it wraps the pipeline of `build`, which knows no store. [`LocalBuilder`] builds a
-//! directory without a server. `source` is hosted git, `steps` has one file for each step of a build, `toolchain` one
-//! folder for each language, and `checks` runs the author's checks.
+//! directory without a server. `steps` has one file for each step of a build, `toolchain` one folder for each language, and
+//! `checks` runs the author's checks.
 
 mod attestation;
 mod blocking;

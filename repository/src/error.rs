@@ -110,7 +110,7 @@ pub enum Error {
     Io { action: &'static str, source: io::Error },
 }
 
-/// The kind of a [`Error`].
+/// The kind of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The author's input or commit is at fault.

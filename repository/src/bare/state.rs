@@ -42,7 +42,7 @@ pub(crate) struct RepositoryState {
     garbage: Mutex<Garbage>,
 }
 
-/// The state of a copy of a shared repository ([`super::shared`]).
+/// The state of a copy of a shared repository ([`crate::shared`]).
 #[derive(Debug, Default)]
 pub(crate) struct CopyState {
     /// The generation of the refs and packs; 0 if this process has not compared them yet.

@@ -1,6 +1,6 @@
 //! The settings of repositories, and the files of a repository that only this module writes.
 //!
-//! [`super::GitServer`] passes the settings to git with every request. They are also in each repository's file, so that they
+//! [`crate::GitServer`] passes the settings to git with every request. They are also in each repository's file, so that they
 //! protect an operator who runs git by hand. git reads further settings from that file, and some of them name programs that it
 //! starts. Therefore the file is written anew before git first reads a repository.
 
