@@ -20,7 +20,7 @@ use registry::OrganizationId;
 use tokio::task::AbortHandle;
 
 use crate::blocking::blocking;
-use crate::conventions::convention;
+use crate::conventions::find_convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::metrics;
@@ -87,7 +87,7 @@ impl Workers {
         };
         let job = Job { files: project.files, caches: project.caches };
         let job: Arc<[u8]> = blocking(move || job.bytes()).await??.into();
-        if convention(language).is_some_and(|convention| convention.image.is_some()) {
+        if find_convention(language).is_some_and(|convention| convention.image.is_some()) {
             // The server needs the image to verify the result, and prepares it while the worker builds.
             let images = self.images.clone();
             tokio::spawn(async move { drop(images.ready(language).await) });

@@ -19,6 +19,6 @@ pub static CONVENTIONS: [Convention; 3] = [PYTHON, JAVASCRIPT, RUST];
 pub const PROJECT_FILES: [&str; 3] = [PYTHON.file, JAVASCRIPT.file, RUST.file];
 
 /// The conventions of one language.
-pub fn convention(language: Language) -> Option<&'static Convention> {
+pub fn find_convention(language: Language) -> Option<&'static Convention> {
     CONVENTIONS.iter().find(|convention| convention.language == language)
 }

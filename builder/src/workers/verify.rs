@@ -10,7 +10,7 @@ use super::violation::ProtocolViolation;
 use crate::attestation::Package;
 use crate::blocking::blocking;
 use crate::component::{BuiltArtifact, Image, ShippedImage, Snapshot};
-use crate::conventions::convention;
+use crate::conventions::find_convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::snapshots;
@@ -55,7 +55,7 @@ impl Verifier<'_> {
         let protocol::OutputMessage { kind, packages, input_schema } = made;
         let packages = packages.into_iter().map(Package::try_from).collect::<Result<Vec<_>, _>>()?;
         self.are_pinned(&packages)?;
-        let shipped = convention(self.language).and_then(|convention| convention.image);
+        let shipped = find_convention(self.language).and_then(|convention| convention.image);
         let artifact = match (kind, shipped) {
             (Kind::Component, None) => inspected(bytes.artifact).await?,
             (Kind::Bundle { image: named, .. }, Some(shipped)) => {
