@@ -43,7 +43,7 @@ pub fn export_project(
     project_files: &[&str],
 ) -> Result<SourceTree, Error> {
     let git = repository.open()?;
-    let root = root_of(&git, *commit)?;
+    let root = load_root(&git, *commit)?;
     let Some(project) = find_directory(&git, &root, project_path)? else {
         // The message has no list when the tree cannot be read.
         let directories = find_projects(repository, commit, project_files).unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn export_project(
         return Err(Error::MissingProject { project: project_path.to_string(), branch: None, commit: *commit, known });
     };
     let mut inspector = Inspector::new(&git, PROJECT_LIMITS).map_err(Error::git("open the objects"))?;
-    inspector.inspect(project.id()).map_err(|refusal| seen_from_root(refusal, project_path))?;
+    inspector.inspect(project.id()).map_err(|refusal| show_from_root(refusal, project_path))?;
     let mut files = BTreeMap::new();
     add_files(&git, &project, "", &mut files)?;
     Ok(SourceTree { commit: *commit, files })
@@ -62,7 +62,7 @@ pub fn export_project(
 /// path is never empty.
 pub fn find_projects(repository: &Repository, commit: &CommitId, project_files: &[&str]) -> Result<Vec<String>, Error> {
     let git = repository.open()?;
-    let root = root_of(&git, *commit)?;
+    let root = load_root(&git, *commit)?;
     let mut inspector = Inspector::new(&git, TreeLimits::PUSHED).map_err(Error::git("open the objects"))?;
     inspector.inspect(root.id())?;
     let mut directories = Vec::new();
@@ -71,7 +71,7 @@ pub fn find_projects(repository: &Repository, commit: &CommitId, project_files: 
     Ok(directories)
 }
 
-fn root_of(git: &git2::Repository, commit: CommitId) -> Result<Tree<'_>, Error> {
+fn load_root(git: &git2::Repository, commit: CommitId) -> Result<Tree<'_>, Error> {
     require(git, &commit)?;
     let links = git.odb().and_then(|objects| read_links(&objects, commit.oid()));
     let tree = links.map_err(Error::git("read a commit"))?.tree;
@@ -88,12 +88,12 @@ fn find_directory<'git>(
         let id =
             directory.get_name(part).filter(|entry| entry.kind() == Some(ObjectType::Tree)).map(|entry| entry.id());
         let Some(id) = id else { return Ok(None) };
-        directory = load(git, id)?;
+        directory = load_tree(git, id)?;
     }
     Ok(Some(directory))
 }
 
-fn seen_from_root(refusal: TreeRefusal, project_path: &ProjectPath) -> TreeRefusal {
+fn show_from_root(refusal: TreeRefusal, project_path: &ProjectPath) -> TreeRefusal {
     project_path.as_str().rsplit('/').fold(refusal, |refusal, part| refusal.under(part.as_bytes()))
 }
 
@@ -105,9 +105,9 @@ fn add_files(
     files: &mut BTreeMap<String, Vec<u8>>,
 ) -> Result<(), Error> {
     for entry in directory {
-        let path = join(prefix, &entry)?;
+        let path = join_path(prefix, &entry)?;
         if entry.kind() == Some(ObjectType::Tree) {
-            add_files(git, &load(git, entry.id())?, &path, files)?;
+            add_files(git, &load_tree(git, entry.id())?, &path, files)?;
         } else {
             let file = git.find_blob(entry.id()).map_err(Error::git("read a file"))?;
             files.insert(path, file.content().to_vec());
@@ -132,17 +132,17 @@ impl ProjectFinder<'_> {
             return Ok(()); // directories below belong to this project
         }
         for entry in directory.iter().filter(|entry| entry.kind() == Some(ObjectType::Tree)) {
-            self.search(&load(self.git, entry.id())?, &join(prefix, &entry)?)?;
+            self.search(&load_tree(self.git, entry.id())?, &join_path(prefix, &entry)?)?;
         }
         Ok(())
     }
 }
 
-fn load(git: &git2::Repository, id: Oid) -> Result<Tree<'_>, Error> {
+fn load_tree(git: &git2::Repository, id: Oid) -> Result<Tree<'_>, Error> {
     git.find_tree(id).map_err(Error::git("read a directory"))
 }
 
-fn join(prefix: &str, entry: &git2::TreeEntry<'_>) -> Result<String, Error> {
+fn join_path(prefix: &str, entry: &git2::TreeEntry<'_>) -> Result<String, Error> {
     let name = entry.name().map_err(Error::git("read a file's name"))?;
     Ok(if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") })
 }

@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, OwnedRwLockWriteGuard};
 use tokio::task::JoinError;
 use tokio::time::timeout;
 
-use crate::bare::{TrackedRepository, Usage, usage};
+use crate::bare::{TrackedRepository, Usage, measure_usage};
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::git::{GitCommands, Priority, remove_quarantines, remove_stopped_packs};
@@ -73,7 +73,7 @@ impl Collector {
             let may_help = is_near && repository.state.may_free_space(usage, self.bytes_max);
             may_help || repository.state.has_too_many_packs(usage)
         };
-        if !measured(repository).await.is_some_and(|usage| needs_collection(usage, repository)) {
+        if !measure(repository).await.is_some_and(|usage| needs_collection(usage, repository)) {
             return;
         }
         // The lock of collections comes first: pushes to this repository continue while another repository is collected.
@@ -83,7 +83,7 @@ impl Collector {
         };
         let Ok((turn, exclusive)) = timeout(EXCLUSIVE_WAIT_MAX, locks).await else { return };
         // Another push may have collected meanwhile.
-        if measured(repository).await.is_some_and(|usage| needs_collection(usage, repository)) {
+        if measure(repository).await.is_some_and(|usage| needs_collection(usage, repository)) {
             let collection = Collection {
                 repository: repository.clone(),
                 priority: Priority::Normal,
@@ -97,7 +97,7 @@ impl Collector {
     /// Collects every repository that is worth it and has no push under way.
     pub(crate) async fn sweep(&self, repositories: Vec<TrackedRepository>) {
         for repository in repositories {
-            let Some(usage) = measured(&repository).await else { continue };
+            let Some(usage) = measure(&repository).await else { continue };
             if !repository.state.is_worth_collecting(usage) {
                 continue;
             }
@@ -118,10 +118,10 @@ impl Collector {
 
     async fn collect_now(&self, collection: &Collection) {
         let repository = &collection.repository;
-        let before = measured(repository).await.unwrap_or_default();
+        let before = measure(repository).await.unwrap_or_default();
         let collected = self.repack(repository, collection.priority).await;
-        let left = measured(repository).await.unwrap_or(before);
-        repository.state.was_collected(left);
+        let left = measure(repository).await.unwrap_or(before);
+        repository.state.note_collection(left);
         let path = repository.path.display();
         let (bytes_before, bytes) = (before.bytes, left.bytes);
         match collected {
@@ -138,7 +138,7 @@ impl Collector {
         let mut command = self.commands.command(&repository.path, priority);
         command.arg("--git-dir").arg(&*repository.path).args(REPACK);
         let child = command.spawn().map_err(Error::io("start git"))?;
-        let ended = ended(child).await;
+        let ended = wait_for_end(child).await;
         let of = repository.clone();
         blocking(move || {
             remove_stopped_packs(&of.path);
@@ -154,7 +154,7 @@ impl Collector {
 }
 
 /// Waits for git. Kills its process group when it takes too long.
-async fn ended(child: Child) -> Result<Output, Error> {
+async fn wait_for_end(child: Child) -> Result<Output, Error> {
     let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
     if let Ok(output) = timeout(COLLECTION_TIME_MAX, child.wait_with_output()).await {
         return output.map_err(Error::io("wait for git"));
@@ -200,9 +200,9 @@ fn open(path: &Path) -> Result<git2::Repository, Error> {
 }
 
 /// The size of a repository. `None` when it cannot be measured; the log has the reason.
-async fn measured(repository: &TrackedRepository) -> Option<Usage> {
+async fn measure(repository: &TrackedRepository) -> Option<Usage> {
     let path = Arc::clone(&repository.path);
-    let measured = blocking(move || usage(&path).map_err(Error::io("measure a repository"))).await;
+    let measured = blocking(move || measure_usage(&path).map_err(Error::io("measure a repository"))).await;
     measured
         .inspect_err(|error| tracing::error!(repository = %repository.path.display(), %error, "the size of a repository cannot be measured"))
         .ok()

@@ -10,4 +10,4 @@ pub(crate) use files::{hook_path, sync_below, write_hook, write_repository};
 pub use repository::{HeldCommit, Repository};
 pub(crate) use repository::{pin_reference, require};
 pub(crate) use state::{RepositoryState, TrackedRepository};
-pub(crate) use usage::{Usage, bytes_below, usage, with_unit};
+pub(crate) use usage::{Usage, format_bytes, measure_bytes, measure_usage};

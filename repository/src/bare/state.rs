@@ -120,12 +120,12 @@ impl RepositoryState {
         self.garbage().is_rewritten
     }
 
-    pub(crate) fn branches_were_rewritten(&self) {
+    pub(crate) fn note_rewrite(&self) {
         self.garbage().is_rewritten = true;
     }
 
     /// Records a collection, even a failed one, since the next would fail, too.
-    pub(crate) fn was_collected(&self, left: Usage) {
+    pub(crate) fn note_collection(&self, left: Usage) {
         *self.garbage() = Garbage { left: Some(left), is_rewritten: false };
     }
 
@@ -176,12 +176,12 @@ mod tests {
     fn a_collection_is_tried_only_when_it_can_help() {
         let state = RepositoryState::default();
         assert!(state.may_free_space(usage(1, 1), 800), "nothing is known yet");
-        state.was_collected(usage(500, 1));
+        state.note_collection(usage(500, 1));
         assert!(!state.may_free_space(usage(599, 9), 800), "the growth is small");
         assert!(state.may_free_space(usage(600, 9), 800));
-        state.branches_were_rewritten();
+        state.note_rewrite();
         assert!(state.may_free_space(usage(500, 1), 800));
-        state.was_collected(usage(700, 1));
+        state.note_collection(usage(700, 1));
         assert!(!state.may_free_space(usage(700, 1), 800));
     }
 
@@ -189,11 +189,11 @@ mod tests {
     fn repositories_within_the_quota_are_collected_for_garbage_and_for_many_packs() {
         let state = RepositoryState::default();
         assert!(!state.is_worth_collecting(usage(9, 1)) && state.is_worth_collecting(usage(9, 2)));
-        state.was_collected(usage(9, 1));
+        state.note_collection(usage(9, 1));
         assert!(
             !state.is_worth_collecting(usage(90, PACKS_MAX)) && state.is_worth_collecting(usage(90, PACKS_MAX + 1))
         );
-        state.branches_were_rewritten();
+        state.note_rewrite();
         assert!(state.is_worth_collecting(usage(9, 1)));
     }
 
@@ -203,7 +203,7 @@ mod tests {
         assert!(!state.has_too_many_packs(usage(9, PUSHED_PACKS_MAX)));
         assert!(state.has_too_many_packs(usage(9, PUSHED_PACKS_MAX + 1)));
         // A collection that failed and left the packs is not tried again for every push.
-        state.was_collected(usage(9, PUSHED_PACKS_MAX + 1));
+        state.note_collection(usage(9, PUSHED_PACKS_MAX + 1));
         assert!(!state.has_too_many_packs(usage(9, PUSHED_PACKS_MAX + 2)));
     }
 }

@@ -14,14 +14,14 @@ pub(crate) struct Usage {
 }
 
 /// Measures a repository. Files that vanish meanwhile are not counted.
-pub(crate) fn usage(repository: &Path) -> io::Result<Usage> {
+pub(crate) fn measure_usage(repository: &Path) -> io::Result<Usage> {
     let mut usage = Usage::default();
     usage.add(&repository.join("objects"))?;
     Ok(usage)
 }
 
 /// The bytes below a directory.
-pub(crate) fn bytes_below(directory: &Path) -> io::Result<u64> {
+pub(crate) fn measure_bytes(directory: &Path) -> io::Result<u64> {
     let mut usage = Usage::default();
     usage.add(directory)?;
     Ok(usage.bytes)
@@ -50,7 +50,7 @@ fn none_if_gone<T>(error: io::Error) -> io::Result<Option<T>> {
 }
 
 /// A size with a unit, such as `1.5 GiB`.
-pub(crate) fn with_unit(bytes: u64) -> String {
+pub(crate) fn format_bytes(bytes: u64) -> String {
     const STEP: u64 = 1024;
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let (mut unit, mut size) = (0, 1);
@@ -77,13 +77,13 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             fs::write(path, vec![0; bytes]).expect("a file");
         }
-        assert_eq!(usage(directory.path()).expect("a usage"), Usage { bytes: 18, packs: 2 });
-        assert_eq!(usage(&directory.path().join("absent")).expect("a usage"), Usage::default());
+        assert_eq!(measure_usage(directory.path()).expect("a usage"), Usage { bytes: 18, packs: 2 });
+        assert_eq!(measure_usage(&directory.path().join("absent")).expect("a usage"), Usage::default());
     }
 
     #[test]
     fn sizes_have_a_unit() {
-        let check = |bytes, expect: &str| assert_eq!(with_unit(bytes), expect);
+        let check = |bytes, expect: &str| assert_eq!(format_bytes(bytes), expect);
         check(0, "0 bytes");
         check(1_023, "1023 bytes");
         check(1_024, "1 KiB");

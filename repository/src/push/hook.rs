@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use git2::{ObjectType, Oid};
 use registry::visible;
 
-use super::objects::{Pushed, inspect_objects, utf8};
+use super::objects::{Pushed, inspect_objects, require_utf8};
 use super::refusal::{BRANCHES_MAX, PUSH_OPTIONS, UPDATES_MAX, describe_stand_in, find_name_problem};
-use crate::bare::{bytes_below, usage};
+use crate::bare::{measure_bytes, measure_usage};
 use crate::commits::{CommitLinks, read_links};
 use crate::ref_names::{BRANCHES, MAIN_REF};
 use crate::trees::{Inspector, TreeLimits, fold};
@@ -212,10 +212,10 @@ fn check_quota(environment: &HookEnvironment) -> Result<(), PushRefusal> {
     let (Some(quarantine), Some(bytes_max)) = (&environment.quarantine, environment.repository_bytes_max) else {
         return Ok(());
     };
-    let pushed_bytes = bytes_below(quarantine).map_err(|error| not_inspected(&error))?;
+    let pushed_bytes = measure_bytes(quarantine).map_err(|error| not_inspected(&error))?;
     // The quarantine is among the repository's objects. The quarantines of concurrent pushes count, too: otherwise each
     // push would use the same free space.
-    let bytes = usage(&environment.repository).map_err(|error| not_inspected(&error))?.bytes;
+    let bytes = measure_usage(&environment.repository).map_err(|error| not_inspected(&error))?.bytes;
     if bytes <= bytes_max {
         return Ok(());
     }
@@ -244,7 +244,7 @@ fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = 
 fn open(environment: &HookEnvironment) -> Result<git2::Repository, git2::Error> {
     let repository = git2::Repository::open_bare(&environment.repository)?;
     if let Some(quarantine) = &environment.quarantine {
-        repository.odb()?.add_disk_alternate(utf8(quarantine)?)?;
+        repository.odb()?.add_disk_alternate(require_utf8(quarantine)?)?;
     }
     Ok(repository)
 }

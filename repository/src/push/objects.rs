@@ -43,7 +43,7 @@ pub(super) struct Pushed {
 pub(super) fn inspect_objects(quarantine: &Path) -> Result<Pushed, ObjectRefusal> {
     let unreadable = |error: git2::Error| ObjectRefusal::Unreadable { detail: error.message().to_owned() };
     let objects = open_objects(quarantine).map_err(unreadable)?;
-    let ids = list(&objects)?;
+    let ids = list_objects(&objects)?;
     let mut pushed = Pushed::default();
     let (mut sum_bytes, mut small_files) = (0_u64, 0);
     for id in ids {
@@ -73,16 +73,16 @@ pub(super) fn inspect_objects(quarantine: &Path) -> Result<Pushed, ObjectRefusal
 
 fn open_objects(directory: &Path) -> Result<Odb<'static>, git2::Error> {
     let objects = Odb::new()?;
-    objects.add_disk_alternate(utf8(directory)?)?;
+    objects.add_disk_alternate(require_utf8(directory)?)?;
     Ok(objects)
 }
 
 /// A path as text, which libgit2 requires for object directories.
-pub(super) fn utf8(path: &Path) -> Result<&str, git2::Error> {
+pub(super) fn require_utf8(path: &Path) -> Result<&str, git2::Error> {
     path.to_str().ok_or_else(|| git2::Error::from_str("the path of the repository is not UTF-8"))
 }
 
-fn list(objects: &Odb<'_>) -> Result<Vec<Oid>, ObjectRefusal> {
+fn list_objects(objects: &Odb<'_>) -> Result<Vec<Oid>, ObjectRefusal> {
     let mut ids = Vec::new();
     let listed = objects.foreach(|id| {
         ids.push(*id);

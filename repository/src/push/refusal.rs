@@ -4,7 +4,7 @@ use git2::{ObjectType, Oid};
 use registry::{BranchName, visible};
 
 use super::objects::ObjectRefusal;
-use crate::bare::with_unit;
+use crate::bare::format_bytes;
 use crate::trees::{Reason, StandIn, TreeRefusal};
 
 /// Branches that one push may change: more than any team has.
@@ -62,7 +62,7 @@ pub enum PushRefusal {
         versions keep their commits. Delete a branch that is no longer needed, or delete this branch and push it again \
         without its large files: git push origin --delete releases/{organization}. If that is not enough, ask the \
         operator of this service for a larger quota (--repository-megabytes)",
-        with_unit(*.kept_bytes), with_unit(*.bytes_max), with_unit(*.pushed_bytes)
+        format_bytes(*.kept_bytes), format_bytes(*.bytes_max), format_bytes(*.pushed_bytes)
     )]
     OverQuota { kept_bytes: u64, pushed_bytes: u64, bytes_max: u64, organization: String },
     #[error(

@@ -130,7 +130,7 @@ async fn note_garbage(repository: &Repository, old: Refs, new: Refs) -> Result<(
     blocking(move || {
         // An unreadable repository may have garbage.
         if has_rewritten(&tracked.path, &old, &new).unwrap_or(true) {
-            tracked.state.branches_were_rewritten();
+            tracked.state.note_rewrite();
         }
         Ok(())
     })

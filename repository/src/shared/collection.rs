@@ -9,7 +9,7 @@ use super::Sharing;
 use super::change::Change;
 use super::lease::HeldLease;
 use super::packs::{Packer, Reach};
-use crate::bare::{Repository, Usage, usage};
+use crate::bare::{Repository, Usage, measure_usage};
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::git::Priority;
@@ -44,7 +44,7 @@ impl Change {
     /// Whether a push of at most `incoming_bytes` waits for a collection.
     pub(crate) async fn needs_collection(&self, incoming_bytes: u64, bytes_max: u64) -> bool {
         let packs = self.present.contents.packs.len();
-        let bytes = measured(&self.repository).await.bytes;
+        let bytes = measure(&self.repository).await.bytes;
         let is_near = bytes.saturating_add(incoming_bytes) > bytes_max;
         let may_help = self.repository.tracked().state.may_free_space(Usage { bytes, packs }, bytes_max);
         packs > PUSHED_PACKS_MAX || (is_near && may_help)
@@ -58,7 +58,7 @@ impl Change {
         let commits = refs.values().map(String::as_str).collect();
         let pack = packer.pack(Reach { commits, without: Vec::new() }, priority).await?;
         let Some(pack) = pack.filter(|pack| !matches!(&packs[..], [only] if only.name == pack.name)) else {
-            repository.tracked().state.was_collected(measured(&repository).await);
+            repository.tracked().state.note_collection(measure(&repository).await);
             return Ok(());
         };
         let records = self.sharing.records.clone();
@@ -66,14 +66,14 @@ impl Change {
         let (count, at) = (packs.len(), records.now());
         let replaced = replaced.into_iter().chain(packs.into_iter().map(|pack| ReplacedPack { pack, at })).collect();
         self.replace(RepositoryContents { refs, packs: vec![stored], replaced }).await?;
-        repository.tracked().state.was_collected(measured(&repository).await);
+        repository.tracked().state.note_collection(measure(&repository).await);
         tracing::info!(organization = %repository.organization(), packs = count, "the packs of a repository are replaced by one");
         Ok(())
     }
 }
 
 /// The size of a copy, and 0 if it cannot be measured. The hook, which measures again, decides on a push.
-async fn measured(repository: &Repository) -> Usage {
+async fn measure(repository: &Repository) -> Usage {
     let path = repository.tracked().path.clone();
-    blocking(move || Ok(usage(&path).unwrap_or_default())).await.unwrap_or_default()
+    blocking(move || Ok(measure_usage(&path).unwrap_or_default())).await.unwrap_or_default()
 }

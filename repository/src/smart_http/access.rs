@@ -64,7 +64,7 @@ impl Push {
         let under_way = timeout(PERMIT_WAIT_MAX, pushes.read_owned()).await;
         let under_way = under_way.map_err(|_| Error::Collecting)?;
         let of = repository.clone();
-        let read = move || open(&of).and_then(|git| branches(&git)).map_err(Error::git("read the branches"));
+        let read = move || open(&of).and_then(|git| read_branches(&git)).map_err(Error::git("read the branches"));
         Ok(Self { repository, branches: blocking(read).await?, under_way })
     }
 
@@ -77,7 +77,7 @@ impl Push {
     fn end_now(self) {
         // An unreadable repository may have garbage.
         if self.has_rewritten().unwrap_or(true) {
-            self.repository.state.branches_were_rewritten();
+            self.repository.state.note_rewrite();
         }
         drop(self.under_way);
         if let Ok(_no_other) = self.repository.state.pushes.try_write() {
@@ -88,7 +88,7 @@ impl Push {
     /// Whether a branch was deleted, or no longer contains its former tip.
     fn has_rewritten(&self) -> Result<bool, git2::Error> {
         let git = open(&self.repository)?;
-        let now = branches(&git)?;
+        let now = read_branches(&git)?;
         for (name, old) in &self.branches {
             let is_kept = match now.get(name) {
                 Some(new) => new == old || is_descendant(&git, *new, *old)?,
@@ -106,7 +106,7 @@ fn open(repository: &TrackedRepository) -> Result<Repository, git2::Error> {
     Repository::open_bare(&repository.path)
 }
 
-fn branches(git: &Repository) -> Result<BTreeMap<String, Oid>, git2::Error> {
+fn read_branches(git: &Repository) -> Result<BTreeMap<String, Oid>, git2::Error> {
     let mut branches = BTreeMap::new();
     for reference in git.references_glob("refs/heads/*")? {
         let reference = reference?;

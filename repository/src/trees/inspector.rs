@@ -80,10 +80,10 @@ impl<'repository> Inspector<'repository> {
     /// # Errors
     /// The first violated rule, with its path.
     pub fn inspect(&mut self, tree: Oid) -> Result<Extent, TreeRefusal> {
-        self.directory(tree, 1)
+        self.measure_directory(tree, 1)
     }
 
-    fn directory(&mut self, id: Oid, level: u32) -> Result<Extent, TreeRefusal> {
+    fn measure_directory(&mut self, id: Oid, level: u32) -> Result<Extent, TreeRefusal> {
         if let Some(known) = self.trees.get(&id) {
             return Ok(*known);
         }
@@ -95,7 +95,7 @@ impl<'repository> Inspector<'repository> {
         let mut sum = Extent { depth: 1, ..Extent::default() };
         for entry in &tree {
             let name = entry.name_bytes();
-            let below = self.entry(&entry, &mut names, level).map_err(|refusal| refusal.under(name))?;
+            let below = self.measure_entry(&entry, &mut names, level).map_err(|refusal| refusal.under(name))?;
             sum.add(name.len(), below);
             self.check(sum).map_err(TreeRefusal::here)?;
         }
@@ -103,7 +103,7 @@ impl<'repository> Inspector<'repository> {
         Ok(sum)
     }
 
-    fn entry(
+    fn measure_entry(
         &mut self,
         entry: &git2::TreeEntry<'_>,
         names: &mut SiblingNames,
@@ -114,15 +114,15 @@ impl<'repository> Inspector<'repository> {
         let kind = check_mode(mode).map_err(TreeRefusal::here)?;
         names.accept(entry.name_bytes()).map_err(TreeRefusal::here)?;
         match kind {
-            EntryKind::Directory => self.directory(entry.id(), level + 1),
-            EntryKind::File => self.file(entry.id()).map_err(TreeRefusal::here),
+            EntryKind::Directory => self.measure_directory(entry.id(), level + 1),
+            EntryKind::File => self.measure_file(entry.id()).map_err(TreeRefusal::here),
         }
     }
 
-    fn file(&mut self, id: Oid) -> Result<Extent, Reason> {
+    fn measure_file(&mut self, id: Oid) -> Result<Extent, Reason> {
         let bytes = match self.file_bytes.get(&id) {
             Some(known) => *known,
-            None => self.header(id, ObjectType::Blob, "file")?,
+            None => self.read_size(id, ObjectType::Blob, "file")?,
         };
         let bytes_max = self.limits.file_bytes_max;
         if bytes > bytes_max {
@@ -133,14 +133,14 @@ impl<'repository> Inspector<'repository> {
     }
 
     fn load(&self, id: Oid) -> Result<git2::Tree<'repository>, Reason> {
-        let bytes = self.header(id, ObjectType::Tree, "directory")?;
+        let bytes = self.read_size(id, ObjectType::Tree, "directory")?;
         if bytes > TREE_OBJECT_BYTES_MAX {
             return Err(Reason::TreeObjectTooLarge { bytes, bytes_max: TREE_OBJECT_BYTES_MAX });
         }
         self.repository.find_tree(id).map_err(unreadable)
     }
 
-    fn header(&self, id: Oid, wanted: ObjectType, expected: &'static str) -> Result<u64, Reason> {
+    fn read_size(&self, id: Oid, wanted: ObjectType, expected: &'static str) -> Result<u64, Reason> {
         let (bytes, kind) = self.objects.read_header(id).map_err(unreadable)?;
         if kind == wanted { Ok(bytes as u64) } else { Err(Reason::WrongType { expected }) }
     }
