@@ -13,7 +13,7 @@ use git2::{ObjectType, Oid};
 use registry::visible;
 
 use super::objects::{Pushed, inspect_objects, require_utf8};
-use super::refusal::{BRANCHES_MAX, PUSH_OPTIONS, UPDATES_MAX, describe_stand_in, find_name_problem};
+use super::refusal::{BRANCHES_MAX, PUSH_OPTIONS, PushRefusal, UPDATES_MAX, describe_stand_in, find_name_problem};
 use crate::bare::{measure_bytes, measure_usage};
 use crate::commits::{CommitLinks, read_links};
 use crate::ref_names::{BRANCHES, MAIN_REF};

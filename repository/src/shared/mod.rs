@@ -27,7 +27,6 @@ use std::sync::Arc;
 
 use registry::SharedRepositories;
 
-use crate::error::Error;
 use crate::git::GitCommands;
 pub(super) use change::Change;
 pub(super) use create::FirstCommit;

@@ -88,7 +88,7 @@ impl TreeRefusal {
     }
 
     /// The same refusal with its path from the parent directory, which contains `name`.
-    pub(super) fn under(mut self, name: &[u8]) -> Self {
+    pub(crate) fn under(mut self, name: &[u8]) -> Self {
         let shown = display_name(name);
         self.path = if self.path.is_empty() { shown } else { format!("{shown}/{}", self.path) };
         self
