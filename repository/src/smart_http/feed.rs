@@ -53,7 +53,7 @@ async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite +
 /// ones, so that a stream without output ends.
 async fn inflate(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), Error> {
     let not_gzip = |error: std::io::Error| Error::BodyNotGzip { detail: error.to_string() };
-    let (mut inflater, mut buffer, mut received) = (Inflater::new(), vec![0; BUFFER_BYTES], 0);
+    let (mut inflater, mut buffer, mut received) = (Inflater::start(), vec![0; BUFFER_BYTES], 0);
     loop {
         let bytes = read(&mut body, &mut buffer).await?;
         if bytes == 0 {

@@ -10,7 +10,8 @@ pub struct Inflater {
 }
 
 impl Inflater {
-    pub fn new() -> Self {
+    /// An inflater before the first byte of its stream.
+    pub fn start() -> Self {
         Self { decoder: GzDecoder::new(Vec::new()) }
     }
 
@@ -63,7 +64,7 @@ mod tests {
 
     /// The inflated bytes, and the largest output of a step.
     fn inflate(input: &[u8], piece: usize) -> io::Result<(Vec<u8>, usize)> {
-        let (mut inflater, mut whole, mut most) = (Inflater::new(), Vec::new(), 0);
+        let (mut inflater, mut whole, mut most) = (Inflater::start(), Vec::new(), 0);
         let mut take = |inflater: &mut Inflater| {
             most = most.max(inflater.output().len());
             whole.extend_from_slice(inflater.output());
