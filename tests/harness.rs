@@ -52,6 +52,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub use self::repository::Repository;
 pub use attested::Attested;
 pub use bucket::Bucket;
 pub use children::{compiling_processes, parsing_processes, runners, schema_processes};
@@ -72,7 +73,6 @@ pub use npm_registry::{NpmRegistry, npm_archive, npm_entry, npm_lock};
 pub use package_index::{HeldPackage, PackageIndex, is_registry_check, lock_line, package_wheel, wheel};
 pub use process::Process;
 pub use proxy::Proxy;
-pub use repository::Repository;
 pub use run::Run;
 pub use server::{Options, Server, local_cache};
 pub use shared_place::{Hold, SharedPlace};

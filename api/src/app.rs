@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::FromRef;
 use builder::Builder;
-use builder::source::{GitServer, Repositories};
 use registry::{Clock, Store};
+use repository::{GitServer, Repositories};
 use runner::Invoker;
 
 use crate::body_bounds::BodyBudget;

@@ -99,7 +99,7 @@ pub enum Error {
     #[error(transparent)]
     Builder(builder::Error),
     #[error(transparent)]
-    Source(builder::source::SourceError),
+    Repository(repository::Error),
     /// The error of a build whose log is stored.
     #[error("{error}")]
     InBuild { build: BuildId, error: Box<Self> },

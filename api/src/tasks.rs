@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::OrganizationId;
-use runner::{Admission, Admitted, Bounds, QueueFull};
+use registry::{Admission, AdmissionBounds, Admitted, OrganizationId, QueueFull};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
@@ -28,7 +27,7 @@ pub(crate) struct Tasks {
 
 impl Default for Tasks {
     fn default() -> Self {
-        let asynchronous = Admission::new("operations", Bounds::shared(ASYNCHRONOUS_MAX, 0));
+        let asynchronous = Admission::new("operations", AdmissionBounds::shared(ASYNCHRONOUS_MAX, 0));
         Self { tracker: TaskTracker::new(), asynchronous: Arc::new(asynchronous) }
     }
 }

@@ -22,11 +22,11 @@
 
 use std::path::PathBuf;
 
-use registry::Digest;
-use runner::{Bounds, Limits};
+use registry::{AdmissionBounds, Digest};
+use runner::Limits;
 
 use crate::steps::esbuild::EsbuildSource;
-use crate::workers::endpoint::WorkerEndpoint;
+use crate::worker_endpoint::WorkerEndpoint;
 
 /// Running builds. Each has a child process of up to a gigabyte and a core.
 const PARALLEL_BUILDS_MAX: usize = 2;
@@ -77,7 +77,7 @@ pub struct Config {
     pub rust_toolchain_digest: Option<Digest>,
     pub crate_index: Option<String>,
     pub workers: Option<WorkerEndpoint>,
-    pub builds: Bounds,
+    pub builds: AdmissionBounds,
     pub place: BuildPlace,
     pub limits_max: Limits,
 }
@@ -102,7 +102,7 @@ impl Config {
             rust_toolchain_digest: None,
             crate_index: None,
             workers: None,
-            builds: Bounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
+            builds: AdmissionBounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
             place: BuildPlace::default(),
             limits_max: Limits::MAX,
         }

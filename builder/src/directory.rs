@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
+use repository::PROJECT_BYTES_MAX;
 
 use self::commit::Checkout;
 use self::refusal::{refuse, unreadable};
 use crate::error::Error;
-use crate::source::PROJECT_BYTES_MAX;
 
 /// Files of a project. A project with more contains files that belong in `.gitignore`.
 const FILES_MAX: usize = 10_000;

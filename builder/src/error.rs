@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use registry::BuildId;
 
-use crate::source::{SourceError, SourceErrorKind};
 use crate::text::{cut, shown};
 
 /// A file of a project, and a line in it.
@@ -42,7 +41,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// The error of a build. The author can correct `Failed` and most of `Source`; the other errors concern the service.
+/// The error of a build. The author can correct `Failed` and most of `Repository`; the other errors concern the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A stage refused the project. `check` is the name of the violated rule.
@@ -65,7 +64,7 @@ pub enum Error {
     )]
     WorkerLost { retry_after: Duration },
     #[error(transparent)]
-    Source(SourceError),
+    Repository(repository::Error),
     #[error(transparent)]
     Store(#[from] registry::Error),
     #[error(transparent)]
@@ -116,9 +115,9 @@ impl Error {
             Self::ToolNotFound => ErrorKind::NotFound,
             Self::Overloaded { .. } | Self::NoWorker { .. } | Self::WorkerLost { .. } => ErrorKind::Unavailable,
             Self::TooManyBuilds { .. } => ErrorKind::TooMany,
-            Self::Source(error) => match error.kind() {
-                SourceErrorKind::BadRequest => ErrorKind::BadRequest,
-                SourceErrorKind::Missing | SourceErrorKind::NotFound => ErrorKind::NotFound,
+            Self::Repository(error) => match error.kind() {
+                repository::ErrorKind::BadRequest => ErrorKind::BadRequest,
+                repository::ErrorKind::Missing | repository::ErrorKind::NotFound => ErrorKind::NotFound,
                 _ => ErrorKind::Internal,
             },
             Self::Store(_) => ErrorKind::Store,
@@ -138,7 +137,7 @@ impl Error {
             Self::TooManyBuilds { .. } => "too_many_builds",
             Self::NoWorker { .. } => "no_build_worker",
             Self::WorkerLost { .. } => "build_worker_lost",
-            Self::Source(error) => error.code(),
+            Self::Repository(error) => error.code(),
             Self::Store(_) => "store",
             Self::Runner(error) => error.code(),
             Self::Internal { .. } => "internal",
@@ -157,7 +156,7 @@ impl Error {
     pub fn stage(&self) -> &'static str {
         match self {
             Self::Failed { stage, .. } => stage,
-            Self::Source(_) => "checkout",
+            Self::Repository(_) => "checkout",
             Self::NoWorker { .. } | Self::WorkerLost { .. } => "build",
             Self::Recorded { error, .. } => error.stage(),
             _ => "publish",
@@ -165,11 +164,11 @@ impl Error {
     }
 }
 
-impl From<SourceError> for Error {
-    fn from(error: SourceError) -> Self {
+impl From<repository::Error> for Error {
+    fn from(error: repository::Error) -> Self {
         match error {
-            SourceError::Shared(error) => Self::Store(error),
-            error => Self::Source(error),
+            repository::Error::Shared(error) => Self::Store(error),
+            error => Self::Repository(error),
         }
     }
 }

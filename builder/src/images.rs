@@ -11,10 +11,10 @@ use tokio::time::timeout;
 
 use crate::blocking::blocking;
 use crate::component::{Image, ShippedImage};
+use crate::conventions::CONVENTIONS;
 use crate::error::Error;
 use crate::progress::{Progress, milliseconds};
 use crate::steps::inspect;
-use crate::toolchain::languages::CONVENTIONS;
 
 /// Time after which a build says that it waits for compiled code. Code from the cache is there sooner.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);

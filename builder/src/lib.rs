@@ -1,8 +1,8 @@
 //! Turns a commit into a runnable component.
 //!
 //! [`Builder`] publishes commits: it wraps the pipeline of `build`, which knows no store. [`LocalBuilder`] builds a
-//! directory without a server. `source` is hosted git, `steps` has one file for each step of a build, `toolchain` one
-//! folder for each language, and `checks` runs the author's checks.
+//! directory without a server. `steps` has one file for each step of a build, `toolchain` one folder for each language, and
+//! `checks` runs the author's checks.
 
 mod attestation;
 mod blocking;
@@ -13,6 +13,7 @@ mod checks;
 mod component;
 mod composed_path;
 mod config;
+mod conventions;
 mod decoded_text;
 pub mod directory;
 mod error;
@@ -27,14 +28,13 @@ mod publish;
 mod registries;
 pub mod sandbox;
 mod snapshots;
-pub mod source;
-mod stand_in;
 mod steps;
 mod supplied_variables;
 mod text;
 mod toolchain;
 mod warnings;
 mod worker;
+mod worker_endpoint;
 mod workers;
 
 pub use checks::Checked;
@@ -58,7 +58,7 @@ pub use steps::inspect::inspect_tool;
 pub use supplied_variables::SuppliedVariables;
 pub use toolchain::rust::installation::RustInstallation;
 pub use worker::{Worker, WorkerError};
-pub use workers::endpoint::WorkerEndpoint;
+pub use worker_endpoint::WorkerEndpoint;
 pub use workers::handshake::{PoolStatus, pool_status};
 
 #[cfg(test)]

@@ -12,8 +12,10 @@ mod version_attestation;
 
 use std::time::Duration;
 
-use registry::{BranchName, FailedBuild, Lease, MissingVariable, NewVersion, Principal, Tool, ToolVersion, Version};
-use runner::Admitted;
+use registry::{
+    Admitted, BranchName, FailedBuild, Lease, MissingVariable, NewVersion, Principal, Tool, ToolVersion, Version,
+};
+use repository::{CommitId, HeldCommit, Repository};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -22,7 +24,6 @@ use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::source::{CommitId, HeldCommit, Repository};
 use crate::steps::manifest::Manifest;
 use crate::text::cut;
 use branch_test::candidate;

@@ -13,6 +13,7 @@ mod bounds;
 mod child;
 mod confined;
 mod failure;
+pub(crate) mod files;
 mod handles;
 mod identity;
 mod job;

@@ -22,7 +22,7 @@ use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::Manifest;
 use crate::toolchain::Toolchains;
 use crate::toolchain::project::{Project, ToolchainOutput};
-use crate::workers::endpoint::WorkerEndpoint;
+use crate::worker_endpoint::WorkerEndpoint;
 use crate::workers::handshake::{self, HandshakeError, Hello, Role};
 use crate::workers::protocol::{self, FromWorker, JOB_BYTES_MAX, Job};
 use crate::workers::scratch_lease::ScratchLease;

@@ -4,7 +4,6 @@
 //! A build may compromise its worker, so that the server trusts no message: names come from fixed sets, sizes are bounded,
 //! and results are verified.
 
-pub mod endpoint;
 pub mod handshake;
 mod known_names;
 mod listener;
@@ -21,14 +20,14 @@ use registry::OrganizationId;
 use tokio::task::AbortHandle;
 
 use crate::blocking::blocking;
+use crate::conventions::find_convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::toolchain::languages::convention;
 use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::{Project, ToolchainOutput};
-use endpoint::WorkerEndpoint;
+use crate::worker_endpoint::WorkerEndpoint;
 use listener::Acceptor;
 use pool::{JobOutcome, Pool, RETRY_AFTER};
 use protocol::Job;
@@ -88,7 +87,7 @@ impl Workers {
         };
         let job = Job { files: project.files, caches: project.caches };
         let job: Arc<[u8]> = blocking(move || job.bytes()).await??.into();
-        if convention(language).is_some_and(|convention| convention.image.is_some()) {
+        if find_convention(language).is_some_and(|convention| convention.image.is_some()) {
             // The server needs the image to verify the result, and prepares it while the worker builds.
             let images = self.images.clone();
             tokio::spawn(async move { drop(images.ready(language).await) });

@@ -66,6 +66,7 @@ pub use history::{
     SearchText, SourceType, TapeBody, ToolSelection, TreeUse, UnsealedTape, Used,
 };
 pub use kit::account::{AccountId, OrganizationId, UserId};
+pub use kit::admission::{Admission, AdmissionBounds, Admitted, QueueFull, WorkPermit};
 pub use kit::byte_cache::{ByteCache, CacheBound, HeapBytes, ReadStart, allocated};
 pub use kit::clock::{Clock, Timestamp};
 pub use kit::digest::Digest;

@@ -18,9 +18,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use registry::AdmissionBounds;
+
 use crate::depth::DEPTH_MAX;
 use crate::model::Model;
-use crate::{Bounds, EgressConfig, Limits};
+use crate::{EgressConfig, Limits};
 
 /// Concurrent runs. One thread interleaves them; each has up to 256 MiB.
 const PARALLEL_RUNS_MAX: usize = 32;
@@ -65,7 +67,7 @@ pub struct Config {
     pub base_url: String,
     pub model: Option<Arc<Model>>,
     pub runs_due_tasks: bool,
-    pub runs: Bounds,
+    pub runs: AdmissionBounds,
     pub input_bytes_max: usize,
     pub egress: EgressConfig,
     pub limits_max: Limits,
@@ -96,7 +98,7 @@ impl Config {
             base_url: String::new(),
             model: None,
             runs_due_tasks: false,
-            runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
+            runs: AdmissionBounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
             input_bytes_max: INPUT_BYTES_MAX,
             egress: EgressConfig::default(),
             limits_max: Limits::MAX,

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use registry::{Digest, LibraryItemId, Permission, Timestamp, UserId, Version, did_you_mean};
+use crate::input_bytes::InputsFull;
+use registry::{Digest, LibraryItemId, Permission, QueueFull, Timestamp, UserId, Version, did_you_mean};
 
-use crate::admission::{InputsFull, QueueFull};
 use crate::interaction::{INPUT_REQUIRED, Question};
 use crate::native::NativeToolRefused;
 

@@ -4,7 +4,6 @@
 //! [`RunnerPool`] of processes, or in a [`Sandbox`] on a thread of this process. These know no store: they take an
 //! [`Execution`] and return an [`Executed`], both plain data.
 
-mod admission;
 mod bindings;
 mod caches;
 mod call;
@@ -25,6 +24,7 @@ mod executor;
 mod fair_scheduler;
 mod frames;
 mod host;
+mod input_bytes;
 mod input_documents;
 mod interaction;
 mod interpreter;
@@ -61,7 +61,6 @@ mod trial;
 mod versions;
 mod wiping;
 
-pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use caches::CACHES;
 pub use call::{
     Call, CallOrigin, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,

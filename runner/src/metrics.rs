@@ -5,10 +5,6 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 
 use crate::{Executed, Outcome};
 
-pub(crate) const RUNNING: &str = "lathe_work_running";
-pub(crate) const WAITING: &str = "lathe_work_waiting";
-pub(crate) const REFUSED: &str = "lathe_work_refused_total";
-pub(crate) const WAIT_SECONDS: &str = "lathe_work_wait_duration_seconds";
 pub(crate) const TASKS_FIRED: &str = "lathe_tasks_fired_total";
 const RUNS: &str = "lathe_runs_total";
 const RUN_SECONDS: &str = "lathe_run_duration_seconds";
@@ -48,13 +44,6 @@ const HOST_FAILURES: [&str; 20] = [
 
 /// Registers the descriptions of all metrics.
 pub fn describe_metrics() {
-    describe_gauge!(RUNNING, "Work in progress, by kind: runs, builds or operations");
-    describe_gauge!(WAITING, "Work that waits in a queue, by kind");
-    describe_counter!(
-        REFUSED,
-        "Work refused because a queue was full, by kind and by scope of the bound: organization or process"
-    );
-    describe_histogram!(WAIT_SECONDS, Unit::Seconds, "Time that work waited in a queue, by kind");
     describe_counter!(TASKS_FIRED, "Tasks of the Library that came due, with those whose occurrence was skipped");
     describe_counter!(RUNS, "Runs by outcome and language");
     describe_histogram!(RUN_SECONDS, Unit::Seconds, "Duration of runs, without time in the queue, by language");

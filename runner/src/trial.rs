@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::input_bytes::InputBytes;
 use parking_lot::Mutex;
 use registry::{
-    Clock, InvocationId, InvocationMode, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings,
+    Admission, Clock, InvocationId, InvocationMode, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings,
 };
 use serde_json::Value;
 
-use crate::admission::{Admission, InputBytes};
 use crate::call::{Conversation, Input, ResultPersistence, UNPUBLISHED};
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;

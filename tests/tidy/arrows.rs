@@ -7,7 +7,7 @@ use toml::Table;
 use super::{none, root};
 
 /// Each crate with the crates of this workspace that it may use.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("migrations", &[]),
     ("registry", &["migrations"]),
     ("scaffold", &[]),
@@ -15,13 +15,15 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("scaffold/javascript_image", &[]),
     ("scaffold/python_image", &[]),
     ("runner", &["registry", "scaffold"]),
-    ("builder", &["registry", "runner", "scaffold", "javascript_image", "python_image"]),
-    ("api", &["registry", "runner", "builder", "scaffold"]),
-    ("cli", &["registry", "runner", "builder", "api", "scaffold"]),
+    ("repository", &["registry"]),
+    ("builder", &["registry", "runner", "repository", "scaffold", "javascript_image", "python_image"]),
+    ("api", &["registry", "runner", "repository", "builder", "scaffold"]),
+    ("cli", &["registry", "runner", "repository", "builder", "api", "scaffold"]),
 ];
 
 /// Libraries that only one crate may use.
-const KEPT: [(&str, &str); 4] = [("sqlx", "registry"), ("object_store", "registry"), ("axum", "api"), ("clap", "cli")];
+const KEPT: [(&str, &str); 5] =
+    [("sqlx", "registry"), ("object_store", "registry"), ("git2", "repository"), ("axum", "api"), ("clap", "cli")];
 
 /// The directories of all crates.
 pub(super) fn crates() -> impl Iterator<Item = &'static str> {

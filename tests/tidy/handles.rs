@@ -1,4 +1,4 @@
-//! Which modules of `runner` and `builder` reach stored data. The others take and return values.
+//! Which modules of `runner`, `repository` and `builder` reach stored data. The others take and return values.
 
 use syn::visit::Visit;
 use syn::{Item, ItemUse, UseTree};
@@ -6,7 +6,7 @@ use syn::{Item, ItemUse, UseTree};
 use super::circles::is_test_item;
 use super::{none, product};
 
-const CRATES: [&str; 2] = ["runner/src/", "builder/src/"];
+const CRATES: [&str; 3] = ["runner/src/", "repository/src/", "builder/src/"];
 
 /// The store and its handle of each district.
 const STORE: [&str; 11] = [
@@ -28,7 +28,7 @@ const HANDLES: [(&[&str], &[&str]); 4] = [
     (&STORE, &["runner/src/invoke", "builder/src/publish"]),
     (&["Library"], &["runner/src/invoke", "runner/src/native"]),
     (&["Artifacts"], &["runner/src/invoke", "builder/src/publish", "builder/src/images.rs"]),
-    (&["SharedRepositories"], &["builder/src/source"]),
+    (&["SharedRepositories"], &["repository/src/repositories", "repository/src/shared"]),
 ];
 
 /// The names of `registry` in a file, without its unit tests.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use builder::source::{SourceError, SourceErrorKind};
-
 use super::{Error, Kind, Problem};
 
 /// Time to wait when the error does not say.
@@ -36,7 +34,7 @@ impl Error {
             Self::Registry(error) => registry_kind(error.kind()),
             Self::Runner(error) => runner_kind(error.kind()),
             Self::Builder(error) => builder_kind(error.kind()),
-            Self::Source(error) => source_kind(error.kind()),
+            Self::Repository(error) => repository_kind(error.kind()),
             Self::InBuild { error, .. } => error.kind(),
         }
     }
@@ -74,7 +72,7 @@ impl Error {
             Self::Registry(error) => error.code(),
             Self::Runner(error) => error.code(),
             Self::Builder(error) => error.code(),
-            Self::Source(error) => error.code(),
+            Self::Repository(error) => error.code(),
             Self::InBuild { error, .. } => error.code(),
         }
     }
@@ -84,7 +82,7 @@ impl Error {
     /// is the caller's own. So their names reveal nothing.
     pub(super) fn is_anonymous(&self) -> bool {
         let is_part_of_a_visible_object = match self {
-            Self::Source(error) => error.kind() == SourceErrorKind::Missing,
+            Self::Repository(error) => error.kind() == repository::ErrorKind::Missing,
             Self::InBuild { error, .. } => !error.is_anonymous(),
             Self::Runner(runner::Error::VersionDeprecated(_) | runner::Error::ToolNotPresented { .. }) => true,
             _ => false,
@@ -141,11 +139,11 @@ impl From<runner::Error> for Error {
     }
 }
 
-impl From<SourceError> for Error {
-    fn from(error: SourceError) -> Self {
+impl From<repository::Error> for Error {
+    fn from(error: repository::Error) -> Self {
         match error {
-            SourceError::Shared(error) => error.into(),
-            error => Self::Source(error),
+            repository::Error::Shared(error) => error.into(),
+            error => Self::Repository(error),
         }
     }
 }
@@ -155,7 +153,7 @@ impl From<builder::Error> for Error {
         match error {
             builder::Error::Store(error) => error.into(),
             builder::Error::Runner(error) => error.into(),
-            builder::Error::Source(error) => error.into(),
+            builder::Error::Repository(error) => error.into(),
             builder::Error::Recorded { build, error } => Self::InBuild { build, error: Box::new((*error).into()) },
             error => Self::Builder(error),
         }
@@ -194,14 +192,14 @@ fn builder_kind(kind: builder::ErrorKind) -> Kind {
     }
 }
 
-fn source_kind(kind: SourceErrorKind) -> Kind {
+fn repository_kind(kind: repository::ErrorKind) -> Kind {
     match kind {
-        SourceErrorKind::BadRequest => Kind::BadRequest,
-        SourceErrorKind::Missing | SourceErrorKind::NotFound => Kind::NotFound,
-        SourceErrorKind::Forbidden => Kind::Forbidden,
-        SourceErrorKind::TooLarge => Kind::TooLarge,
-        SourceErrorKind::UnknownForm => Kind::UnsupportedMediaType,
-        SourceErrorKind::Unavailable => Kind::Unavailable,
-        SourceErrorKind::Internal => Kind::Internal,
+        repository::ErrorKind::BadRequest => Kind::BadRequest,
+        repository::ErrorKind::Missing | repository::ErrorKind::NotFound => Kind::NotFound,
+        repository::ErrorKind::Forbidden => Kind::Forbidden,
+        repository::ErrorKind::TooLarge => Kind::TooLarge,
+        repository::ErrorKind::UnknownForm => Kind::UnsupportedMediaType,
+        repository::ErrorKind::Unavailable => Kind::Unavailable,
+        repository::ErrorKind::Internal => Kind::Internal,
     }
 }

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
-use builder::source::SourceError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -79,7 +78,7 @@ impl Error {
                 json!(unavailable(&error))
             }
             (_, error) => {
-                if let Self::Source(SourceError::Damaged { detail }) = &error {
+                if let Self::Repository(repository::Error::Damaged { detail }) = &error {
                     tracing::error!(code, detail, "a git repository is damaged");
                 }
                 json!(cut(error.to_string()))

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use builder::source::GitLimits;
+use registry::AdmissionBounds;
 use registry::Config as StoreConfig;
-use runner::{AGENT_RUNS, Bounds};
+use repository::GitLimits;
+use runner::AGENT_RUNS;
 
 use super::bounds::RequestBounds;
 use crate::server::ConnectionLimits;
@@ -137,15 +138,15 @@ const REQUESTS_BEYOND: &str = "429 `too_many_requests`, 503 `too_many_connection
 /// The refusals of runs.
 const RUNS_BEYOND: &str = "429 `too_many_runs`, 503 `overloaded`";
 
-fn runs() -> Bounds {
+fn runs() -> AdmissionBounds {
     runner::Config::new(PathBuf::new(), [0; 32], "").runs
 }
 
-fn builds() -> Bounds {
+fn builds() -> AdmissionBounds {
     builder::Config::new(PathBuf::new(), PathBuf::new(), "").builds
 }
 
-fn shares(bounds: Bounds) -> (String, String) {
+fn shares(bounds: AdmissionBounds) -> (String, String) {
     let share = |parallel: usize, queued: usize| match queued {
         0 => format!("{parallel}"),
         _ => format!("{parallel}, and {queued} wait"),

@@ -10,9 +10,9 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
-use builder::source::{GitRequest, GitResponse, GitServer, Repositories};
 use futures_util::TryStreamExt;
 use registry::{OrganizationId, Principal};
+use repository::{GitRequest, GitResponse, GitServer, Repositories};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::caller::Caller;

@@ -12,10 +12,9 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use registry::{
-    BegunOperation, NewOperation, Once, OperationEnd, OperationId, OperationKind, OrganizationId, Principal, Store,
-    ToolId, TrackedOperation,
+    Admitted, BegunOperation, NewOperation, Once, OperationEnd, OperationId, OperationKind, OrganizationId, Principal,
+    Store, ToolId, TrackedOperation,
 };
-use runner::Admitted;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 

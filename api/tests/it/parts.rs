@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use api::{Config as ApiConfig, Parts};
-use builder::source::{GitConfig, GitLimits, GitProgram, GitServer, Repositories};
 use builder::{Builder, BuilderServices};
 use registry::{Artifacts, Clock, Config, DataDir, DatabaseLocation, KeyRing, Store, StoreOptions};
+use repository::{GitLimits, GitProgram, GitServer, Repositories};
 use runner::Invoker;
 
 const ABSENT: &str = "/absent";
@@ -29,7 +29,7 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     let runner_config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone()).unwrap();
-    let git = GitConfig { root: data.git(), hook_program: ABSENT.into() };
+    let git = repository::Config { root: data.git(), hook_program: ABSENT.into() };
     let repositories = Repositories::new(&git, clock.clone()).unwrap();
     let git = GitServer::new(repositories.clone(), GitProgram::find().unwrap(), GitLimits::default()).unwrap();
     let builder_config = builder::Config::new(data.cache(), data.scratch(), ABSENT);

@@ -1,10 +1,10 @@
 //! The facts that an attestation states.
 
 use registry::{BumpKind, Language, Lease, OrganizationId, Timestamp, ToolId, Version};
+use repository::CommitId;
 
 use super::package::Package;
 use crate::component::BuiltArtifact;
-use crate::source::CommitId;
 
 /// The identifier of this builder in statements.
 pub const BUILDER: &str = "urn:lathe:builder";

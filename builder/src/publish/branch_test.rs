@@ -1,6 +1,7 @@
 //! Builds of branches for tests: the steps of a publication, without saving a version.
 
 use registry::{BranchName, Principal, ProjectPath, ToolId, ToolName, Variables};
+use repository::CommitId;
 use runner::{Candidate, CompiledMocks};
 use tracing::Instrument;
 
@@ -10,7 +11,6 @@ use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::source::CommitId;
 use crate::steps::manifest::Manifest;
 use crate::supplied_variables::SuppliedVariables;
 

@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use registry::{Artifacts, BranchName, Digest, Language, OrganizationId, Principal, ProjectPath, Store};
-use runner::{Admission, Admitted, Invoker, QueueFull, TrialRunner};
+use registry::{
+    Admission, Admitted, Artifacts, BranchName, Digest, Language, OrganizationId, Principal, ProjectPath, QueueFull,
+    Store,
+};
+use repository::{CommitId, HeldCommit, Repositories, Repository, export_project};
+use runner::{Invoker, TrialRunner};
 
 use crate::blocking::blocking;
 use crate::build::{ManifestCheck, Pipeline, Sources};
 use crate::built::Built;
 use crate::checks::{self, Checker};
 use crate::config::Config;
+use crate::conventions::PROJECT_FILES;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox};
-use crate::source::{self, CommitId, HeldCommit, Repositories, Repository};
 use crate::text::shown;
 use crate::toolchain::project::Caches;
 use crate::workers::Workers;
@@ -212,7 +216,7 @@ impl<'a> Commit<'a> {
         progress.line(named(repository, id).await?);
         let (repository, path) = (repository.clone(), project_path.clone());
         let export = async {
-            let exported = blocking(move || source::export(&repository, &id, &path)).await?;
+            let exported = blocking(move || export_project(&repository, &id, &path, &PROJECT_FILES)).await?;
             exported.map_err(|error| Error::from(error.on_branch(branch)))
         };
         let tree = progress.step("checkout", export).await?;

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use registry::{BranchName, ToolVersion};
+use repository::{CommitId, Repository};
 
 use super::publish_context::PublishContext;
 use super::request::PublishRequest;
 use crate::blocking::blocking;
 use crate::error::Error;
-use crate::source::{CommitId, Repository};
 
 /// Time within which an identical request counts as a retry by a client that lost the response. Later, it is more
 /// likely intended.

@@ -1,9 +1,9 @@
 //! The request of a publication.
 
 use registry::{BranchName, BumpKind, OperationId, ProjectPath, ToolId};
+use repository::CommitId;
 
 use super::replay_gate::ReplayGate;
-use crate::source::CommitId;
 
 #[derive(Debug, Clone)]
 pub struct PublishRequest {

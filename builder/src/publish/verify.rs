@@ -1,6 +1,7 @@
 //! Verification: rebuilds a version from its commit, and compares the results.
 
 use registry::{Principal, ToolVersion};
+use repository::CommitId;
 use tracing::Instrument;
 
 use super::builder::{Builder, Commit};
@@ -9,7 +10,6 @@ use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::source::CommitId;
 use crate::toolchain::project::Caches;
 
 /// The result of rebuilding a version.

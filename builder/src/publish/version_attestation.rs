@@ -1,12 +1,12 @@
 //! The attestation of a version that is about to be published.
 
 use registry::{Attestation, BranchName, BumpKind, ProjectPath, Version};
+use repository::CommitId;
 
 use super::publish_context::PublishContext;
 use crate::attestation::Facts;
 use crate::built::Built;
 use crate::error::Error;
-use crate::source::CommitId;
 
 /// The number of a version, and where it comes from.
 pub(super) struct Origin<'a> {

@@ -18,10 +18,10 @@ use registry::{
 };
 
 use crate::composed_path::compose;
+use crate::conventions::{ApiFunctions, Convention, EntryPoint};
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::lock::name;
-use crate::toolchain::convention::{ApiFunctions, Convention, EntryPoint};
 pub use apis::Api;
 use fields::{Fields, Located, STAGE};
 pub use intervention::check_arguments;

@@ -4,6 +4,7 @@ pub mod apis;
 pub mod archive;
 pub mod bundle;
 pub mod child;
+pub mod crates;
 pub mod dependencies;
 pub mod documents;
 pub mod download;

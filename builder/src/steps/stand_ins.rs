@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use repository::{StandIn, find_stand_in};
+
 use crate::error::{Error, Location};
-use crate::stand_in::{StandIn, find_stand_in};
 
 const STAGE: &str = "checkout";
 

@@ -1,10 +1,8 @@
 //! Toolchains: each turns the sources of one language into a component.
 //!
-//! A new language is a folder here, a row in [`languages`], a field and a match arm of [`Toolchains`], and its templates.
+//! A new language is a folder here, its conventions in [`crate::conventions`], a field and a match arm of [`Toolchains`], and its templates.
 
-pub mod convention;
 pub mod javascript;
-pub mod languages;
 pub mod pinned;
 mod pins;
 pub mod project;

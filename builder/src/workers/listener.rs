@@ -11,12 +11,12 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::endpoint::WorkerEndpoint;
 use super::handshake::{self, HandshakeError, Hello, HelloReply, Role};
 use super::pool::Pool;
 use super::scratch_lease;
 use super::session::{Session, SessionEnd};
 use crate::error::Error;
+use crate::worker_endpoint::WorkerEndpoint;
 
 /// Connections at a time: more than any machine has cores for builds.
 const CONNECTIONS_MAX: usize = 64;

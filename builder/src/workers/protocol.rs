@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use repository::{ENTRIES_MAX, PATH_BYTES_MAX, PROJECT_BYTES_MAX};
 use runner::COMPONENT_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,6 @@ use super::violation::ProtocolViolation;
 use crate::attestation::{Hash, Package};
 use crate::error::{Error, Location};
 use crate::progress::Report;
-use crate::source::PROJECT_BYTES_MAX;
-use crate::source::quarantine::{ENTRIES_MAX, PATH_BYTES_MAX};
 use crate::text::cut;
 use crate::toolchain::project::{self, Caches};
 

@@ -10,12 +10,12 @@ use super::violation::ProtocolViolation;
 use crate::attestation::Package;
 use crate::blocking::blocking;
 use crate::component::{BuiltArtifact, Image, ShippedImage, Snapshot};
+use crate::conventions::find_convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::snapshots;
 use crate::steps::bundle::BUNDLE_BYTES_MAX;
 use crate::steps::inspect;
-use crate::toolchain::languages::convention;
 use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::ToolchainOutput;
 
@@ -55,7 +55,7 @@ impl Verifier<'_> {
         let protocol::OutputMessage { kind, packages, input_schema } = made;
         let packages = packages.into_iter().map(Package::try_from).collect::<Result<Vec<_>, _>>()?;
         self.are_pinned(&packages)?;
-        let shipped = convention(self.language).and_then(|convention| convention.image);
+        let shipped = find_convention(self.language).and_then(|convention| convention.image);
         let artifact = match (kind, shipped) {
             (Kind::Component, None) => inspected(bytes.artifact).await?,
             (Kind::Bundle { image: named, .. }, Some(shipped)) => {

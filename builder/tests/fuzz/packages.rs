@@ -6,8 +6,8 @@ use zip::write::SimpleFileOptions;
 
 use super::Target;
 use super::archives::{packed, tar};
+use crate::steps::crates::{CrateArchive, Vendoring};
 use crate::steps::{npm, wheel};
-use crate::toolchain::rust::unpack::{CrateArchive, Vendoring};
 
 const METADATA: &str = "Metadata-Version: 2.1\nName: six\nVersion: 1.0rc1+x\n\nA package.\n";
 const PACKAGE: &str = r#"{"name": "a", "version": "1.0.0", "main": "index.js"}"#;

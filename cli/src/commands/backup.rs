@@ -11,10 +11,10 @@ mod packs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use builder::source::{GitProgram, RepositoryCopier};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use registry::{Artifacts, Clock, DataDir, KeyRing, SharedRepositories, Store};
+use repository::{GitProgram, RepositoryCopier};
 use serde_json::{Value, json};
 
 use self::directory::BackupDirectory;

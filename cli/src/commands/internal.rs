@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use builder::source::pre_receive::{self, HookEnvironment};
 use clap::{Args, Subcommand};
+use repository::{HookEnvironment, check_push};
 use serde_json::json;
 
 use crate::failure::Outcome;
@@ -83,7 +83,7 @@ fn self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
 /// Runs the hook. Git shows its stderr to the client that pushes.
 fn decide_on_push() -> Outcome {
     let environment = HookEnvironment::read(|name| std::env::var_os(name));
-    match pre_receive::run(std::io::stdin().lock(), &environment) {
+    match check_push(std::io::stdin().lock(), &environment) {
         Ok(notes) => {
             notes.iter().for_each(|note| Screen::new(false).note(note));
             Outcome::Done

@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use builder::source::complete_repository;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use registry::{DataDir, DatabaseLocation, KeyRing};
+use repository::complete_repository;
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
-use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
 use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, NodeDescription, Nodes, Store, StoreOptions};
+use repository::{GitProgram, GitServer, Repositories, RepositorySharing};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -209,7 +209,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let runner_config = runner_config(settings, runner_default)?;
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
-    let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
+    let git_config = repository::Config { root: data.git(), hook_program: PathBuf::from(&program) };
     let records = storage::shared_repositories(&store, &artifacts).await?;
     let records = storage::take_restored_packs(records, &data).await?;
     let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });

@@ -4,9 +4,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use api::{ConnectionLimits, RequestBounds, TrustedProxies};
-use builder::source::GitLimits;
 use clap::Args;
-use runner::Bounds;
+use registry::AdmissionBounds;
+use repository::GitLimits;
 use serde::Deserialize;
 
 const MEGABYTE: u64 = 1024 * 1024;
@@ -92,9 +92,9 @@ impl LimitSettings {
     }
 
     /// The bounds of runs, with the bounds of the process in `parallel` and `queued`.
-    pub fn runs(&self, default: Bounds, parallel: Option<u32>, queued: Option<usize>) -> Bounds {
+    pub fn runs(&self, default: AdmissionBounds, parallel: Option<u32>, queued: Option<usize>) -> AdmissionBounds {
         let parallel = parallel.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(default.parallel_max);
-        let shared = Bounds::shared(parallel, queued.unwrap_or(default.queued_max));
+        let shared = AdmissionBounds::shared(parallel, queued.unwrap_or(default.queued_max));
         bounds(shared, self.organization_parallel_runs, self.organization_queued_runs)
     }
 
@@ -104,9 +104,9 @@ impl LimitSettings {
         megabytes.map_or(default, |megabytes| megabytes.saturating_mul(1 << 20))
     }
 
-    pub fn builds(&self, default: Bounds) -> Bounds {
+    pub fn builds(&self, default: AdmissionBounds) -> AdmissionBounds {
         let parallel = self.parallel_builds.map_or(default.parallel_max, NonZeroUsize::get);
-        let shared = Bounds::shared(parallel, self.queued_builds.unwrap_or(default.queued_max));
+        let shared = AdmissionBounds::shared(parallel, self.queued_builds.unwrap_or(default.queued_max));
         bounds(shared, self.organization_parallel_builds, self.organization_queued_builds)
     }
 
@@ -145,8 +145,12 @@ impl LimitSettings {
 }
 
 /// Replaces the shares of one organisation by settings.
-fn bounds(shared: Bounds, organization_parallel: Option<NonZeroUsize>, organization_queued: Option<usize>) -> Bounds {
-    Bounds {
+fn bounds(
+    shared: AdmissionBounds,
+    organization_parallel: Option<NonZeroUsize>,
+    organization_queued: Option<usize>,
+) -> AdmissionBounds {
+    AdmissionBounds {
         organization_parallel_max: organization_parallel.map_or(shared.organization_parallel_max, NonZeroUsize::get),
         organization_queued_max: organization_queued.unwrap_or(shared.organization_queued_max),
         ..shared
@@ -186,10 +190,14 @@ mod tests {
     #[test]
     fn an_organizations_share_follows_the_process() {
         let limits = LimitSettings { organization_queued_runs: Some(1), ..LimitSettings::default() };
-        let runs = limits.runs(Bounds::shared(32, 256), Some(8), None);
-        let expected =
-            Bounds { parallel_max: 8, queued_max: 256, organization_parallel_max: 6, organization_queued_max: 1 };
+        let runs = limits.runs(AdmissionBounds::shared(32, 256), Some(8), None);
+        let expected = AdmissionBounds {
+            parallel_max: 8,
+            queued_max: 256,
+            organization_parallel_max: 6,
+            organization_queued_max: 1,
+        };
         assert_eq!(runs, expected);
-        assert_eq!(limits.builds(Bounds::shared(1, 3)), Bounds::shared(1, 3));
+        assert_eq!(limits.builds(AdmissionBounds::shared(1, 3)), AdmissionBounds::shared(1, 3));
     }
 }

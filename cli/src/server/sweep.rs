@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use builder::source::GitServer;
 use registry::{Artifacts, Recordings, Result, Store, Timestamp};
+use repository::GitServer;
 use tokio::time::MissedTickBehavior;
 
 /// Retention is set in hours and days.

@@ -2,6 +2,10 @@
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
 
+pub(crate) const RUNNING: &str = "lathe_work_running";
+pub(crate) const WAITING: &str = "lathe_work_waiting";
+pub(crate) const REFUSED: &str = "lathe_work_refused_total";
+pub(crate) const WAIT_SECONDS: &str = "lathe_work_wait_duration_seconds";
 pub(crate) const RECORDS: &str = "lathe_records_written_total";
 pub(crate) const COMMIT_SECONDS: &str = "lathe_database_commit_duration_seconds";
 pub(crate) const COMMIT_WRITES: &str = "lathe_database_commit_writes";
@@ -13,6 +17,13 @@ pub(crate) const STORAGE_FAILURES: &str = "lathe_storage_failures_total";
 
 /// Describes the metrics to the recorder.
 pub fn describe_metrics() {
+    describe_gauge!(RUNNING, "Work in progress, by kind: runs, builds or operations");
+    describe_gauge!(WAITING, "Work that waits in a queue, by kind");
+    describe_counter!(
+        REFUSED,
+        "Work refused because a queue was full, by kind and by scope of the bound: organization or process"
+    );
+    describe_histogram!(WAIT_SECONDS, Unit::Seconds, "Time that work waited in a queue, by kind");
     describe_counter!(RECORDS, "Starts and ends of runs that are durable in the record, by event: start or end");
     describe_histogram!(COMMIT_SECONDS, Unit::Seconds, "Duration of a commit, including its writes");
     describe_histogram!(COMMIT_WRITES, "Writes per commit");

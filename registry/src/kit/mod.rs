@@ -1,6 +1,8 @@
-//! Types and functions that every district uses and that know none of them: ids, validated texts, time, digests, caches and pages.
+//! Types and functions that every district uses and that know none of them: ids, validated texts, time, digests, caches, pages and
+//! the admission of work.
 
 pub(crate) mod account;
+pub(crate) mod admission;
 pub(crate) mod byte_cache;
 pub(crate) mod clock;
 pub(crate) mod digest;

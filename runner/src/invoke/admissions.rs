@@ -7,7 +7,10 @@
 
 use std::sync::Arc;
 
-use crate::admission::{Admission, Bounds, InputBytes};
+use registry::{Admission, AdmissionBounds};
+
+use crate::input_bytes::InputBytes;
+
 use crate::call::CallOrigin;
 use crate::config::{Config, NESTED_PARALLEL_MAX};
 use crate::depth::{DEPTH_MAX, Depth};
@@ -33,7 +36,7 @@ pub(super) struct Admissions {
 
 impl Admissions {
     pub fn new(config: &Config) -> Self {
-        let level = |_| Admission::new("nested runs", Bounds::shared(NESTED_PARALLEL_MAX, QUEUED_MAX));
+        let level = |_| Admission::new("nested runs", AdmissionBounds::shared(NESTED_PARALLEL_MAX, QUEUED_MAX));
         Self {
             clients: Admission::new("runs", config.runs),
             nested: (0..DEPTH_MAX).map(level).collect(),

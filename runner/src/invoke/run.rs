@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use registry::{AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal, RawJson};
+use registry::{Admitted, AgentCall, CallerNames, InvocationId, InvocationSource, OperationId, Principal, RawJson};
 use tokio_util::sync::CancellationToken;
 
 use super::call_taker::CallTaker;
 use super::cancellation::Cancellation;
 use super::services::Services;
 use super::target::Target;
-use crate::admission::Admitted;
 use crate::call::{CallTree, Conversation, EventSender, ResultPersistence};
 use crate::depth::Depth;
 use crate::input_documents::InputDocuments;

@@ -17,9 +17,10 @@
 
 use std::sync::Arc;
 
+use crate::input_bytes::HeldBytes;
 use futures_util::future::join_all;
 use registry::InvokeStep::{Intervene, Permit, Policy, Record, Reserve, Resolve, Validate};
-use registry::UserVariables;
+use registry::{Admitted, UserVariables};
 use tracing::Instrument;
 
 use super::admissions::Admissions;
@@ -34,7 +35,6 @@ use super::run::{Caller, PendingRun, Run};
 use super::services::Services;
 use super::target::Target;
 use super::validate::{spell_integers, validate};
-use crate::admission::{Admitted, HeldBytes};
 use crate::call::{Call, CallOrigin, EventSender, Input, RunResult};
 use crate::error::Error;
 use crate::input_documents::InputDocuments;

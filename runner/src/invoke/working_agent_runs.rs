@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
-use registry::{AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
+use registry::{Admission, AdmissionBounds, AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::schema_texts::SchemaTexts;
-use crate::admission::{Admission, Bounds};
 
 /// Runs on which a server works at the same time for its clients. Most wait for a model.
 const PARALLEL_MAX: usize = 64;
 /// Their bounds. A run that finds no place is refused.
-pub const AGENT_RUNS: Bounds = Bounds::shared(PARALLEL_MAX, 0);
+pub const AGENT_RUNS: AdmissionBounds = AdmissionBounds::shared(PARALLEL_MAX, 0);
 /// Runs of one organisation, beyond which a server takes no others over for it.
 const TAKEN_OVER_MAX: usize = 16;
 

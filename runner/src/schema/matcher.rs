@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use registry::{OrganizationId, RawJson, do_heavy_work};
+use registry::{Admission, AdmissionBounds, OrganizationId, RawJson, do_heavy_work};
 use serde_json::Value;
 
 use super::compiled::SchemaParts;
@@ -12,7 +12,6 @@ use super::input_schema::{INLINE_DEPTH_MAX, InputSchema};
 use super::thread;
 use super::wire::{Call, MatchResponse};
 use super::workers::{DEADLINE, WorkResult, Workers};
-use crate::admission::{Admission, Bounds};
 use crate::config::Config;
 use crate::error::{Error, SchemaViolation};
 
@@ -54,7 +53,7 @@ impl SchemaMatcher {
     /// # Errors
     /// When the system cannot start a thread.
     pub fn start(config: &Config) -> Result<Self, Error> {
-        let bounds = Bounds {
+        let bounds = AdmissionBounds {
             parallel_max: PARALLEL_MAX,
             queued_max: QUEUED_MAX,
             organization_parallel_max: ORGANIZATION_PARALLEL_MAX,
@@ -62,7 +61,7 @@ impl SchemaMatcher {
         };
         let workers = config.schema_worker.as_deref().map(Workers::new).transpose()?;
         let output_bounds =
-            Bounds { queued_max: OUTPUTS_QUEUED_MAX, organization_queued_max: OUTPUTS_QUEUED_MAX, ..bounds };
+            AdmissionBounds { queued_max: OUTPUTS_QUEUED_MAX, organization_queued_max: OUTPUTS_QUEUED_MAX, ..bounds };
         let (admission, outputs) = (Admission::new("schemas", bounds), Admission::new("output_schemas", output_bounds));
         Ok(Self { admission, outputs, workers: workers.map(Arc::new) })
     }

@@ -1,11 +1,11 @@
 //! Matches on a thread with a large stack, in processes without schema workers: tests and benchmarks.
 
+use registry::WorkPermit;
 use tokio::sync::oneshot;
 
 use super::compiled::CompiledSchema;
 use super::wire::{Call, MatchResponse, inputs};
 use super::workers::WorkResult;
-use crate::admission::WorkPermit;
 use crate::error::Error;
 
 /// Stack for an input of 128 levels and a schema of 100 levels for each of them.

@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response;
-use builder::source::CommitId;
 use builder::{Builder, PublishRequest, Published};
 use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
+use repository::CommitId;
 use serde_json::{Value, json};
 
 use crate::auth::Requirement;

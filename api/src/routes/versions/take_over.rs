@@ -1,8 +1,8 @@
 //! Publications whose server is gone: this server begins them again.
 
-use builder::source::CommitId;
 use futures_util::FutureExt;
 use registry::{Permission, Principal, QueuedPublication, Store};
+use repository::CommitId;
 
 use super::publish::Publication;
 use crate::app::App;

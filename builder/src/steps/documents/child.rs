@@ -12,9 +12,9 @@ use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::steps::archive::{Format, Listing, Unpacked};
 use crate::steps::child::{self, ChildLimits};
+use crate::steps::crates::{Problem, Vendoring};
 use crate::steps::manifest::{Malformed, Node, Value, from_toml};
 use crate::text::cut;
-use crate::toolchain::rust::unpack::{Problem, Vendoring};
 
 const STAGE: &str = "manifest";
 /// The work of the child, in messages.

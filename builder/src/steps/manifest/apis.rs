@@ -6,8 +6,8 @@ use registry::{Annotations, ApiName, Description, Intervention, SystemRole};
 
 use super::fields::{Fields, Located};
 use super::{annotations, intervention};
+use crate::conventions::{ApiFunctions, Convention};
 use crate::error::Error;
-use crate::toolchain::convention::{ApiFunctions, Convention};
 
 const KEY: &str = "apis";
 /// Keys of the tool that each API has instead.

@@ -2,10 +2,9 @@
 
 use super::fields::STAGE;
 use super::node::Node;
+use crate::conventions::{CONVENTIONS, Convention};
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
-use crate::toolchain::convention::Convention;
-use crate::toolchain::languages::CONVENTIONS;
 
 /// The project file and its contents. Of several project files, the one with a table for Lathe is used.
 ///

@@ -1,7 +1,6 @@
 //! JavaScript and TypeScript: one script for the language's image, or for a snapshot of it with the project's packages.
 
 mod apis;
-pub mod convention;
 
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use super::shared::Shared;
 use crate::attestation::Package;
 use crate::component::{BuiltArtifact, Snapshot};
 use crate::config::Config;
+use crate::conventions::JAVASCRIPT_IMAGE;
 use crate::error::Error;
 use crate::images::{Images, ReadyImage};
 use crate::progress::Progress;
@@ -128,7 +128,7 @@ impl JavaScript {
             let files = vec![packages];
             let packages = Packages { language: Language::JavaScript, files, imports: apart.imports.clone() };
             let ReadyImage { image, code } = ready;
-            let of = SnapshotInputs { image, code, component: convention::IMAGE.unpack, packages };
+            let of = SnapshotInputs { image, code, component: JAVASCRIPT_IMAGE.unpack, packages };
             let snapshot = self.snapshots.get(of, progress).await?;
             if snapshot.is_some() {
                 return Ok(Bundled { script: apart.script, snapshot });

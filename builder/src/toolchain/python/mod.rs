@@ -1,7 +1,6 @@
 //! Python: a bundle of code objects for the language's image, or for a snapshot of it with the project's packages.
 
 mod apis;
-pub mod convention;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use super::project::{Project, ToolchainOutput};
 use super::shared::Shared;
 use crate::component::BuiltArtifact;
 use crate::config::Config;
+use crate::conventions::{PYTHON, PYTHON_IMAGE};
 use crate::error::Error;
 use crate::images::{Images, ReadyImage};
 use crate::progress::Progress;
@@ -60,7 +60,7 @@ impl Python {
         let fetched = progress.step("dependencies", fetch).await?;
         let snapshot = match packages_apart(&files, &fetched) {
             Some(packages) => {
-                let component = convention::IMAGE.unpack;
+                let component = PYTHON_IMAGE.unpack;
                 let of = SnapshotInputs { image: &image, code: &code, component, packages };
                 progress.step("snapshot", self.snapshots.get(of, progress)).await?
             }
@@ -102,7 +102,7 @@ impl Python {
 fn find_optional(documents: &Documents) -> Option<String> {
     const TABLES: [(&str, &[&str]); 2] =
         [("extras", &["project", "optional-dependencies"]), ("groups", &["dependency-groups"])];
-    let file = convention::PYTHON.file;
+    let file = PYTHON.file;
     let document = documents.get(file, "dependencies").ok()??;
     let listed = |(kind, path): (&str, &[&str])| {
         let Value::Table(table) = &document.at(path)?.value else { return None };

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use super::installation::{RustInstallation, WASM_TARGET};
 use super::lock::Lock;
-use super::{disk, messages};
+use super::messages;
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::sandbox::{BUILD_DIRECTORY, Failure, Job, ReadOnlyMount, Sandbox, ScratchDirectory};
+use crate::sandbox::{BUILD_DIRECTORY, Failure, Job, ReadOnlyMount, Sandbox, ScratchDirectory, files};
 
 const STAGE: &str = "compile";
 /// The project's path inside the job.
@@ -78,7 +78,7 @@ impl Build<'_> {
     pub async fn dependencies(&self, skeleton: BTreeMap<String, Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
         let directory = self.scratch.path().join("skeleton");
         let written = directory.clone();
-        blocking(move || disk::write_all(&written, &skeleton)).await?.map_err(Error::internal)?;
+        blocking(move || files::write_all(&written, &skeleton)).await?.map_err(Error::internal)?;
         let mut job = self.job(&dependencies_script(&self.lock.own), directory)?;
         job.output = Some(Path::new(BUILD_DIRECTORY).join(ARCHIVE));
         job.bounds.output_bytes = ARCHIVE_BYTES_MAX;

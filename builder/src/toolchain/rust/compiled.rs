@@ -14,11 +14,11 @@ use runner::{CodeCache, Compiler};
 use sha2::{Digest as _, Sha256};
 
 use super::cargo::{ARCHIVE, Build};
-use super::disk;
 use super::installation::Identity;
 use crate::blocking::blocking;
 use crate::config::Config;
 use crate::error::Error;
+use crate::sandbox::files;
 
 /// Changes whenever the same inputs would give another archive.
 const RECIPE: &str = "lathe-compiled-crates-1";
@@ -101,7 +101,7 @@ impl CompiledCrates {
             return Ok(());
         }
         let directory = build.scratch.path().to_owned();
-        let write = move || disk::create(&directory, Path::new(ARCHIVE))?.write_all(&archive);
+        let write = move || files::create(&directory, Path::new(ARCHIVE))?.write_all(&archive);
         blocking(write).await?.map_err(Error::internal)
     }
 

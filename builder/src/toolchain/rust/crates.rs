@@ -12,13 +12,13 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::cargo::SOURCE_DATE_EPOCH;
-use super::disk;
 use super::lock::Pinned;
-use super::unpack::{CrateArchive, Problem, Vendoring};
 use crate::attestation::Hash;
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::sandbox::files;
+use crate::steps::crates::{CrateArchive, Problem, Vendoring};
 use crate::steps::documents::{CRATES_BYTES_MAX, CrateName, Parser};
 use crate::steps::download::{self, Cached};
 use crate::text::shown;
@@ -83,7 +83,7 @@ impl Crates {
         let directory = into.directory.to_owned();
         let Some(first) = pinned.first() else {
             // The sandbox mounts the directory also if it is empty.
-            return blocking(move || disk::make_directory(&directory)).await?.map_err(Error::internal);
+            return blocking(move || files::make_directory(&directory)).await?.map_err(Error::internal);
         };
         let archive = |one: &Pinned| CrateArchive {
             path: self.cached(one).path(),

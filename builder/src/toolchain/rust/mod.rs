@@ -2,14 +2,11 @@
 
 mod cargo;
 mod compiled;
-pub mod convention;
 mod crates;
-mod disk;
 pub mod installation;
 pub mod lock;
 pub mod manifest;
 pub mod messages;
-pub mod unpack;
 
 use std::sync::Arc;
 
@@ -25,7 +22,7 @@ use crate::component::BuiltArtifact;
 use crate::config::{BuildPlace, Config};
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
+use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches, files as sandbox_files};
 use crate::steps::documents::Parser;
 use crate::steps::{bundle, inspect};
 use compiled::{CompiledCrates, DependencyOnlyProject};
@@ -131,7 +128,7 @@ impl Rust {
         manifest::find_left_out(project.documents)?.into_iter().for_each(|line| progress.line(line));
         let scratch = self.scratches.make().map_err(Error::internal)?;
         let (source, files) = (cargo::source(&scratch), project.files.clone());
-        let write = move || disk::write_all(&source, &files);
+        let write = move || sandbox_files::write_all(&source, &files);
         blocking(write).await?.map_err(Error::internal)?;
         let vendor = VendorTarget { directory: &cargo::vendor(&scratch), parser: Parser { command: &self.parser } };
         self.crates.vendor(&lock.pinned, vendor, progress).await?;

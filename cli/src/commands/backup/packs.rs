@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 
-use builder::source::repository_directory;
 use registry::{NamedPack, OrganizationId, SharedRepositories};
+use repository::repository_directory;
 
 use super::Source;
 use super::directory::BackupDirectory;

@@ -5,12 +5,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use builder::sandbox::{KernelSetting, Missing, Sandbox};
-use builder::source::{GIT_VERSION_MIN, GitProgram};
 use builder::{
     EsbuildSource, PINNED_ESBUILD, PoolStatus, RustInstallation, WorkerEndpoint, check_registries, pool_status,
 };
 use ipnet::IpNet;
 use registry::StorageUrl;
+use repository::{GIT_VERSION_MIN, GitProgram};
 use runner::ConfinementSelfTest;
 
 use super::check::{Check, found, missing, optional};

@@ -1,7 +1,7 @@
 //! The check of all git repositories: in the data directory, or the packs in the bucket of servers that share a database.
 
-use builder::source::{GitProgram, RepositoryCopier, SourceError};
 use registry::{DataDir, DatabaseLocation, NamedPack, OrganizationId, SharedRepositories, StoredPack};
+use repository::{GitProgram, RepositoryCopier};
 
 use super::check::{Check, found, missing, optional};
 use crate::server::{self, Location};
@@ -46,7 +46,7 @@ async fn check_own(location: &Location) -> anyhow::Result<Findings> {
     for name in repositories.names()? {
         match repositories.verify(&name).await {
             Ok(()) => findings.whole += 1,
-            Err(SourceError::Damaged { detail }) => findings.damaged.push(format!("git/{name}: {detail}")),
+            Err(repository::Error::Damaged { detail }) => findings.damaged.push(format!("git/{name}: {detail}")),
             Err(error) => return Err(error.into()),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use builder::source::{GitConfig, GitProgram, Repositories, RepositoryCopier, RepositorySharing, VerifiedRepository};
 use registry::{Artifacts, Clock, DataDir, Digest, SharedRepositories, Store};
+use repository::{GitProgram, Repositories, RepositoryCopier, RepositorySharing, VerifiedRepository};
 use serde_json::json;
 
 use super::part::Part;
@@ -42,7 +42,7 @@ impl RepositoryMove<'_> {
             anyhow::bail!("repositories are shared with a database server and a bucket");
         };
         let scratch = scratch()?;
-        let config = GitConfig { root: self.data.git(), hook_program: PathBuf::from(server::program()?) };
+        let config = repository::Config { root: self.data.git(), hook_program: PathBuf::from(server::program()?) };
         let sharing = RepositorySharing { records, git: git()?, copies: scratch.path().join("git-copies") };
         let repositories = Repositories::shared(config, Clock::system(), sharing)?;
         let mut shared = Shared::default();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentReference, AgentRun, AgentRunId, AgentRunKind, AgentRunState, AgentRunStep, HumanRequest, HumanRequestId,
-    HumanRequestKind, HumanRequestState, NewAgentRun, NewHumanResponse, Once, Principal, RunObjective, RunningAgent,
-    StartedAgentRun, StepFilter,
+    Admitted, AgentReference, AgentRun, AgentRunId, AgentRunKind, AgentRunState, AgentRunStep, HumanRequest,
+    HumanRequestId, HumanRequestKind, HumanRequestState, NewAgentRun, NewHumanResponse, Once, Principal, RunObjective,
+    RunningAgent, StartedAgentRun, StepFilter,
 };
 
 use super::bounds::require_within_bounds;
@@ -13,7 +13,6 @@ use super::control::is_control_tool;
 use super::human::{HumanQuestion, HumanResponse};
 use super::progress::{AgentRunOptions, Progress};
 use super::run_loop::AgentRunLoop;
-use crate::admission::Admitted;
 use crate::error::Error;
 use crate::invoke::invoker::Invoker;
 use crate::model::Model;

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use registry::{AgentRun, AgentRunState, LibraryFamily, NewStep, SecretValue};
+use registry::{Admitted, AgentRun, AgentRunState, LibraryFamily, NewStep, SecretValue};
 
 use super::answering::UNANSWERED;
 use super::bounds::require_allowed;
@@ -15,7 +15,6 @@ use super::observation::ToolObservation;
 use super::progress::{AgentRunOptions, Progress};
 use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
-use crate::admission::Admitted;
 use crate::error::Error;
 use crate::invoke::invoker::Invoker;
 use crate::invoke::obey::scope;
