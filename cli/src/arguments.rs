@@ -177,7 +177,12 @@ impl Arguments {
 
 /// The command line, with arguments in the order of their use in the usage lines.
 pub fn command() -> clap::Command {
-    usage::in_order(Arguments::command())
+    usage::in_order(without_notes(Arguments::command()))
+}
+
+/// Leaves to an argument the first paragraph of its comment. The others are for the reference, with links to other pages.
+fn without_notes(command: clap::Command) -> clap::Command {
+    command.mut_args(|argument| argument.long_help(None::<&str>)).mut_subcommands(without_notes)
 }
 
 /// Variables of the environment that are not read, and are probably misspelt, each with the one that was meant.
@@ -193,11 +198,17 @@ fn summary(text: &str) -> &str {
 }
 
 #[cfg(test)]
+#[path = "arguments/tests/configuration.rs"]
+mod configuration;
+#[cfg(test)]
 #[path = "arguments/tests/documents.rs"]
 mod documents;
 #[cfg(test)]
 #[path = "arguments/tests/reference.rs"]
 mod reference;
+#[cfg(test)]
+#[path = "arguments/tests/rows.rs"]
+mod rows;
 
 #[cfg(test)]
 mod tests {

@@ -72,8 +72,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Version => version::run(screen),
         Command::Cache(command) => cache::run(&command, screen),
         Command::Internal(command) => internal::run(command, screen),
-        Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
-        Command::Worker(arguments) => on_many_threads(server::worker(*arguments, screen)),
+        Command::Serve(arguments) => on_many_threads(server::serve(&arguments, screen)),
+        Command::Worker(arguments) => on_many_threads(server::worker(&arguments, screen)),
         Command::Demo(demo) => on_many_threads(demo::run(demo, arguments.profile, screen)),
         Command::ToolScaffold(command) => {
             let home = Home::of_user(arguments.profile)?;

@@ -38,17 +38,16 @@ fn variables(text: &str) -> impl Iterator<Item = &str> {
     words(text, "LATHE_", |c| c.is_ascii_uppercase() || c == '_')
 }
 
-/// The section of a command in the reference of all commands, which is made from the command line.
-fn command(name: &str) -> String {
-    let reference = read("docs/reference/cli.md");
-    let head = format!("## `{name}`\n");
-    let section = reference.split(&head).nth(1).unwrap_or_else(|| panic!("no command {name}"));
-    section.split("\n## ").next().unwrap_or_default().to_owned()
+/// The table of the server's settings, which is made from the code: a row has the flag, the variable, the key, the default and the meaning.
+fn read_settings() -> String {
+    let reference = read("docs/reference/configuration.md");
+    let table = reference.split("made from the code: lathe serve -->").nth(1).expect("a table");
+    table.split("<!-- end of the table -->").next().unwrap_or_default().to_owned()
 }
 
 #[test]
 fn every_variable_is_one_of_the_server() {
-    let known = command("lathe serve");
+    let known = read_settings();
     let known: BTreeSet<_> = variables(&known).collect();
     assert!(known.len() > 20, "{known:?}");
     let mut findings = BTreeSet::new();
@@ -64,16 +63,16 @@ fn the_unit_starts_a_command_with_flags_that_exist() {
     let unit = read("deploy/systemd/lathe.service");
     let start = unit.lines().find(|line| line.starts_with("ExecStart=")).expect("a program");
     assert!(start.contains("/lathe serve "), "{start}");
-    let known = command("lathe serve");
+    let known = read_settings();
     let flags: Vec<_> = words(start, "--", |c| c.is_ascii_lowercase() || c == '-').collect();
-    let unknown = flags.iter().filter(|flag| !known.contains(&format!("| `{flag} ")));
+    let unknown = flags.iter().filter(|flag| !known.contains(&format!("| `{flag}` |")));
     none("`lathe serve` has no such flag", &unknown.map(ToString::to_string).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_settings_file_has_keys_that_exist() {
     let settings: toml::Table = read("deploy/systemd/lathe.toml").parse().expect("TOML");
-    let known = read("docs/reference/configuration.md");
+    let known = read_settings();
     let unknown = settings.keys().filter(|key| !known.contains(&format!("| `{key}` |")));
     none("no such setting", &unknown.cloned().collect::<Vec<_>>());
     // systemd makes this directory below `/var/lib`.
@@ -112,11 +111,12 @@ fn every_health_check_asks_a_route() {
 
 #[test]
 fn the_image_offers_the_ports_that_the_server_has_by_default() {
-    let serve = command("lathe serve");
+    let settings = read_settings();
     let dockerfile = read("deploy/Dockerfile");
     let port = |flag: &str| {
-        let row = serve.lines().find(|line| line.contains(&format!("`--{flag} "))).expect("a flag");
-        row.rsplit(':').next().expect("a port").trim_end_matches(" |").to_owned()
+        let row = settings.lines().find(|line| line.starts_with(&format!("| `--{flag}` |"))).expect("a flag");
+        let default = row.split('|').nth(4).expect("a default");
+        default.rsplit(':').next().expect("a port").trim().to_owned()
     };
     let (api, metrics) = (port("listen"), port("metrics-listen"));
     for line in [
@@ -139,7 +139,7 @@ fn number(text: &str, before: &str) -> u64 {
 }
 
 fn drain_delay_seconds() -> u64 {
-    number(&read("cli/src/server/settings.rs"), "DRAIN_DELAY_BESIDE_OTHERS: Duration = Duration::from_secs(")
+    number(&read("cli/src/server/serve_settings.rs"), "DRAIN_DELAY_BESIDE_OTHERS: Duration = Duration::from_secs(")
 }
 
 /// Otherwise a node could close a connection at the moment when nginx sends a request over it.

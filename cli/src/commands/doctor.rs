@@ -13,32 +13,32 @@ use check::{Check, State};
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{DIM, GREEN, RED, RESET, Screen};
-use crate::server::DataArguments;
+use crate::server::{BuildSettings, DataArguments, ProxySettings, StorageSettings};
 
 pub async fn run(arguments: DataArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
-    let (data, builds) = (arguments.directory_to_read()?, arguments.builds()?);
+    let (location, builds) = (arguments.location_to_read()?, arguments.read_settings::<BuildSettings>()?);
+    let data = &location.directory;
     let mut checks = vec![
         checks::git(),
         checks::c_compiler(),
         checks::user_namespaces(),
         checks::esbuild(&builds),
-        checks::data_directory(&data),
+        checks::data_directory(data),
     ];
-    let location = arguments.location_to_read()?;
     let database = database::check(&location).await;
     let is_usable = database.as_ref().is_none_or(|check| check.state == State::Ok);
     checks.extend(database);
-    checks.extend(checks::storage(&data, arguments.storage()?.storage).await);
+    checks.extend(checks::storage(data, arguments.read_settings::<StorageSettings>()?.storage).await);
     // Reading the repositories opens the database, as a server does.
     if is_usable {
         checks.extend(repositories::check(&location).await);
     }
     checks.extend(arguments.ignores_file().then(checks::ignored_settings));
-    checks.push(checks::trusted_proxies(&arguments.trusted_proxies()?));
-    checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
-    checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
+    checks.push(checks::trusted_proxies(&arguments.read_settings::<ProxySettings>()?.read()?));
+    checks.push(checks::build_sandbox(builds.find_bubblewrap().as_deref(), data).await);
+    checks.push(checks::rust(builds.find_rust_toolchain().as_deref()));
     checks.extend(checks::registries(&builds.registries()).await);
-    checks.extend(checks::build_workers(&data).await);
+    checks.extend(checks::build_workers(data).await);
     checks.push(checks::runners().await);
     checks.push(checks::server(home).await);
     let is_complete = checks.iter().all(|check| check.state != State::Missing);

@@ -5,30 +5,29 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
-use builder::{Builder, BuilderServices, WorkerEndpoint};
+use builder::{Builder, BuilderServices};
 use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, NodeDescription, Nodes, Store, StoreOptions};
 use repository::{GitProgram, GitServer, Repositories, RepositorySharing};
-use runner::{Invoker, Runners, schema_worker};
+use runner::Invoker;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::builds::BuildWorkers;
 use super::caches::drop_expired_entries;
+use super::configs::{
+    configure_api, configure_builder, configure_registry, configure_runner, is_external, locate_cache,
+};
 use super::heartbeat::fire_tasks;
+use super::settings::Settings;
 use super::sweep::{collect_hourly, repair_packs, sweep_hourly};
 use super::telemetry::{Metrics, StallWatch};
 use super::vectors::make_vectors;
-use super::{Settings, node, storage};
+use super::{node, storage};
 use crate::failure::Failure;
 
 /// Label from which the key of the compiled code cache is derived.
 pub const CACHE_KEY_LABEL: &str = "compiled code cache";
-
-/// The running program's own file. Runners started after the file was replaced by an upgrade still speak this server's
-/// protocol.
-pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Pause after a failure to prepare the images; each further one is twice as long.
 const PREPARE_PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -179,7 +178,7 @@ async fn serve_metrics(metrics: Option<(Server, Metrics)>, clock: Clock, store: 
 
 /// Starts the metrics listener and recorder, if configured. Samples recorded before this are lost.
 async fn metrics(settings: &Settings) -> anyhow::Result<Option<(Server, Metrics)>> {
-    let Some(server) = settings.metrics_listen.bind().await? else { return Ok(None) };
+    let Some(server) = settings.values.metrics_listen.unwrap_or_default().bind().await? else { return Ok(None) };
     Ok(Some((server, Metrics::start()?)))
 }
 
@@ -188,7 +187,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let git = find_git()?;
     let data = DataDir::open(&settings.location.directory)?;
     let lock = data.lock()?;
-    let server = Server::bind(settings.listen).await?;
+    let server = Server::bind(settings.values.listen()).await?;
     let clock = Clock::system();
     let metrics = metrics(settings).await?;
     let keys = KeyRing::load(&data)?;
@@ -197,16 +196,16 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         database: settings.location.database.clone(),
         keys: &keys,
         clock: clock.clone(),
-        config: registry_config(settings)?,
+        config: configure_registry(settings)?,
     };
     let store = Store::open(options).await?;
     store.nodes().describe(describe(&server));
     begin(&store).await?;
-    let artifacts = settings.storage.open(&data, &keys).await?;
+    let artifacts = settings.values.storage.open(&data, &keys).await?;
     let program = program()?;
-    let runner_default = runner::Config::new(cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
+    let runner_default = runner::Config::new(locate_cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
     let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
-    let runner_config = runner_config(settings, runner_default)?;
+    let runner_config = configure_runner(settings, runner_default)?;
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
     let git_config = repository::Config { root: data.git(), hook_program: PathBuf::from(&program) };
@@ -220,9 +219,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         repositories: repositories.clone(),
         invoker: invoker.clone(),
     };
-    let builder = Builder::new(builder_config(settings, &data, &program), services).await?;
-    let git = GitServer::new(repositories.clone(), git, settings.limits.git())?;
-    let config = api_config(settings);
+    let builder = Builder::new(configure_builder(settings, &data, &program), services).await?;
+    let git = GitServer::new(repositories.clone(), git, settings.values.limits.git())?;
+    let config = configure_api(settings);
     let parts = Parts {
         store: store.clone(),
         invoker: invoker.clone(),
@@ -270,7 +269,7 @@ fn machine_name() -> String {
 /// The URL that clients reach the server by, for links to it.
 fn base_url(settings: &Settings, server: &Server) -> String {
     let local = || format!("http://{}", server.local_address());
-    settings.public_url.as_ref().map_or_else(local, ToString::to_string)
+    settings.values.public_url.as_ref().map_or_else(local, ToString::to_string)
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {
@@ -303,65 +302,4 @@ pub fn program() -> anyhow::Result<String> {
         let message = format!("the path {} is not UTF-8", PathBuf::from(path).display());
         Failure::refused(message, "move the program to a directory whose name is UTF-8")
     })
-}
-
-fn registry_config(settings: &Settings) -> anyhow::Result<registry::Config> {
-    let default = registry::Config::default();
-    let hours = |hours: u32| Duration::from_hours(u64::from(hours.max(1)));
-    let mebibytes = |mebibytes: u32| u64::from(mebibytes) << 20;
-    Ok(registry::Config {
-        live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max),
-        operation_retention: settings.operation_hours.map_or(default.operation_retention, hours),
-        tape_retention: settings.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
-        history_retention: settings.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
-        library_bytes_max: settings.library_megabytes.map_or(default.library_bytes_max, mebibytes),
-        library_user_bytes_max: settings.library_user_megabytes.map_or(default.library_user_bytes_max, mebibytes),
-        embedder: settings.embeddings.embedder()?,
-        ..default
-    })
-}
-
-fn api_config(settings: &Settings) -> api::Config {
-    api::Config {
-        connections: settings.limits.connections(settings.trusted_proxies.clone()),
-        requests: settings.limits.requests(),
-        public_url: settings.public_url.clone(),
-        rate_limits: settings.rate_limits.clone(),
-        oauth_registration: settings.oauth_registration,
-    }
-}
-
-fn runner_config(settings: &Settings, default: runner::Config) -> anyhow::Result<runner::Config> {
-    let runners = Runners::new(THIS_PROGRAM);
-    let count = settings.runners.and_then(|count| usize::try_from(count).ok()).unwrap_or(runners.count);
-    Ok(runner::Config {
-        runners: Some(Runners { count, ..runners }),
-        schema_worker: Some(schema_worker(THIS_PROGRAM)),
-        egress: settings.egress.clone(),
-        runs: settings.limits.runs(default.runs, settings.parallel_runs, settings.queued_runs),
-        input_bytes_max: settings.limits.input_bytes(default.input_bytes_max),
-        limits_max: settings.run_limits,
-        model: settings.model.model()?,
-        runs_due_tasks: settings.model.run_due_tasks.unwrap_or_default(),
-        ..default
-    })
-}
-
-fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
-    let default = builder::Config::new(cache(settings, data), data.scratch(), program);
-    builder::Config {
-        workers: is_external(settings).then(|| WorkerEndpoint::new(data.workers(), THIS_PROGRAM)),
-        builds: settings.limits.builds(default.builds),
-        limits_max: settings.run_limits,
-        ..settings.builds.clone().over(default)
-    }
-}
-
-fn is_external(settings: &Settings) -> bool {
-    settings.build_workers == BuildWorkers::External
-}
-
-/// The cache directory. Data directories with the same master key may share one.
-fn cache(settings: &Settings, data: &DataDir) -> PathBuf {
-    settings.cache.clone().unwrap_or_else(|| data.cache())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use builder::RegistryUrls;
-use clap::{Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, ValueEnum};
 use registry::Digest;
 use serde::Deserialize;
 
@@ -13,7 +13,6 @@ use crate::registries::{DefaultRegistries, Registries, Registry};
 /// The name of bubblewrap's program.
 const BUBBLEWRAP: &str = "bwrap";
 const BUBBLEWRAP_VARIABLE: &str = "LATHE_BUBBLEWRAP";
-pub const RUST_TOOLCHAIN_VARIABLE: &str = "LATHE_RUST_TOOLCHAIN";
 
 /// The processes that build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -26,59 +25,63 @@ pub enum BuildWorkers {
     External,
 }
 
-#[derive(Clone, Debug, Default, Args)]
-pub struct BuildArguments {
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default)]
+pub struct BuildSettings {
     /// The bubblewrap program, which confines builds [default: bwrap in PATH]
+    ///
+    /// See [the build sandbox](../how-to/set-up-the-build-sandbox.md).
     #[arg(long, env = BUBBLEWRAP_VARIABLE, value_name = "PROGRAM")]
     pub bubblewrap: Option<PathBuf>,
     /// Registries that no setting names: host for those of pip, npm and cargo on this machine, or none [default: host]
+    ///
+    /// See [package registries](#package-registries).
     #[arg(long, env = "LATHE_DEFAULT_REGISTRIES", value_enum)]
     pub default_registries: Option<DefaultRegistries>,
     /// Python package index (simple API) for pinned dependencies [default: that of pip or uv, or PyPI]
+    ///
+    /// See [package registries](#package-registries) and [the package index](#the-package-index).
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
     pub python_index: Option<String>,
     /// Rust toolchain directory, in rustup's layout [default: that of rustc in PATH]
-    #[arg(long, env = RUST_TOOLCHAIN_VARIABLE, value_name = "DIRECTORY")]
+    ///
+    /// See [tools in Rust](../how-to/tools-in-rust.md#what-a-server-needs).
+    #[arg(long, env = "LATHE_RUST_TOOLCHAIN", value_name = "DIRECTORY")]
     pub rust_toolchain: Option<PathBuf>,
     /// The only Rust toolchain that may compile, by the digest in the build log [default: any]
+    ///
+    /// [Provenance](../how-to/verify-a-version.md) has it, too.
     #[arg(long, env = "LATHE_RUST_TOOLCHAIN_DIGEST", value_name = "DIGEST")]
     pub rust_toolchain_digest: Option<Digest>,
     /// Crate index: crates.io, or the URL of a sparse index [default: that of cargo, or crates.io]
+    ///
+    /// See [package registries](#package-registries).
     #[arg(long, env = "LATHE_CRATE_INDEX", value_name = "URL")]
     pub crate_index: Option<String>,
     /// npm registry for locked dependencies [default: that of npm]
+    ///
+    /// See [package registries](#package-registries) and [tools in JavaScript](../how-to/tools-in-javascript.md#packages).
     #[arg(long, env = "LATHE_NPM_REGISTRY", value_name = "URL")]
     pub npm_registry: Option<String>,
     /// The esbuild program, which bundles JavaScript and TypeScript [default: esbuild in PATH, or a package of the npm registry]
+    ///
+    /// See [esbuild](#esbuild).
     #[arg(long, env = "LATHE_ESBUILD", value_name = "FILE")]
     pub esbuild: Option<PathBuf>,
     /// The only esbuild that may bundle, by the digest of its program [default: any]
+    ///
+    /// SHA-256, as `sha256:…`.
     #[arg(long, env = "LATHE_ESBUILD_DIGEST", value_name = "DIGEST")]
     pub esbuild_digest: Option<Digest>,
 }
 
-impl BuildArguments {
-    /// Fills settings that are not given from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            bubblewrap: self.bubblewrap.or(other.bubblewrap),
-            default_registries: self.default_registries.or(other.default_registries),
-            python_index: self.python_index.or(other.python_index),
-            rust_toolchain: self.rust_toolchain.or(other.rust_toolchain),
-            rust_toolchain_digest: self.rust_toolchain_digest.or(other.rust_toolchain_digest),
-            crate_index: self.crate_index.or(other.crate_index),
-            npm_registry: self.npm_registry.or(other.npm_registry),
-            esbuild: self.esbuild.or(other.esbuild),
-            esbuild_digest: self.esbuild_digest.or(other.esbuild_digest),
-        }
-    }
-
+impl BuildSettings {
     /// The builder's configuration with these settings. Programs that are not given are looked up in `PATH`.
     pub fn over(self, default: builder::Config) -> builder::Config {
         let RegistryUrls { python_index, npm_registry, crate_index } = self.registries().urls();
         builder::Config {
-            bubblewrap: self.bubblewrap.or_else(|| programs::find(BUBBLEWRAP)),
-            rust_toolchain: self.rust_toolchain.or_else(programs::rust_toolchain),
+            bubblewrap: self.find_bubblewrap(),
+            rust_toolchain: self.find_rust_toolchain(),
             rust_toolchain_digest: self.rust_toolchain_digest,
             python_index,
             npm_registry,
@@ -87,6 +90,16 @@ impl BuildArguments {
             esbuild_digest: self.esbuild_digest,
             ..default
         }
+    }
+
+    /// The bubblewrap program: the named one, or that in `PATH`.
+    pub fn find_bubblewrap(&self) -> Option<PathBuf> {
+        self.bubblewrap.clone().or_else(|| programs::find(BUBBLEWRAP))
+    }
+
+    /// The directory of the Rust toolchain: the named one, or that of `rustc` in `PATH`.
+    pub fn find_rust_toolchain(&self) -> Option<PathBuf> {
+        self.rust_toolchain.clone().or_else(programs::rust_toolchain)
     }
 
     /// The registries that these settings name, and the default ones.
@@ -98,19 +111,9 @@ impl BuildArguments {
         };
         named.or(Registries::default_of(self.default_registries.unwrap_or_default()))
     }
-
-    /// The settings in the environment, for commands without flags for them.
-    ///
-    /// # Errors
-    /// When a variable has an invalid value.
-    pub fn of_environment() -> Result<Self, clap::Error> {
-        let command = Self::augment_args(Command::new("lathe").no_binary_name(true));
-        Self::from_arg_matches(&command.try_get_matches_from(std::iter::empty::<String>())?)
-    }
 }
 
-/// The bubblewrap program for commands that have no flag for it: from the environment, the settings file, or `PATH`.
-pub fn bubblewrap(from_file: Option<PathBuf>) -> Option<PathBuf> {
-    let named = std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from);
-    named.or(from_file).or_else(|| programs::find(BUBBLEWRAP))
+/// The bubblewrap program that the environment names, for commands without a flag for it.
+pub fn bubblewrap_of_environment() -> Option<PathBuf> {
+    std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from)
 }

@@ -16,6 +16,8 @@ const EVERY_HOST: &str = "*";
 pub struct EgressSettings {
     /// Hosts that tools may send requests to, if their versions declare them: api.example.com, *.example.com,
     /// example.com:8443, * for all, or none [default: *]
+    ///
+    /// See [outbound HTTP](outbound-http.md).
     #[arg(long = "egress-hosts", env = "LATHE_EGRESS_HOSTS", value_name = "HOST,…", value_delimiter = ',')]
     pub hosts: Option<Vec<String>>,
     /// Networks that such hosts may be in besides the public Internet, such as 10.1.0.0/16 [default: none]
@@ -30,20 +32,10 @@ pub struct EgressSettings {
 }
 
 impl EgressSettings {
-    /// Fills settings that are not given from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            hosts: self.hosts.or(other.hosts),
-            networks: self.networks.or(other.networks),
-            requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
-            megabytes_per_minute: self.megabytes_per_minute.or(other.megabytes_per_minute),
-        }
-    }
-
-    pub fn read(self) -> anyhow::Result<EgressConfig> {
-        let hosts = self.hosts.unwrap_or_else(|| vec![EVERY_HOST.to_owned()]);
+    pub fn read(&self) -> anyhow::Result<EgressConfig> {
+        let hosts = self.hosts.clone().unwrap_or_else(|| vec![EVERY_HOST.to_owned()]);
         let hosts = unless_none("egress hosts", hosts)?;
-        let networks = unless_none("egress networks", self.networks.unwrap_or_default())?;
+        let networks = unless_none("egress networks", self.networks.clone().unwrap_or_default())?;
         let default = EgressBudget::DEFAULT;
         Ok(EgressConfig {
             hosts: hosts.iter().map(|host| read_host(host)).collect::<Result<_, _>>()?,

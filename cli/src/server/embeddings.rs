@@ -4,41 +4,41 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions, SecretValue, StaticEmbedder};
+use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions, StaticEmbedder};
+use serde::Deserialize;
 
+use super::endpoint_key::read_key;
 use crate::failure::Failure;
-use crate::text_input;
 
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default)]
 pub struct EmbeddingSettings {
     /// Endpoint for vectors of memories, which speaks OpenAI's API: https://models.example.com/v1/embeddings [default: none; a model learns from the memories]
+    ///
+    /// It receives the texts of all memories and the queries; see [searches](library.md#searches).
     #[arg(long, env = "LATHE_EMBEDDINGS_URL", value_name = "URL")]
     pub embeddings_url: Option<String>,
     /// Model of the endpoint
+    ///
+    /// After a change, new vectors are made in the background.
     #[arg(long, env = "LATHE_EMBEDDINGS_MODEL", value_name = "MODEL")]
     pub embeddings_model: Option<String>,
     /// File with the key of the endpoint [default: the variable LATHE_EMBEDDINGS_KEY, or no key]
+    ///
+    /// The key is sent as bearer token.
     #[arg(long, env = "LATHE_EMBEDDINGS_KEY_FILE", value_name = "FILE")]
     pub embeddings_key_file: Option<PathBuf>,
     /// Directory of a model for vectors, with tokenizer.json and model.safetensors as model2vec writes them, instead of an endpoint [default: none]
+    ///
+    /// See [searches](library.md#searches).
     #[arg(long, env = "LATHE_EMBEDDINGS_DIRECTORY", value_name = "DIRECTORY", conflicts_with = "embeddings_url")]
     pub embeddings_directory: Option<PathBuf>,
 }
 
-/// The variable with the key of the endpoint. It is no flag, since others can read the arguments of a process.
+/// The variable with the key of the endpoint.
 const KEY_VARIABLE: &str = "LATHE_EMBEDDINGS_KEY";
 
 impl EmbeddingSettings {
-    /// Fills settings that are not given from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            embeddings_url: self.embeddings_url.or(other.embeddings_url),
-            embeddings_model: self.embeddings_model.or(other.embeddings_model),
-            embeddings_key_file: self.embeddings_key_file.or(other.embeddings_key_file),
-            embeddings_directory: self.embeddings_directory.or(other.embeddings_directory),
-        }
-    }
-
     /// The configured embedder.
     ///
     /// # Errors
@@ -64,16 +64,12 @@ impl EmbeddingSettings {
             let message = "an endpoint for embeddings is given without a model";
             return Err(Failure::usage(message, "give `--embeddings-model`"));
         };
-        let options = HttpEmbedderOptions { url: url.to_owned(), model, key: self.key()? };
-        HttpEmbedder::new(options).map_err(|error| Failure::usage(error.to_string(), "correct `--embeddings-url`"))
-    }
-
-    fn key(&self) -> anyhow::Result<Option<SecretValue>> {
-        let key = match &self.embeddings_key_file {
-            Some(path) => Some(text_input::read_file(path)?),
-            None => std::env::var(KEY_VARIABLE).ok(),
+        let options = HttpEmbedderOptions {
+            url: url.to_owned(),
+            model,
+            key: read_key(self.embeddings_key_file.as_deref(), KEY_VARIABLE)?,
         };
-        Ok(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretValue::new))
+        HttpEmbedder::new(options).map_err(|error| Failure::usage(error.to_string(), "correct `--embeddings-url`"))
     }
 }
 
@@ -108,13 +104,5 @@ mod tests {
         let url = Some("https://models.example.com/v1/embeddings");
         let both = EmbeddingSettings { embeddings_directory: directory, ..settings(url, Some("small")) };
         assert!(both.embedder().expect_err("both").to_string().contains("are given"));
-    }
-
-    #[test]
-    fn a_key_is_read_from_a_file_without_its_line_end() {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), "secret\n").expect("written");
-        let settings = EmbeddingSettings { embeddings_key_file: Some(file.path().to_owned()), ..settings(None, None) };
-        assert_eq!(settings.key().expect("a key").expect("a key").expose(), "secret");
     }
 }

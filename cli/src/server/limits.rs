@@ -15,18 +15,24 @@ const MEGABYTE: u64 = 1024 * 1024;
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
     /// Connections at the same time; each takes a file descriptor [default: 768]
+    ///
+    /// At least 1.
     #[arg(long, env = "LATHE_CONNECTIONS", value_name = "COUNT")]
     pub connections: Option<NonZeroUsize>,
     /// Connections per client address, except those of --trusted-proxies [default: 512]
     #[arg(long, env = "LATHE_CONNECTIONS_PER_ADDRESS", value_name = "COUNT")]
     pub connections_per_address: Option<NonZeroUsize>,
     /// Requests in progress per organisation; further ones get 429 [default: half of --connections]
+    ///
+    /// The response has `retry-after`; see [requests in progress](limits.md#requests-in-progress).
     #[arg(long, env = "LATHE_REQUESTS_PER_ORGANIZATION", value_name = "COUNT")]
     pub requests_per_organization: Option<NonZeroUsize>,
     /// Requests in progress per user [default: a third of --connections]
     #[arg(long, env = "LATHE_REQUESTS_PER_USER", value_name = "COUNT")]
     pub requests_per_user: Option<NonZeroUsize>,
     /// Streams of MCP clients that listen to changes, per organisation [default: a quarter of --connections]
+    ///
+    /// See [requests in progress](limits.md#requests-in-progress).
     #[arg(long, env = "LATHE_STREAMS_PER_ORGANIZATION", value_name = "COUNT")]
     pub streams_per_organization: Option<NonZeroUsize>,
     /// Streams of MCP clients that listen to changes, per user [default: a twelfth of --connections]
@@ -36,61 +42,55 @@ pub struct LimitSettings {
     #[arg(long, env = "LATHE_KEEP_ALIVE_SECONDS", value_name = "SECONDS")]
     pub keep_alive_seconds: Option<u64>,
     /// Seconds after SIGTERM in which the server is not ready and still serves everything [default: 5 with --database, otherwise 0]
+    ///
+    /// Set more than the proxy keeps idle connections to the server; see [updates without an
+    /// interruption](../how-to/scale-out.md#update-without-an-interruption).
     #[arg(long, env = "LATHE_DRAIN_DELAY_SECONDS", value_name = "SECONDS")]
     pub drain_delay_seconds: Option<u16>,
     /// Runs per organisation at the same time [default: three quarters of --parallel-runs]
+    ///
+    /// At least 1; by default less than all.
     #[arg(long, env = "LATHE_ORGANIZATION_PARALLEL_RUNS", value_name = "COUNT")]
     pub organization_parallel_runs: Option<NonZeroUsize>,
     /// Runs per organisation that may wait in the queue [default: three quarters of --queued-runs]
+    ///
+    /// Further ones get 429 with `retry-after`.
     #[arg(long, env = "LATHE_ORGANIZATION_QUEUED_RUNS", value_name = "COUNT")]
     pub organization_queued_runs: Option<usize>,
     /// Inputs of all running and waiting runs, in MiB; three quarters of it per organisation [default: 128]
+    ///
+    /// Beyond it callers get 503 or 429 with `retry-after`.
     #[arg(long, env = "LATHE_INPUT_MEGABYTES", value_name = "MIB")]
     pub input_megabytes: Option<NonZeroU32>,
     /// Builds at the same time; each may take one core and 1 GB of memory [default: 2]
+    ///
+    /// At least 1.
     #[arg(long, env = "LATHE_PARALLEL_BUILDS", value_name = "COUNT")]
     pub parallel_builds: Option<NonZeroUsize>,
     /// Builds that may wait in the queue; further ones get 503 [default: 16]
     #[arg(long, env = "LATHE_QUEUED_BUILDS", value_name = "COUNT")]
     pub queued_builds: Option<usize>,
     /// Builds per organisation at the same time [default: three quarters of --parallel-builds]
+    ///
+    /// At least 1; by default less than all.
     #[arg(long, env = "LATHE_ORGANIZATION_PARALLEL_BUILDS", value_name = "COUNT")]
     pub organization_parallel_builds: Option<NonZeroUsize>,
     /// Builds per organisation that may wait in the queue [default: three quarters of --queued-builds]
     #[arg(long, env = "LATHE_ORGANIZATION_QUEUED_BUILDS", value_name = "COUNT")]
     pub organization_queued_builds: Option<usize>,
     /// Git fetches and pushes at the same time, at least 2; half of them per organisation [default: 8]
+    ///
+    /// Each may use a core and 512 MiB of address space; see [limits](limits.md#runs-builds-and-git-operations).
     #[arg(long, env = "LATHE_PARALLEL_GIT", value_name = "COUNT")]
     pub parallel_git: Option<NonZeroUsize>,
     /// Disk space per organisation's repository, in MiB [default: 1024]
+    ///
+    /// See [limits](limits.md#repositories).
     #[arg(long, env = "LATHE_REPOSITORY_MEGABYTES", value_name = "MIB")]
     pub repository_megabytes: Option<NonZeroU32>,
 }
 
 impl LimitSettings {
-    /// Fills settings that are not given from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            connections: self.connections.or(other.connections),
-            connections_per_address: self.connections_per_address.or(other.connections_per_address),
-            requests_per_organization: self.requests_per_organization.or(other.requests_per_organization),
-            requests_per_user: self.requests_per_user.or(other.requests_per_user),
-            streams_per_organization: self.streams_per_organization.or(other.streams_per_organization),
-            streams_per_user: self.streams_per_user.or(other.streams_per_user),
-            keep_alive_seconds: self.keep_alive_seconds.or(other.keep_alive_seconds),
-            drain_delay_seconds: self.drain_delay_seconds.or(other.drain_delay_seconds),
-            organization_parallel_runs: self.organization_parallel_runs.or(other.organization_parallel_runs),
-            organization_queued_runs: self.organization_queued_runs.or(other.organization_queued_runs),
-            input_megabytes: self.input_megabytes.or(other.input_megabytes),
-            parallel_builds: self.parallel_builds.or(other.parallel_builds),
-            queued_builds: self.queued_builds.or(other.queued_builds),
-            organization_parallel_builds: self.organization_parallel_builds.or(other.organization_parallel_builds),
-            organization_queued_builds: self.organization_queued_builds.or(other.organization_queued_builds),
-            parallel_git: self.parallel_git.or(other.parallel_git),
-            repository_megabytes: self.repository_megabytes.or(other.repository_megabytes),
-        }
-    }
-
     /// The bounds of runs, with the bounds of the process in `parallel` and `queued`.
     pub fn runs(&self, default: AdmissionBounds, parallel: Option<u32>, queued: Option<usize>) -> AdmissionBounds {
         let parallel = parallel.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(default.parallel_max);
@@ -163,13 +163,12 @@ mod tests {
 
     #[test]
     fn settings_win_over_the_defaults_of_the_crates() {
-        let flags = LimitSettings { connections: NonZeroUsize::new(9), ..LimitSettings::default() };
-        let file = LimitSettings {
-            connections: NonZeroUsize::new(8),
+        let settings = LimitSettings {
+            connections: NonZeroUsize::new(9),
             keep_alive_seconds: Some(7),
             ..LimitSettings::default()
         };
-        let limits = flags.or(file).connections(TrustedProxies::default());
+        let limits = settings.connections(TrustedProxies::default());
         assert_eq!((limits.connections_max, limits.idle_time_max), (9, Duration::from_secs(7)));
         assert_eq!(limits.header_time_max, ConnectionLimits::default().header_time_max);
     }

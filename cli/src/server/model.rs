@@ -4,34 +4,44 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use registry::SecretValue;
 use runner::{Model, ModelBounds};
 use serde::Deserialize;
 
+use super::endpoint_key::read_key;
 use crate::failure::Failure;
-use crate::text_input;
 
-#[derive(Clone, Debug, Default, Args)]
-pub struct ModelArguments {
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default)]
+pub struct AgentModelSettings {
     /// Endpoint of the model that runs agents, such as https://models.example.com/v1/chat/completions [default: none; no agent is run]
+    ///
+    /// It receives objectives, arguments and results of tools; see [runs of agents](agent-runs.md).
     #[arg(long, env = "LATHE_MODEL_URL", value_name = "URL")]
     pub model_url: Option<String>,
     /// API of the endpoint: chat completions of OpenAI, or messages of Anthropic [default: openai]
+    ///
+    /// `openai` or `anthropic`.
     #[arg(long, env = "LATHE_MODEL_API", value_name = "API")]
     pub model_api: Option<ModelApi>,
     /// Model of the endpoint, unless a request names another one
     #[arg(long, env = "LATHE_MODEL", value_name = "MODEL")]
     pub model: Option<String>,
     /// Models of the endpoint that runs of agents may name, besides that of --model [default: any]
+    ///
+    /// See [bounds of the operator](agent-runs.md#bounds-of-the-operator).
     #[arg(long, env = "LATHE_ALLOWED_MODELS", value_name = "MODEL,…", value_delimiter = ',')]
     pub allowed_models: Option<Vec<String>>,
     /// Tokens of one run of an agent: greater bounds are refused [default: 100000000]
+    ///
+    /// 1 to 100,000,000.
     #[arg(long, env = "LATHE_AGENT_RUN_TOKENS", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=ModelBounds::TOKENS_MAX))]
     pub agent_run_tokens: Option<u64>,
     /// File with the key of the endpoint [default: the variable LATHE_MODEL_KEY, or no key]
     #[arg(long, env = "LATHE_MODEL_KEY_FILE", value_name = "FILE")]
     pub model_key_file: Option<PathBuf>,
     /// Whether a due task that an agent created starts a run of this agent, with the rights of its user [default: false]
+    ///
+    /// See [tasks](agent-runs.md#tasks).
     #[arg(long, env = "LATHE_RUN_DUE_TASKS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOLEAN")]
     pub run_due_tasks: Option<bool>,
 }
@@ -44,23 +54,10 @@ pub enum ModelApi {
     Anthropic,
 }
 
-/// The variable with the key of the endpoint. It is no flag, since others can read the arguments of a process.
+/// The variable with the key of the endpoint.
 const KEY_VARIABLE: &str = "LATHE_MODEL_KEY";
 
-impl ModelArguments {
-    /// Fills settings that are not given from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            model_url: self.model_url.or(other.model_url),
-            model_api: self.model_api.or(other.model_api),
-            model: self.model.or(other.model),
-            allowed_models: self.allowed_models.or(other.allowed_models),
-            agent_run_tokens: self.agent_run_tokens.or(other.agent_run_tokens),
-            model_key_file: self.model_key_file.or(other.model_key_file),
-            run_due_tasks: self.run_due_tasks.or(other.run_due_tasks),
-        }
-    }
-
+impl AgentModelSettings {
     /// The configured model.
     ///
     /// # Errors
@@ -80,7 +77,13 @@ impl ModelArguments {
             Some(ModelApi::OpenAi) | None => runner::ModelApi::OpenAi,
         };
         let bounds = self.bounds(&model)?;
-        let settings = runner::ModelSettings { api, url, model, key: self.key()?, bounds };
+        let settings = runner::ModelSettings {
+            api,
+            url,
+            model,
+            key: read_key(self.model_key_file.as_deref(), KEY_VARIABLE)?,
+            bounds,
+        };
         let model = Model::new(settings).map_err(|error| Failure::usage(error.to_string(), "correct `--model-url`"))?;
         Ok(Some(Arc::new(model)))
     }
@@ -109,23 +112,15 @@ impl ModelArguments {
         }
         Ok(ModelBounds { models, tokens_max })
     }
-
-    fn key(&self) -> anyhow::Result<Option<SecretValue>> {
-        let key = match &self.model_key_file {
-            Some(path) => Some(text_input::read_file(path)?),
-            None => std::env::var(KEY_VARIABLE).ok(),
-        };
-        Ok(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretValue::new))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn settings(url: Option<&str>, model: Option<&str>) -> ModelArguments {
+    fn settings(url: Option<&str>, model: Option<&str>) -> AgentModelSettings {
         let text = |text: Option<&str>| text.map(ToOwned::to_owned);
-        ModelArguments { model_url: text(url), model: text(model), ..ModelArguments::default() }
+        AgentModelSettings { model_url: text(url), model: text(model), ..AgentModelSettings::default() }
     }
 
     #[test]
@@ -145,7 +140,7 @@ mod tests {
     fn the_model_of_the_settings_is_always_allowed() {
         let allowed = |names: &[&str]| {
             let allowed_models = Some(names.iter().map(|name| (*name).to_owned()).collect());
-            ModelArguments { allowed_models, ..settings(None, None) }.bounds("small").map(|bounds| bounds.models)
+            AgentModelSettings { allowed_models, ..settings(None, None) }.bounds("small").map(|bounds| bounds.models)
         };
         assert_eq!(allowed(&["large"]).expect("a list"), Some(vec!["small".to_owned(), "large".to_owned()]));
         assert_eq!(allowed(&["small"]).expect("a list"), Some(vec!["small".to_owned()]));
@@ -155,18 +150,11 @@ mod tests {
 
     #[test]
     fn the_bound_of_tokens_has_a_range() {
-        let bound = |tokens| ModelArguments { agent_run_tokens: Some(tokens), ..settings(None, None) }.bounds("small");
+        let bound =
+            |tokens| AgentModelSettings { agent_run_tokens: Some(tokens), ..settings(None, None) }.bounds("small");
         assert_eq!(bound(7).expect("bounds").tokens_max, 7);
         for tokens in [0, ModelBounds::TOKENS_MAX + 1] {
             assert!(bound(tokens).expect_err("refused").to_string().contains("1 to 100000000"), "{tokens}");
         }
-    }
-
-    #[test]
-    fn a_key_is_read_from_a_file_without_its_line_end() {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), "secret\n").expect("written");
-        let settings = ModelArguments { model_key_file: Some(file.path().to_owned()), ..settings(None, None) };
-        assert_eq!(settings.key().expect("a key").expect("a key").expose(), "secret");
     }
 }

@@ -1,21 +1,28 @@
 //! The proxies that a server trusts to name their clients.
 
+use clap::Args;
 use ipnet::IpNet;
+use serde::Deserialize;
 
 use crate::failure::Failure;
 
-pub const TRUSTED_PROXIES_VARIABLE: &str = "LATHE_TRUSTED_PROXIES";
-
-/// The networks in the environment.
-pub fn of_environment() -> Option<Vec<String>> {
-    let text = std::env::var(TRUSTED_PROXIES_VARIABLE).ok()?;
-    Some(text.split(',').map(str::to_owned).collect())
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default)]
+pub struct ProxySettings {
+    /// Networks of proxies whose X-Forwarded-For or Forwarded names the client, such as 10.1.0.0/16 [default: none]
+    ///
+    /// Those of your [proxies](../how-to/run-behind-a-proxy.md#addresses-of-clients): only they may name a client, and their
+    /// connections have no bound per address.
+    #[arg(long, env = "LATHE_TRUSTED_PROXIES", value_name = "CIDR,…", value_delimiter = ',')]
+    pub trusted_proxies: Option<Vec<String>>,
 }
 
-/// Reads networks or single addresses.
-pub fn read(texts: Option<Vec<String>>) -> anyhow::Result<Vec<IpNet>> {
-    let texts = texts.unwrap_or_default();
-    texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).map(read_network).collect()
+impl ProxySettings {
+    /// Reads networks or single addresses.
+    pub fn read(&self) -> anyhow::Result<Vec<IpNet>> {
+        let texts = self.trusted_proxies.iter().flatten();
+        texts.map(|text| text.trim()).filter(|text| !text.is_empty()).map(read_network).collect()
+    }
 }
 
 fn read_network(text: &str) -> anyhow::Result<IpNet> {
@@ -41,7 +48,7 @@ mod tests {
 
     #[test]
     fn networks_and_addresses_are_read() {
-        let read = |text: &str| read(Some(vec![text.to_owned()]));
+        let read = |text: &str| ProxySettings { trusted_proxies: Some(vec![text.to_owned()]) }.read();
         for (text, shown) in [
             ("10.1.0.0/16", "10.1.0.0/16"),
             (" 10.1.2.3/16", "10.1.0.0/16"),

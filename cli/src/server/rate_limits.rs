@@ -37,9 +37,10 @@ impl From<Profile> for RateLimitSettings {
 }
 
 impl RateLimitSettings {
-    pub fn read(self) -> anyhow::Result<RateLimits> {
+    pub fn read(&self) -> anyhow::Result<RateLimits> {
+        let none = BTreeMap::new();
         let (profile, numbers) = match self {
-            Self::Profile(profile) => (profile, BTreeMap::new()),
+            Self::Profile(profile) => (*profile, &none),
             Self::Numbers { profile, numbers } => (profile.unwrap_or(Profile::Off), numbers),
         };
         let start = match profile {

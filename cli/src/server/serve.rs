@@ -16,11 +16,11 @@ use crate::arguments::misspelt_variables;
 use crate::failure::Outcome;
 use crate::output::Screen;
 
-pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn serve(arguments: &ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
     // Secrets of runs pass through this process.
     runner::wipe_freed_memory();
     let settings = Settings::read(arguments)?;
-    let telemetry = Telemetry::start(&settings.log, settings.log_format, settings.otlp_endpoint.as_deref())?;
+    let telemetry = Telemetry::start(&settings.values.log, settings.values.otlp_endpoint.as_deref())?;
     let signals = Signals::catch()?;
     let assembled = assemble(&settings).await?;
     let url = assembled.url();
@@ -30,7 +30,7 @@ pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<
     }
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
     let checking = tokio::spawn(registries::log_checks(registries_of(&settings)));
-    let served = serve_until_signal(assembled, signals, settings.drain_delay()).await;
+    let served = serve_until_signal(assembled, signals, settings.values.drain_delay()).await;
     checking.abort();
     served?;
     tracing::info!("stopped");
@@ -40,8 +40,8 @@ pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<
 
 /// The registries that this process uses. Build workers check their own.
 fn registries_of(settings: &Settings) -> RegistryUrls {
-    match settings.build_workers {
-        BuildWorkers::Internal => settings.builds.registries().urls(),
+    match settings.values.build_workers.unwrap_or_default() {
+        BuildWorkers::Internal => settings.values.builds.registries().urls(),
         BuildWorkers::External => RegistryUrls::default(),
     }
 }

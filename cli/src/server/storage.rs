@@ -9,10 +9,11 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Context;
-use clap::{Args, Command, FromArgMatches};
+use clap::Args;
 use registry::{
     Artifacts, BucketOptions, Clock, DataDir, Digest, KeyRing, Objects, SharedRepositories, StorageUrl, Store,
 };
+use serde::Deserialize;
 
 pub use self::contents_copy::{ContentsCopy, ContentsKind, VerifiedContents};
 use crate::failure::Failure;
@@ -25,9 +26,12 @@ const OWNER_LABEL: &str = "owner of a bucket";
 const CACHE_MEGABYTES_DEFAULT: u64 = 10 * 1024;
 const MEGABYTE: u64 = 1024 * 1024;
 
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default)]
 pub struct StorageSettings {
     /// Bucket of the artifacts, such as s3://BUCKET/PREFIX, or with gs:// or az:// [default: the data directory]
+    ///
+    /// See [artifacts in a bucket](../how-to/store-artifacts-in-a-bucket.md).
     #[arg(long, env = "LATHE_STORAGE", value_name = "URL")]
     pub storage: Option<StorageUrl>,
     /// Disk space in the data directory for copies of the bucket's artifacts, in MiB [default: 10240]
@@ -36,21 +40,9 @@ pub struct StorageSettings {
 }
 
 impl StorageSettings {
-    /// Fills settings that are not given from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            storage: self.storage.or(other.storage),
-            storage_cache_megabytes: self.storage_cache_megabytes.or(other.storage_cache_megabytes),
-        }
-    }
-
-    /// The settings in the environment, for commands without flags for them.
-    ///
-    /// # Errors
-    /// When a variable has an invalid value.
-    pub fn of_environment() -> Result<Self, clap::Error> {
-        let command = Self::augment_args(Command::new("lathe").no_binary_name(true));
-        Self::from_arg_matches(&command.try_get_matches_from(std::iter::empty::<String>())?)
+    /// Size of the cache of a bucket's artifacts.
+    pub fn cache_bytes_max(&self) -> u64 {
+        self.storage_cache_megabytes.unwrap_or(CACHE_MEGABYTES_DEFAULT).saturating_mul(MEGABYTE)
     }
 
     /// Opens the artifacts of a data directory, after a check of their bucket. The first start with a bucket copies the
@@ -66,8 +58,7 @@ impl StorageSettings {
         }
         let objects = connect(url)?;
         objects.claim(&storage_owner(keys)).await?;
-        let cache_bytes_max = self.storage_cache_megabytes.unwrap_or(CACHE_MEGABYTES_DEFAULT).saturating_mul(MEGABYTE);
-        let options = BucketOptions { objects, cache_bytes_max, clock: Clock::system() };
+        let options = BucketOptions { objects, cache_bytes_max: self.cache_bytes_max(), clock: Clock::system() };
         let artifacts = Artifacts::in_bucket(data, options)?;
         if recorded.is_none() {
             copy_contents(&Artifacts::open(data)?, &artifacts, url).await?;

@@ -9,7 +9,7 @@ mod metrics_listen;
 mod otlp;
 mod stalls;
 
-pub use logging::{LogFormat, Telemetry, log_for_demo};
+pub use logging::{LogSettings, Telemetry, log_for_demo};
 pub use metrics::Metrics;
 pub use metrics_listen::MetricsListen;
 pub use stalls::StallWatch;

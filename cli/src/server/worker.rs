@@ -11,12 +11,12 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::builds::BuildArguments;
+use super::builds::BuildSettings;
 use super::file::SettingsFile;
+use super::given::Given;
 use super::registries;
-use super::settings::LOG_DEFAULT;
 use super::signals::FORCED_EXIT_CODE;
-use super::telemetry::{LogFormat, Telemetry};
+use super::telemetry::{LogSettings, Telemetry};
 use super::{CACHE_KEY_LABEL, DataArguments, Location, Signals, THIS_PROGRAM, program};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -25,58 +25,51 @@ use crate::output::Screen;
 const JOBS_DEFAULT: u16 = 1;
 const JOBS_MAX: i64 = 32;
 
+/// The arguments of `lathe worker`.
+pub type WorkerArguments = Given<WorkerSettings>;
+
+/// The settings of a worker. Those that it shares with its server may be in the settings file.
 #[derive(Clone, Debug, Default, Args)]
-pub struct WorkerArguments {
+pub struct WorkerSettings {
     #[command(flatten)]
     data: DataArguments,
     /// Builds at the same time [default: 1]
+    ///
+    /// 1 to 32.
     #[arg(long, env = "LATHE_WORKER_JOBS", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=JOBS_MAX))]
     jobs: Option<u16>,
     /// Cache of compiled code and downloaded packages; safe to delete [default: workers/cache in the data directory]
+    ///
+    /// Several workers may share it. A server must not, since its key is another one.
     #[arg(long, env = "LATHE_WORKER_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
-    /// Log level, or directives such as builder=debug,info [default: info]
-    #[arg(long, env = "LATHE_LOG", value_name = "DIRECTIVES")]
-    log: Option<String>,
-    /// Format of the log on stderr [default: human]
-    #[arg(long, env = "LATHE_LOG_FORMAT", value_enum)]
-    log_format: Option<LogFormat>,
     #[command(flatten)]
-    builds: BuildArguments,
-}
-
-/// The settings of a worker.
-struct WorkerSettings {
-    /// The server's data directory, with its database.
-    location: Location,
-    jobs: usize,
-    cache: Option<PathBuf>,
-    log: String,
-    log_format: LogFormat,
-    builds: BuildArguments,
+    log: LogSettings,
+    #[command(flatten)]
+    builds: BuildSettings,
 }
 
 impl WorkerSettings {
-    fn read(arguments: WorkerArguments) -> anyhow::Result<Self> {
-        let mut file = SettingsFile::load_or_refuse(arguments.data.config.as_deref())?;
-        Ok(Self {
-            jobs: arguments.jobs.unwrap_or(JOBS_DEFAULT).into(),
-            cache: arguments.cache,
-            builds: arguments.builds.or(file.take_builds()),
-            log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
-            log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
-            location: arguments.data.location_of_worker(file.data, file.database)?,
-        })
+    fn read(arguments: &WorkerArguments) -> anyhow::Result<Self> {
+        let named = arguments.over(Self::default())?.data.config;
+        let file = SettingsFile::load_or_refuse(named.as_deref())?;
+        let of_file = Self { data: file.read()?, log: file.read()?, builds: file.read()?, ..Self::default() };
+        Ok(arguments.over(of_file)?)
+    }
+
+    fn jobs(&self) -> usize {
+        self.jobs.unwrap_or(JOBS_DEFAULT).into()
     }
 }
 
-pub async fn run(arguments: WorkerArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(arguments: &WorkerArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let settings = WorkerSettings::read(arguments)?;
-    let telemetry = Telemetry::start(&settings.log, settings.log_format, None)?;
+    let location = settings.data.locate_of_worker()?;
+    let telemetry = Telemetry::start(&settings.log, None)?;
     let (stop, mut stopped) = watch::channel(false);
     let signals = Signals::catch()?;
-    require_known_schema(&settings.location).await?;
-    let endpoint = WorkerEndpoint::new(workers_of(&settings)?, THIS_PROGRAM);
+    require_known_schema(&location).await?;
+    let endpoint = WorkerEndpoint::new(DataDir::open(&location.directory)?.workers(), THIS_PROGRAM);
     let socket = endpoint.socket();
     let (config, compiler) = parts(&settings, &endpoint)?;
     let (worker, scratch) = Worker::open(config, compiler, endpoint)?;
@@ -86,11 +79,11 @@ pub async fn run(arguments: WorkerArguments, screen: Screen) -> anyhow::Result<O
         _ = stopped.wait_for(|stop| *stop) => {}
         () = prepare(&worker) => {}
     }
-    let document = json!({"socket": socket, "jobs": settings.jobs});
-    let message = format!("building for {} (parallel builds: {})", socket.display(), settings.jobs);
+    let document = json!({"socket": socket, "jobs": settings.jobs()});
+    let message = format!("building for {} (parallel builds: {})", socket.display(), settings.jobs());
     let reporting = tokio::spawn(report_connection(worker.connected(), move || screen.answer(&document, || message)));
     let checking = tokio::spawn(registries::log_checks(settings.builds.registries().urls()));
-    let served = worker.serve(settings.jobs, stopped).await;
+    let served = worker.serve(settings.jobs(), stopped).await;
     [watching, reporting, checking].iter().for_each(JoinHandle::abort);
     drop(scratch);
     telemetry.end().await;
@@ -122,11 +115,6 @@ async fn require_known_schema(location: &Location) -> anyhow::Result<()> {
         Err(error) => tracing::debug!(%error, "the database of the server cannot be looked at"),
     }
     Ok(())
-}
-
-/// The directory of workers within the data directory, which the server creates.
-fn workers_of(settings: &WorkerSettings) -> anyhow::Result<PathBuf> {
-    Ok(DataDir::open(&settings.location.directory)?.workers())
 }
 
 /// The configuration and the compiler, with a key and a cache of their own: the server must not take their output for

@@ -18,7 +18,7 @@ use super::install;
 use crate::home::Home;
 use crate::programs;
 use crate::registries::{Registries, Registry};
-use crate::server::{self, BuildArguments};
+use crate::server::{self, BuildSettings};
 
 /// Timeout of the checks that wait for a server or a process.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -165,7 +165,7 @@ pub fn rust(toolchain: Option<&Path>) -> Check {
 }
 
 /// Checks the bundler of JavaScript and TypeScript.
-pub fn esbuild(builds: &BuildArguments) -> Check {
+pub fn esbuild(builds: &BuildSettings) -> Check {
     let name = "esbuild";
     match programs::esbuild(builds.esbuild.as_deref()) {
         EsbuildSource::Installed(esbuild) => found(name, esbuild.path().display().to_string()),

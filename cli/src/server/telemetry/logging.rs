@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde::Deserialize;
@@ -23,6 +23,8 @@ use crate::failure::Failure;
 /// Time for the export of the last spans when the server ends. A reachable collector needs milliseconds.
 const FLUSH_TIME_MAX: Duration = Duration::from_secs(5);
 
+const LOG_DEFAULT: &str = "info";
+
 /// Crates whose spans are exported. Spans of libraries would be too many, and spans of the exporter's own requests
 /// would never end.
 const TRACED: [&str; 5] = ["api", "runner", "repository", "builder", "registry"];
@@ -37,6 +39,23 @@ pub enum LogFormat {
     Json,
 }
 
+/// The log of a server or of a build worker.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default)]
+pub struct LogSettings {
+    /// Log level, or directives such as builder=debug,info [default: info]
+    ///
+    /// The log goes to stderr. The MCP SDK, which logs several messages for each request, logs errors only unless a directive names
+    /// it, such as `info,rmcp=info`.
+    #[arg(long, env = "LATHE_LOG", value_name = "DIRECTIVES")]
+    log: Option<String>,
+    /// Format of the log on stderr [default: human]
+    ///
+    /// `human` (also `text`), or `json` for one JSON object a line.
+    #[arg(long, env = "LATHE_LOG_FORMAT", value_enum)]
+    log_format: Option<LogFormat>,
+}
+
 /// The log and the traces of a process. Dropping it writes the waiting lines and loses the spans that were not
 /// exported.
 pub struct Telemetry {
@@ -46,11 +65,11 @@ pub struct Telemetry {
 
 impl Telemetry {
     /// Starts the log, and the export of spans if there is an endpoint. Must be called on the runtime that exports.
-    pub fn start(directives: &str, format: LogFormat, otlp_endpoint: Option<&str>) -> anyhow::Result<Self> {
+    pub fn start(settings: &LogSettings, otlp_endpoint: Option<&str>) -> anyhow::Result<Self> {
         let traces = otlp_endpoint.map(otlp::provider).transpose()?;
-        let filter = filter(directives)?;
+        let filter = filter(settings.log.as_deref().unwrap_or(LOG_DEFAULT))?;
         let (writer, _log) = log_writer::start();
-        let log = log(format, writer);
+        let log = log(settings.log_format.unwrap_or_default(), writer);
         let started = match &traces {
             // One filter for all layers: a filter of a single layer is asked about each span again.
             None => tracing_subscriber::registry().with(log).with(filter).try_init(),
@@ -82,7 +101,7 @@ async fn export_rest(traces: SdkTracerProvider) {
 /// Starts the log of the demo, which prints its own lines: errors only, unless `LATHE_LOG` asks for more.
 pub fn log_for_demo() -> anyhow::Result<Telemetry> {
     let directives = std::env::var("LATHE_LOG").unwrap_or_else(|_| "error".to_owned());
-    Telemetry::start(&directives, LogFormat::Human, None)
+    Telemetry::start(&LogSettings { log: Some(directives), ..LogSettings::default() }, None)
 }
 
 /// The MCP SDK. It logs several messages for each request, which the log has only when a directive names it.

@@ -19,7 +19,7 @@ use crate::client::Event;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
-use crate::server::{BuildArguments, CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap, program};
+use crate::server::{BuildSettings, CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap_of_environment, program};
 
 /// Runner processes of a local test. Its runs are sequential.
 const RUNNERS: usize = 1;
@@ -122,15 +122,15 @@ fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow:
     let egress = if arguments.allow_network { egress()? } else { EgressConfig::default() };
     let config = runner::Config { runners: Some(runners), schema_worker, egress, ..runner };
     let trials = TrialRunner::start(&config, Clock::system())?;
-    let builds = BuildArguments {
-        bubblewrap: bubblewrap(None),
+    let builds = BuildSettings {
+        bubblewrap: bubblewrap_of_environment(),
         default_registries: Some(arguments.default_registries),
         python_index: arguments.python_index.clone(),
         rust_toolchain: arguments.rust_toolchain.clone(),
         crate_index: arguments.crate_index.clone(),
         npm_registry: arguments.npm_registry.clone(),
         esbuild: arguments.esbuild.clone(),
-        ..BuildArguments::default()
+        ..BuildSettings::default()
     };
     let config = builder::Config::new(data.cache(), scratch.to_owned(), &program);
     let config = builder::Config { place: BuildPlace::Machine, ..config };
