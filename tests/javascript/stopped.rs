@@ -56,7 +56,7 @@ fn a_run_that_is_stopped_in_time_shows_the_calls_of_the_author() {
     let settings = json!({"timeout_seconds": 1, "allowed_hosts": [site.address.to_string()]});
     let tool = published(&team, "endless", &settings);
     let outer = ["    at outer (index.ts:5:", "    at async outer (index.ts:5:"];
-    let run_tool = "    at async runTool (index.ts:12:";
+    let run_tool = "    at async runTool (index.ts:11:";
     let stopped = |how: &str, waits: bool| {
         let failure = tool.invoke(json!({"how": how, "waits": waits})).failure();
         assert!(failure.kind.starts_with("timeout_"), "{failure:?}");
@@ -83,6 +83,6 @@ fn a_run_that_is_refused_memory_shows_the_calls_of_the_author() {
             assert_eq!(calls.remove(0), "Error: out of memory");
         }
         let [inner, outer] = expected(line);
-        check(&calls, &[&inner, &outer, "    at async runTool (index.ts:12:"]);
+        check(&calls, &[&inner, &outer, "    at async runTool (index.ts:11:"]);
     }
 }

@@ -7,7 +7,7 @@ use super::notes::{Place, find_place};
 pub const BUNDLE: &str = "lathe:bundle";
 
 /// Offsets in a script.
-pub mod script {
+pub mod field {
     pub const FUNCTION: usize = 0x08;
     pub const SOURCE: usize = 0x0c;
     pub const LINE: usize = 0x20;
@@ -55,9 +55,9 @@ pub struct Script<'m> {
 impl<'m> Script<'m> {
     /// A script, which has a function that has it.
     pub fn read(memory: Memory<'m>, address: usize) -> Option<Self> {
-        let code = memory.address(memory.address(address + script::SHARED)? + script::CODE)?;
+        let code = memory.address(memory.address(address + field::SHARED)? + field::CODE)?;
         let length = memory.number(code + code::LENGTH)?;
-        let function = memory.address(address + script::FUNCTION);
+        let function = memory.address(address + field::FUNCTION);
         let is_whole = function.is_none_or(|function| {
             memory.has_class(function, "Function")
                 && memory.slot_of(function, slot::SCRIPT, tag::PRIVATE) == Some(address)
@@ -106,7 +106,7 @@ impl<'m> Script<'m> {
     }
 
     fn source(&self) -> Option<usize> {
-        let object = self.memory.address(self.address + script::SOURCE)?;
+        let object = self.memory.address(self.address + field::SOURCE)?;
         let is_source = self.memory.has_class(object, "ScriptSource");
         self.memory.slot_of(object, slot::SOURCE, tag::PRIVATE).filter(|_| is_source)
     }
@@ -121,7 +121,7 @@ impl<'m> Script<'m> {
             (code::BYTES.checked_add(self.length)?, self.memory.number(self.code + code::RESUME_OFFSETS)?);
         let notes = self.memory.bytes(self.code + begin, end.checked_sub(begin)?)?;
         *notes_left = notes_left.checked_sub(notes.len())?;
-        let (line, column) = (self.address + script::LINE, self.address + script::COLUMN);
+        let (line, column) = (self.address + field::LINE, self.address + field::COLUMN);
         find_place(notes, Place { line: self.memory.word(line)?, column: self.memory.word(column)? }, offset)
     }
 }

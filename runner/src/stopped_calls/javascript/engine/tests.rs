@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::super::memory::{slot_address, text};
-use super::super::script::{code, script, slot, source};
+use super::super::script::{code, field, slot, source};
 use super::super::waiting::slot as waiting;
 use super::*;
 
@@ -83,13 +83,13 @@ impl Builder {
         self.memory[code + code::FLAGS] = 1;
         let first = code + code::BYTES;
         self.memory[first + 8..first + 8 + notes.len()].copy_from_slice(notes);
-        let shared = self.add(0x0c, &[(script::CODE, code)]);
-        let words = [(script::SOURCE, source), (script::LINE, 7), (script::COLUMN, 3), (script::SHARED, shared)];
+        let shared = self.add(0x0c, &[(field::CODE, code)]);
+        let words = [(field::SOURCE, source), (field::LINE, 7), (field::COLUMN, 3), (field::SHARED, shared)];
         let script = self.add(0x38, &words);
         let name = self.add_atom(name);
         let function =
             self.add_object("Function", &[(slot::SCRIPT, script, tag::PRIVATE), (slot::NAME, name, tag::STRING)]);
-        self.set(script + script::FUNCTION, function);
+        self.set(script + field::FUNCTION, function);
         Added { script, function, first }
     }
 
@@ -213,7 +213,7 @@ fn a_script_of_another_engine_has_no_calls() {
     let memory = Memory(&builder.memory);
     let activation = memory.number(memory.number(CONTEXT).unwrap() + CONTEXT_ACTIVATION).unwrap();
     let script = memory.number(memory.number(activation + activation::FRAME).unwrap() + frame::SCRIPT).unwrap();
-    builder.set(script + script::FUNCTION, script);
+    builder.set(script + field::FUNCTION, script);
     assert_eq!(read(&builder.memory, 9).concat(), [""; 0]);
 }
 
