@@ -9,6 +9,7 @@ mod packages;
 mod platform;
 mod refusals;
 mod requests;
+mod stopped;
 mod values;
 
 use std::path::Path;

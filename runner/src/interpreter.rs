@@ -20,7 +20,7 @@ use crate::host::{self, Host, HostSettings};
 use crate::interaction::Interaction;
 use crate::limits::Limits;
 use crate::memory_reuse::{self, ImageEngine, MappedCode, MemoryReuse, SlotAllocator};
-use crate::python_frames::{self, Call};
+use crate::stopped_calls::{self, Position};
 use crate::text::cut;
 use crate::{Error, Ports, TapeMode, run_end, ticker::Ticker};
 
@@ -123,7 +123,7 @@ impl Interpreter {
     ) -> Result<Bundle, CompileFailure> {
         let bytes = self.compiled(project, limits).await?;
         let check = async |image: Image, store: &mut Store<Host>| image.call_check(store, &bytes, derive_schema).await;
-        let input_schema = self.call(limits, "importing the tool", check).await?;
+        let input_schema = self.call(limits, &bytes, "importing the tool", check).await?;
         Ok(Bundle { bytes, input_schema })
     }
 
@@ -156,13 +156,14 @@ impl Interpreter {
         let bytes: usize = sources.map(|file| file.contents.len()).sum();
         let activity = format!("compiling the tool with its packages ({bytes} bytes)");
         let limits = Limits { wall_ms: COMPILE_WALL_MS, ..limits };
-        self.call(limits, &activity, async |image, store| image.call_compile(store, project).await).await
+        self.call(limits, &[], &activity, async |image, store| image.call_compile(store, project).await).await
     }
 
-    /// Calls an export in a fresh instance. The message of a failure names the `activity`.
+    /// Calls an export in a fresh instance, in which code of the `bundle` may run. The message of a failure names the `activity`.
     async fn call<T>(
         &self,
         limits: Limits,
+        bundle: &[u8],
         activity: &str,
         call: impl AsyncFnOnce(Image, &mut Store<Host>) -> wasmtime::Result<Result<T, wire::CompileError>>,
     ) -> Result<T, CompileFailure> {
@@ -176,15 +177,16 @@ impl Interpreter {
             Ok(Err(error)) => stopped(activity, &error),
             Err(_) => too_long(activity, limits.wall()),
         };
-        Err(match self.innermost_call(store) {
-            Some(Call { file, line, .. }) => CompileFailure { file: Some(file), line, ..failure },
+        Err(match self.read_innermost_call(store, bundle) {
+            Some(Position { file, line }) => CompileFailure { file: Some(file), line, ..failure },
             None => failure,
         })
     }
 
     /// The call of the author's code in which an instance was stopped.
-    fn innermost_call(&self, store: Store<Host>) -> Option<Call> {
-        let read = self.memories.as_ref()?.read_next(python_frames::innermost);
+    fn read_innermost_call(&self, store: Store<Host>, bundle: &[u8]) -> Option<Position> {
+        let bundle = bundle.to_vec();
+        let read = self.memories.as_ref()?.read_next(move |memory| stopped_calls::read_innermost(memory, &bundle));
         drop(store);
         read.try_recv().ok().flatten()
     }

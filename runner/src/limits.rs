@@ -6,6 +6,8 @@ use registry::{RunBounds, VersionSettings};
 use serde::{Deserialize, Serialize};
 use wasmtime::ResourceLimiter;
 
+use crate::memory_refusals::MemoryRefusals;
+
 /// Unicode scalar values of the longest output. A longer output fails its run.
 pub const OUTPUT_CHARACTERS_MAX: usize = 20_000;
 
@@ -159,13 +161,14 @@ fn below<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
 }
 
 /// Refuses memory growth beyond the run's limit. The guest sees a failed allocation.
-#[derive(Debug)]
 pub struct Limiter {
     memory_left: u64,
     table_left: usize,
     pub memory_peak: u64,
     /// Whether the guest was ever refused memory.
     pub memory_refused: bool,
+    /// Refuses in place of the limiter, if the memory is one that can be read.
+    pub refusals: Option<MemoryRefusals>,
 }
 
 impl Limiter {
@@ -176,6 +179,7 @@ impl Limiter {
             table_left: limits.table_elements,
             memory_peak: 0,
             memory_refused: false,
+            refusals: None,
         }
     }
 }
@@ -185,7 +189,8 @@ impl ResourceLimiter for Limiter {
         let more = desired.saturating_sub(current) as u64;
         let Some(left) = self.memory_left.checked_sub(more) else {
             self.memory_refused = true;
-            return Ok(false);
+            self.refusals.iter().for_each(MemoryRefusals::refuse);
+            return Ok(self.refusals.is_some());
         };
         self.memory_left = left;
         self.memory_peak += more;
@@ -195,6 +200,7 @@ impl ResourceLimiter for Limiter {
     /// Called when the engine refuses growth that this limiter granted, such as beyond the maximum of one memory.
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
         self.memory_refused = true;
+        self.refusals.iter().for_each(MemoryRefusals::end);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
-use wasmtime::{Engine, Store, UpdateDeadline};
+use wasmtime::{Store, UpdateDeadline};
 
 use crate::bindings::tool::lathe::tool::types::{Context, ToolError};
 use crate::code_store::CodeStore;
@@ -14,11 +14,12 @@ use crate::execution::RunDocuments;
 use crate::fair_scheduler::FairScheduler;
 use crate::host::{Host, HostSettings};
 use crate::loaded_components::{Engines, LoadedComponent, LoadedComponents};
+use crate::memory_refusals::MemoryRefusals;
 use crate::memory_reuse::{self, MemoryReuse, Pagemap};
 use crate::outcome::{self, Outcome};
 use crate::tape::End;
 use crate::ticker::Ticker;
-use crate::{Config, Error, Execution, Ports, python_frames, run_end};
+use crate::{Config, Error, Execution, Ports, run_end, stopped_calls};
 
 struct Job {
     execution: Box<Execution>,
@@ -111,7 +112,8 @@ impl GuestRuntime {
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
         let (limits, group) = (execution.limits, execution.group);
-        let mut store = store(component.tool.engine(), &mut execution, ports);
+        let bundle = execution.code.bundle.bytes().clone();
+        let mut store = store(&component, &mut execution, ports);
         let _ticking = self.ticker.run();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
         let call = cpu.counts(times.counts(call(&mut store, &component, execution)));
@@ -122,12 +124,17 @@ impl GuestRuntime {
         let Outcome::Failed { exception_stack_trace, .. } = &mut executed.outcome else {
             return (Ok(executed), Some(store));
         };
+        if let Some(refusals) = &store.data().limiter.refusals
+            && stopped_calls::is_out_of_memory(exception_stack_trace)
+        {
+            exception_stack_trace.extend(refusals.stack_trace(&bundle));
+        }
         let Some(memories) = component.memories.as_ref().filter(|_| exception_stack_trace.is_empty()) else {
             return (Ok(executed), Some(store));
         };
         // The interpreter was stopped: its memory has the calls that it was in. All runs are on this thread, so the next memory
         // that is returned is that of this run.
-        let read = memories.read_next(python_frames::stack_trace);
+        let read = memories.read_next(move |memory| stopped_calls::read_stack_trace(memory, &bundle));
         drop(store);
         *exception_stack_trace = read.try_recv().unwrap_or_default();
         (Ok(executed), None)
@@ -151,14 +158,15 @@ fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
     Executed { outcome, duration, is_called: host.is_called, logs, content, ledger, tape, asked }
 }
 
-fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
+fn store(component: &LoadedComponent, execution: &mut Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
     let tape_mode = std::mem::take(&mut execution.tape_mode);
     let interaction = std::mem::take(&mut execution.interaction);
     let bundle = execution.code.bundle.bytes().clone();
     let settings = HostSettings { bundle, limits: &limits, tape_mode, interaction };
-    let host = Host::new(settings, ports);
-    let mut store = Store::new(engine, host);
+    let mut host = Host::new(settings, ports);
+    host.limiter.refusals = component.memories.clone().map(MemoryRefusals::new);
+    let mut store = Store::new(component.tool.engine(), host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(limits.hostcall_bytes);
     store.set_max_component_handles(limits.handles);

@@ -100,6 +100,15 @@ fn refusals_name_file_and_line() {
 }
 
 #[test]
+fn a_module_that_never_ends_is_refused_with_its_line() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let source = "\nfor (let turn = 0; ; turn++) globalThis.turn = turn;\nexport const runTool = () => 1;\n";
+    let tool = empty(&team, "unending", &json!({})).with_file("index.ts", source);
+    refused(tool, &["compile failed (import): index.ts:2: ", "longer than 30 s"]);
+}
+
+#[test]
 fn lock_files_and_workspaces_of_other_tools_are_named_with_a_way_on() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);

@@ -35,15 +35,17 @@ struct Shared {
     live: AtomicUsize,
     /// Reads the next memory that is returned.
     reader: Mutex<Option<MemoryReader>>,
+    /// Reads the memory that grows next, and refuses.
+    refusal: Mutex<Option<MemoryReader>>,
 }
 
-/// Reads a memory after its run.
+/// Reads a memory while its run does not execute.
 type MemoryReader = Box<dyn FnOnce(&[u8]) + Send>;
 
 impl SlotAllocator {
     pub fn new(image: MemoryImage, capacity: EngineCapacity, reuse: SlotReuse) -> Self {
-        let (live, reader) = (AtomicUsize::new(0), Mutex::default());
-        Self(Arc::new(Shared { image: Arc::new(image), capacity, reuse, live, reader }))
+        let (live, reader, refusal) = (AtomicUsize::new(0), Mutex::default(), Mutex::default());
+        Self(Arc::new(Shared { image: Arc::new(image), capacity, reuse, live, reader, refusal }))
     }
 
     /// Reads the next memory that is returned, before it is reset.
@@ -51,6 +53,16 @@ impl SlotAllocator {
         let (sender, receiver) = mpsc::channel();
         *self.0.reader.lock() = Some(Box::new(move |memory: &[u8]| drop(sender.send(read(memory))))); // the receiver may be gone
         receiver
+    }
+
+    /// Makes the memory that grows next refuse, after it was read.
+    pub fn refuse_next(&self, read: impl FnOnce(&[u8]) + Send + 'static) {
+        *self.0.refusal.lock() = Some(Box::new(read));
+    }
+
+    /// Makes the memory that grows next grow.
+    pub fn refuse_none(&self) {
+        *self.0.refusal.lock() = None;
     }
 
     /// Takes a slot that holds nothing but the image.
@@ -128,7 +140,13 @@ unsafe impl LinearMemory for SlotMemory {
     }
 
     fn grow_to(&mut self, bytes: usize) -> wasmtime::Result<()> {
-        if bytes > self.allocator.0.capacity.memory_bytes {
+        let refusal = self.allocator.0.refusal.lock().take();
+        let is_refused = refusal.is_some();
+        if let Some((read, slot)) = refusal.zip(self.slot.as_ref()) {
+            // SAFETY: the run waits for the answer, and nothing else writes to its memory.
+            read(unsafe { slot.contents() });
+        }
+        if is_refused || bytes > self.allocator.0.capacity.memory_bytes {
             return Err(wasmtime::Error::msg("the memory would exceed the limit of a run"));
         }
         Ok(self.slot.as_mut().ok_or_else(|| wasmtime::Error::msg("the memory was dropped"))?.grow(bytes)?)
@@ -182,6 +200,13 @@ mod tests {
         unsafe { one.as_ptr().add(2 * BYTES).write(9) };
         let captured = slots.read_next(<[u8]>::to_vec);
         assert!(captured.try_recv().is_err(), "the run goes on");
+        let (sender, refused) = mpsc::channel();
+        slots.refuse_next(move |memory| sender.send(memory[2 * BYTES]).unwrap());
+        assert!(one.grow_to(4 * BYTES).is_err() && refused.try_recv() == Ok(9), "it is read and refuses");
+        assert!(one.grow_to(4 * BYTES).is_ok(), "once");
+        slots.refuse_next(|_| unreachable!());
+        slots.refuse_none();
+        assert!(one.grow_to(4 * BYTES).is_ok());
         drop(one);
         let copy = captured.recv().unwrap();
         assert_eq!((copy.len(), copy[2 * BYTES - 1], copy[2 * BYTES], copy[3 * BYTES]), (4 * BYTES, 5, 9, 0));

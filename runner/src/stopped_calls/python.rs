@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use super::{Position, SHOWN_MAX};
+
 /// Begins the table.
 const COOKIE: &[u8; 8] = b"xdebugpy";
 /// The release whose table this module reads, in the first two bytes of the version.
@@ -13,8 +15,6 @@ const RELEASE: usize = 0x030e;
 const TABLE_WITHIN: usize = 16 << 20;
 /// Calls that are followed. The interpreter itself allows a thousand in Python.
 const CALLS_MAX: usize = 2_000;
-/// Innermost calls that are shown.
-const SHOWN_MAX: usize = 100;
 /// Characters of a name and of a path.
 const TEXT_MAX: usize = 300;
 /// Bytes of the line numbers of a function.
@@ -50,9 +50,9 @@ mod table {
 
 /// A call of a function of the author's.
 #[derive(Debug)]
-pub struct Call {
-    pub file: String,
-    pub line: Option<u32>,
+struct Call {
+    file: String,
+    line: Option<u32>,
     function: String,
 }
 
@@ -69,8 +69,9 @@ pub fn stack_trace(memory: &[u8]) -> Vec<String> {
 }
 
 /// The innermost call in the project's own files.
-pub fn innermost(memory: &[u8]) -> Option<Call> {
-    calls(memory).into_iter().find(|call| !call.file.starts_with(PACKAGES))
+pub fn innermost(memory: &[u8]) -> Option<Position> {
+    let own = calls(memory).into_iter().find(|call| !call.file.starts_with(PACKAGES))?;
+    Some(Position { file: own.file, line: own.line })
 }
 
 fn calls(memory: &[u8]) -> Vec<Call> {
