@@ -237,6 +237,8 @@ fn wrong_parameters_are_refused_with_their_places() {
         let error = refused(&session.send("tools/list", params.clone()), 200, -32602);
         assert_eq!(error["message"], "params: should be an object", "{params}");
     }
+    let error = refused(&session.send("ping", json!({"_meta": []})), 200, -32602);
+    assert_eq!(error["message"], "params/_meta: invalid type: array, expected an object");
     refused(&session.send("no/such", json!([])), 200, -32602);
     let unknown = refused(&session.send("no/such", json!({})), 200, -32601);
     assert!(unknown["message"].is_string());
