@@ -142,6 +142,7 @@ fn every_refusal_is_an_error_of_json_rpc() {
     for (case, request, status, text) in [
         ("no JSON", gateway.accepting("text/html", &team, "POST").json(&json!({})), 406, "Client must accept both"),
         ("a form", post().header("content-type", "text/plain").body("{}".to_owned()), 415, "must be application/json"),
+        ("a compressed body", post().header("content-encoding", "br").json(&json!({})), 415, "without compression"),
         ("no session", gateway.request("DELETE"), 400, "Session ID is required"),
         ("no stream", json("GET"), 406, "must accept text/event-stream"),
         ("no method", gateway.request("GET").header("mcp-protocol-version", MODERN), 405, "Method Not Allowed"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -115,6 +115,9 @@ impl McpEndpoint {
         let names = caller_names::read(request.headers())?;
         let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue: None });
         let (mut parts, body) = request.into_parts();
+        if parts.headers.contains_key(CONTENT_ENCODING) {
+            return Ok(transport_refusal::refuse_encoded_body());
+        }
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
         // A client whose session has ended begins the next one, and may name the one that it had.
