@@ -25,6 +25,7 @@ use super::introduction::{Introduction, SharedIntroductions};
 use super::looks::Looks;
 use super::message::{MessageRefused, check_message, check_parameters, id_of, method_of};
 use super::plain_call::PlainCalls;
+use super::priming::{drop_empty_events, knows_empty_events};
 use super::resource_watch::WatchedResources;
 use super::scope::Scope;
 use super::sessions::{INITIALIZE, SESSION, Sessions};
@@ -176,6 +177,7 @@ impl McpEndpoint {
             return Ok(refused.into_response());
         }
         let (id, is_batch) = (id_of(&body), body.trim_ascii_start().starts_with(b"["));
+        let takes_empty_events = knows_empty_events(parts.headers.get(VERSION), may_begin.then_some(&body[..]));
         if may_begin && id.is_some() && is_early_ping(&parts.headers, &body) {
             return Ok(transport_refusal::empty_result(id.as_deref()));
         }
@@ -193,6 +195,9 @@ impl McpEndpoint {
             None => {}
         }
         let mut response = transport_refusal::in_json_rpc(response, id.as_deref()).await;
+        if !takes_empty_events {
+            response = drop_empty_events(response);
+        }
         if accepted == Accepted::Json && is_post && response.status().is_success() {
             response = without_stream(response, id.as_deref()).await;
         }
