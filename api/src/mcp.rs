@@ -32,6 +32,7 @@ mod offers;
 mod pages;
 mod parameters;
 mod plain_call;
+mod priming;
 mod prompts;
 mod request_state;
 mod resource_watch;

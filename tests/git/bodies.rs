@@ -72,7 +72,9 @@ fn other_encodings_are_refused() {
     let team = Team::new();
     for encoding in ["deflate", "br", "zstd", "compress", "gzip, gzip", "gzip, identity", "x"] {
         for service in ["upload-pack", "receive-pack"] {
-            refused(&post(&team, service, encoding, b"0000".to_vec()), 415, "git_body_encoding");
+            let answer = post(&team, service, encoding, b"0000".to_vec());
+            refused(&answer, 415, "git_body_encoding");
+            assert_eq!(answer.headers["accept-encoding"], "gzip", "{answer}");
         }
     }
 }

@@ -69,6 +69,54 @@ fn a_session_lists_and_calls() {
     assert!(message(&session.send("ping", json!({})))["result"].is_object());
 }
 
+/// Begins a session of a version of the protocol. Returns its id, and the answer.
+fn begin_in(gateway: &Gateway, version: &str) -> (String, Answer) {
+    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}});
+    let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let answer = gateway.request("POST").json(&body).send_message();
+    let id = answer.headers["mcp-session-id"].to_str().unwrap().to_owned();
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let request = gateway.request("POST").header("mcp-session-id", &id).json(&initialized);
+    assert_eq!(request.send_message().status, 202);
+    (id, answer)
+}
+
+/// Clients of earlier versions take an event without data for a broken message, and a block that they do not know for a broken result.
+#[test]
+fn a_client_gets_what_its_version_has() {
+    let team = Team::new();
+    let body = "
+        from amigo_tool_scaffold import content
+        content.add_link('https://example.com/r', 'report', description='all of it')
+        content.add_audio(b'RIFF', 'audio/wav')
+        return 'done'";
+    team.tool("report").body(body).published();
+    let gateway = Gateway::new(&team, "tools", &["report"]);
+    for (version, has_empty_events, kinds) in [
+        ("2024-11-05", false, ["text", "text", "text"]),
+        ("2025-03-26", false, ["text", "text", "audio"]),
+        ("2025-06-18", false, ["text", "resource_link", "audio"]),
+        (LEGACY, true, ["text", "resource_link", "audio"]),
+    ] {
+        let (session, begun) = begin_in(&gateway, version);
+        assert_eq!(message(&begun)["result"]["protocolVersion"], version, "{begun}");
+        let call =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "report", "arguments": {}}});
+        let request = gateway.request("POST").header("mcp-session-id", &session);
+        let request = if version < "2025-06-18" { request } else { request.header("mcp-protocol-version", version) };
+        let called = request.json(&call).send_message();
+        let has_empty = |answer: &Answer| String::from_utf8_lossy(&answer.body).contains("data: \n");
+        assert_eq!(has_empty(&begun), has_empty_events, "{version}: {begun}");
+        assert!(has_empty_events || !has_empty(&called), "{version}: {called}");
+        let content = message(&called)["result"]["content"].take();
+        let found: Vec<_> = content.as_array().expect("blocks").iter().map(|block| block["type"].clone()).collect();
+        assert_eq!(found, kinds, "{version}: {content}");
+        if kinds[1] == "text" {
+            assert_eq!(content[1]["text"], "report <https://example.com/r>: all of it", "{version}");
+        }
+    }
+}
+
 #[test]
 fn a_session_belongs_to_its_user_and_its_gateway() {
     let team = Team::new();

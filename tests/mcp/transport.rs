@@ -142,6 +142,7 @@ fn every_refusal_is_an_error_of_json_rpc() {
     for (case, request, status, text) in [
         ("no JSON", gateway.accepting("text/html", &team, "POST").json(&json!({})), 406, "Client must accept both"),
         ("a form", post().header("content-type", "text/plain").body("{}".to_owned()), 415, "must be application/json"),
+        ("a compressed body", post().header("content-encoding", "br").json(&json!({})), 415, "without compression"),
         ("no session", gateway.request("DELETE"), 400, "Session ID is required"),
         ("no stream", json("GET"), 406, "must accept text/event-stream"),
         ("no method", gateway.request("GET").header("mcp-protocol-version", MODERN), 405, "Method Not Allowed"),
@@ -237,6 +238,8 @@ fn wrong_parameters_are_refused_with_their_places() {
         let error = refused(&session.send("tools/list", params.clone()), 200, -32602);
         assert_eq!(error["message"], "params: should be an object", "{params}");
     }
+    let error = refused(&session.send("ping", json!({"_meta": []})), 200, -32602);
+    assert_eq!(error["message"], "params/_meta: invalid type: array, expected an object");
     refused(&session.send("no/such", json!([])), 200, -32602);
     let unknown = refused(&session.send("no/such", json!({})), 200, -32601);
     assert!(unknown["message"].is_string());

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -148,6 +148,10 @@ impl Refusal {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(r#"Basic realm="lathe""#));
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(r#"Bearer realm="lathe""#));
+        }
+        // Only bodies of git have encodings.
+        if self.status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         }
         if let Some(seconds) = self.retry_after_seconds {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));

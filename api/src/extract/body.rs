@@ -116,7 +116,7 @@ pub(super) fn read_fields<T: FromBody>(value: &Value, ignored: &IgnoredFields) -
 
 fn expect_json(headers: &HeaderMap) -> Result<(), Error> {
     if headers.contains_key(CONTENT_ENCODING) {
-        return Err(invalid("content_encoding", "Compressed bodies are not accepted"));
+        return Err(invalid("content_encoding", "The body has a Content-Encoding: send it without compression"));
     }
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

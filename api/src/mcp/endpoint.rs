@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -25,6 +25,7 @@ use super::introduction::{Introduction, SharedIntroductions};
 use super::looks::Looks;
 use super::message::{MessageRefused, check_message, check_parameters, id_of, method_of};
 use super::plain_call::PlainCalls;
+use super::priming::{drop_empty_events, knows_empty_events};
 use super::resource_watch::WatchedResources;
 use super::scope::Scope;
 use super::sessions::{INITIALIZE, SESSION, Sessions};
@@ -115,6 +116,9 @@ impl McpEndpoint {
         let names = caller_names::read(request.headers())?;
         let scope = Arc::new(Scope { principal, running, rights, depth, names, catalogue: None });
         let (mut parts, body) = request.into_parts();
+        if parts.headers.contains_key(CONTENT_ENCODING) {
+            return Ok(transport_refusal::refuse_encoded_body());
+        }
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
         // A client whose session has ended begins the next one, and may name the one that it had.
@@ -173,6 +177,7 @@ impl McpEndpoint {
             return Ok(refused.into_response());
         }
         let (id, is_batch) = (id_of(&body), body.trim_ascii_start().starts_with(b"["));
+        let takes_empty_events = knows_empty_events(parts.headers.get(VERSION), may_begin.then_some(&body[..]));
         if may_begin && id.is_some() && is_early_ping(&parts.headers, &body) {
             return Ok(transport_refusal::empty_result(id.as_deref()));
         }
@@ -190,6 +195,9 @@ impl McpEndpoint {
             None => {}
         }
         let mut response = transport_refusal::in_json_rpc(response, id.as_deref()).await;
+        if !takes_empty_events {
+            response = drop_empty_events(response);
+        }
         if accepted == Accepted::Json && is_post && response.status().is_success() {
             response = without_stream(response, id.as_deref()).await;
         }

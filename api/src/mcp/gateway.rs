@@ -31,6 +31,7 @@ use super::looks::Looks;
 use super::methods::bounded;
 use super::pages::page;
 use super::resource_watch::{VisibleResources, WatchedResources, within_bounds};
+use super::result::fit_version;
 use super::scope::Scope;
 use super::sessions::SessionPlace;
 use super::tasks::Tasks;
@@ -136,7 +137,14 @@ impl ServerHandler for Gateway {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send {
-        Box::pin(async move { bounded("tools/call", self.answer_call(request.into(), context).await) })
+        Box::pin(async move {
+            let version = context.protocol_version();
+            let mut answered = self.answer_call(request.into(), context).await;
+            if let Ok(CallToolResponse::Complete(result)) = &mut answered {
+                fit_version(&mut result.content, version.as_ref());
+            }
+            bounded("tools/call", answered)
+        })
     }
 
     fn list_prompts(

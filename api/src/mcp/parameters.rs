@@ -34,6 +34,7 @@ struct OnlyMeta {
 
 /// The metadata that the server reads. The version and the capabilities of the present version are checked by the SDK.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Meta {
     #[serde(default, rename = "progressToken")]
     _token: Option<ProgressToken>,
@@ -42,6 +43,9 @@ struct Meta {
     /// Only requests of the present version have it.
     #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
     version: Option<IgnoredAny>,
+    /// A struct without it is read from an array, too: as the list of its fields.
+    #[serde(flatten)]
+    _others: IgnoredAny,
 }
 
 /// A problem of parameters: its place, such as `params/arguments`, and a sentence about it.
@@ -118,6 +122,11 @@ fn plain(text: &str) -> String {
     if text.starts_with("data did not match any variant") {
         return "has another type or other fields than the protocol describes".to_owned();
     }
+    // The names of the SDK's types tell a client nothing. Of an array, the parser tells the length.
+    if let Some((found, _)) = text.split_once("expected struct ") {
+        let is_array = text.starts_with("invalid length");
+        return if is_array { "should be an object".to_owned() } else { plain(&format!("{found}expected an object")) };
+    }
     text.replace("a sequence", "an array")
         .replace("sequence", "array")
         .replace("a map", "an object")
@@ -163,6 +172,14 @@ mod tests {
             ("tools/list", json!({"_meta": []}), "params/_meta: invalid type: array, expected an object"),
             ("tools/list", json!("x"), "params: should be an object"),
             ("ping", json!(1), "params: should be an object"),
+            ("initialize", json!({"capabilities": []}), "params/capabilities: should be an object"),
+            (
+                "initialize",
+                json!({"clientInfo": 1}),
+                "params/clientInfo: invalid type: integer `1`, expected an object",
+            ),
+            ("ping", json!({"_meta": []}), "params/_meta: invalid type: array, expected an object"),
+            ("ping", json!({"_meta": "x"}), "params/_meta: invalid type: string \"x\", expected an object"),
             ("no/such", json!([]), "params: should be an object"),
             (
                 "initialize",

@@ -1,7 +1,7 @@
 //! Results of runs in the form of the protocol.
 
 use registry::{Outcome, Record, RunEnd, TreeUse, Trust};
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion, Resource};
 use runner::{Asked, EMPTY_OUTPUT, Refusal, RunResult, library_failure, library_refusal, refusal_message};
 use serde_json::{Value, json};
 
@@ -74,6 +74,26 @@ fn add_content(rendered: &mut CallToolResult, content: Vec<registry::ContentBloc
     // Both sides have the form of the protocol.
     let blocks = content.into_iter().filter_map(|block| serde_json::from_value(json!(block)).ok());
     rendered.content.extend::<Vec<ContentBlock>>(blocks.collect());
+}
+
+/// Replaces the blocks that an earlier version of the protocol does not have by texts: its clients refuse the whole result otherwise.
+pub(super) fn fit_version(blocks: &mut [ContentBlock], version: Option<&ProtocolVersion>) {
+    let Some(version) = version else { return };
+    for block in blocks {
+        let text = match block {
+            ContentBlock::ResourceLink(link) if *version < ProtocolVersion::V_2025_06_18 => write_link(link),
+            ContentBlock::Audio(audio) if *version < ProtocolVersion::V_2025_03_26 => {
+                format!("[audio of the type {}, which this version of the protocol cannot have]", audio.mime_type)
+            }
+            _ => continue,
+        };
+        *block = ContentBlock::text(text);
+    }
+}
+
+fn write_link(link: &Resource) -> String {
+    let about = link.description.as_ref().map(|description| format!(": {description}")).unwrap_or_default();
+    format!("{} <{}>{about}", link.name, link.uri)
 }
 
 /// Renders a failure that the gateway itself found.

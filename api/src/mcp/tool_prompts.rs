@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::calling::{Asked, Calling};
 use super::listing::title;
+use super::result::fit_version;
 use super::tool_call_request::ToolCallRequest;
 use super::tool_forms::Read;
 
@@ -44,9 +45,11 @@ pub(super) async fn get(
         state: request.request_state,
         responses: request.input_responses,
     };
+    let version = asked.context.protocol_version();
     match calling.read(listed, call, asked).await? {
         Read::Asks(questions) => Ok(questions.into()),
-        Read::Done(result) => {
+        Read::Done(mut result) => {
+            fit_version(&mut result.content, version.as_ref());
             let messages = result.content.into_iter().map(|block| PromptMessage::new(Role::User, block));
             let mut prompt = GetPromptResult::new(messages.collect());
             prompt.description = Some(listed.description());

@@ -1,7 +1,7 @@
 //! Refusals of requests before a message is read: all of them in the form of JSON-RPC.
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
@@ -46,6 +46,14 @@ pub(super) fn unreadable(is_batch: bool, id: Option<&RawValue>) -> Response {
 /// Refuses a request of a session that has ended, or is not of its user and agent.
 pub(super) fn unknown_session(id: Option<&RawValue>) -> Response {
     refused(StatusCode::NOT_FOUND, "Session not found. Begin a new one with `initialize`.", id)
+}
+
+/// Refuses a compressed body, of which no message is read.
+pub(super) fn refuse_encoded_body() -> Response {
+    let message = "The body has a Content-Encoding: send the message without compression.";
+    let mut response = refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, None);
+    response.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    response
 }
 
 fn refused(status: StatusCode, message: &str, id: Option<&RawValue>) -> Response {

@@ -153,6 +153,7 @@ pub(super) fn response(status: u16, codes: &BTreeSet<&str>) -> Value {
 const fn extra_headers(status: u16) -> &'static [&'static str] {
     match status {
         401 => &["www-authenticate"],
+        415 => &["accept-encoding"],
         429 | 503 => &["retry-after"],
         _ => &[],
     }

@@ -15,6 +15,10 @@ pub(super) fn header_components() -> Value {
         "x-request-id": {
             "description": "The id of the request in the server's log.", "required": true, "schema": {"type": "string"},
         },
+        "accept-encoding": {
+            "description": "The encoding of bodies that is accepted, if that of the body is not.",
+            "required": false, "schema": {"type": "string"},
+        },
         "www-authenticate": {
             "description": "`Basic` in the first header, since git then asks for credentials; `Bearer` in the second.",
             "required": true, "schema": {"type": "string"},
