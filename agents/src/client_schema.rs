@@ -10,7 +10,17 @@ mod patterns;
 mod portable;
 mod root;
 
+use runner::ShownSchemas;
+use serde_json::Value;
+
 pub(crate) use alternatives::shape_for_models;
-pub(crate) use portable::write_portably;
+use portable::write_portably;
 pub use root::{describes_objects, names_object_type};
 pub(crate) use root::{is_shaped, shape_input, shape_output};
+
+/// Shapes the schemas of one of the server's own tools, which are written for the server.
+pub(crate) fn show_schemas(mut input: Value, mut output: Value) -> ShownSchemas {
+    write_portably(&mut input);
+    write_portably(&mut output);
+    ShownSchemas { input: shape_for_models(input), output: shape_output(output) }
+}

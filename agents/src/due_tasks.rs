@@ -3,27 +3,33 @@
 
 use metrics::counter;
 use registry::{
-    AdvancedItem, AgentRunId, AgentRunState, CallerNames, Clock, DueRun, EndedRun, LibraryContent, LibraryItem,
-    RunObjective, Timestamp,
+    AdvancedItem, AgentRunId, AgentRunState, CallerNames, Clock, DueRun, EndedRun, Error, LibraryContent, LibraryItem,
+    RunObjective, Store, Timestamp,
 };
 
-use super::agent_runs::{AgentRunOptions, Progress};
-use super::invoker::Invoker;
-use crate::error::Error;
+use crate::library::{RunEnd, creator, end_run, fire};
 use crate::metrics::TASKS_FIRED;
-use crate::native::{RunEnd, creator, end_run, fire};
+use crate::runs::{AgentRunOptions, Progress};
 
 /// The code of a run that failed without a checkpoint: no server went on with it.
 const ABANDONED: &str = "abandoned";
 
-impl Invoker {
+/// The due tasks of a server.
+#[derive(Clone)]
+pub struct DueTasks {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    /// Whether a due task that an agent created starts a run of this agent.
+    pub(crate) starts_runs: bool,
+}
+
+impl DueTasks {
     /// Fires some of the tasks that are due by the clock of the database. Returns the number of tasks that this call fired.
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub async fn fire_due_tasks(&self) -> Result<u64, Error> {
-        let (store, clock) = (&self.services.store, &self.services.clock);
-        let starts_runs = self.services.runs_due_tasks && self.services.model.is_some();
+    pub async fn fire(&self) -> Result<u64, Error> {
+        let Self { store, clock, starts_runs } = self;
         let advance = |item: &LibraryItem, now: Timestamp| advanced(item, now, starts_runs.then_some(clock));
         let fired = store.advance_due_items(store.database_time().await?, &advance).await?;
         counter!(TASKS_FIRED).increment(fired);
@@ -35,7 +41,7 @@ impl Invoker {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn note_ended_run(&self) -> Result<bool, Error> {
-        Ok(self.services.store.report_ended_run(&noted).await?)
+        self.store.report_ended_run(&noted).await
     }
 }
 
@@ -44,7 +50,7 @@ fn noted(item: &LibraryItem, run: &EndedRun) -> Option<LibraryContent> {
         AgentRunState::Cancelled => RunEnd::Cancelled,
         _ => RunEnd::Failed { error_code: error_code(run) },
     };
-    end_run(item, &run.id, (end, run.ended_at))
+    end_run(item, &run.id, end, run.ended_at)
 }
 
 fn error_code(run: &EndedRun) -> String {

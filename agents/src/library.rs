@@ -35,10 +35,10 @@ pub use artifact_encoding::ArtifactEncoding;
 pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
 pub(crate) use tasks::{RunEnd, creator, end_run, fire};
-pub use variables::{FILLED_BYTES_MAX, FilledTooLarge, fill_variables};
+pub use variables::{FilledTooLarge, fill_variables};
 
-use super::spec::NativeToolSpec;
+use crate::platform_call::PlatformToolSpec;
 
 /// The tools of all families.
-pub(super) const FAMILIES: &[&[NativeToolSpec]] =
+pub(crate) const FAMILIES: &[&[PlatformToolSpec]] =
     &[memory::TOOLS, rules::TOOLS, skills::TOOLS, tasks::TOOLS, prompts::TOOLS, artifacts::TOOLS, preferences::TOOLS];

@@ -1,64 +1,66 @@
-//! Step 6 of a call, second part: the rules of the user forbid calls of agents.
+//! The rules of users, which runs of agents read and which forbid calls of agents.
+
+mod cache;
 
 use std::sync::Arc;
 
-use registry::{CallerNames, LibraryScope, Principal, Provenance};
-use serde::Deserialize;
+use futures_util::future::BoxFuture;
+use registry::{CallerNames, Clock, LibraryScope, Principal, Provenance, Store};
+use runner::{CallPolicy, CalledTool};
 
-use super::rule_cache::RuleEntry;
-use super::services::Services;
-use super::target::{Target, TrustClass};
-use crate::call::Call;
-use crate::error::Error;
-use crate::native::EnforcedRules;
+use crate::library::EnforcedRules;
+pub(crate) use cache::RULES;
+use cache::{RuleCache, RuleEntry};
 
-/// The API that an input names.
-#[derive(Deserialize)]
-struct NamedApi {
-    api: String,
+/// The rules of all users. Clones share their cache.
+#[derive(Clone)]
+pub(crate) struct UserRules {
+    store: Store,
+    clock: Clock,
+    cache: RuleCache,
 }
 
-impl Services {
-    /// Refuses a call of an agent that a rule of its user forbids. The server's own tools stay allowed.
-    ///
-    /// # Errors
-    /// When a rule forbids the call, or the store cannot be read.
-    pub async fn obey(&self, target: &Target, call: &Call) -> Result<(), Error> {
-        if call.agent_call.is_none() || target.trust_class() == TrustClass::Platform {
-            return Ok(());
-        }
-        let rules = self.rules_of(&scope(&call.principal, &call.caller_names)).await?;
-        match rules.forbids(&names(target, call)) {
-            Some(rule) => Err(Error::RuleForbids { tool_name: target.name().to_owned(), rule: rule.clone() }),
-            None => Ok(()),
-        }
+impl UserRules {
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Self { store, clock, cache: RuleCache::default() }
     }
 
-    /// The rules that are enforced for a user.
-    pub async fn rules_of(&self, scope: &LibraryScope) -> Result<Arc<EnforcedRules>, Error> {
+    /// Reads the rules that are enforced for a user within an application.
+    pub async fn enforced(
+        &self,
+        principal: &Principal,
+        names: &CallerNames,
+    ) -> Result<Arc<EnforcedRules>, registry::Error> {
+        let (organization, account, app) =
+            (principal.organization.clone(), principal.account.clone(), names.app.clone());
+        let scope = LibraryScope { organization, account, app };
         let generation = self.store.rules_generation(&scope.organization, &scope.account);
         let now = self.clock.now();
-        if let Some(rules) = self.rules.get(scope, (generation, now)) {
+        if let Some(rules) = self.cache.get(&scope, generation, now) {
             return Ok(rules);
         }
         // Only what is written has a provenance.
         let library = self.store.library(scope.clone(), Provenance::default());
         let rules = Arc::new(EnforcedRules::of(&library).await?);
-        self.rules.keep(scope, RuleEntry { generation, read_at: now, rules: rules.clone() });
+        self.cache.keep(&scope, RuleEntry { generation, read_at: now, rules: rules.clone() });
         Ok(rules)
+    }
+
+    pub fn drop_expired(&self) {
+        self.cache.drop_expired();
     }
 }
 
-/// The rules of a user within the application in whose name a call is made.
-pub(super) fn scope(principal: &Principal, names: &CallerNames) -> LibraryScope {
-    let (organization, account, app) = (principal.organization.clone(), principal.account.clone(), names.app.clone());
-    LibraryScope { organization, account, app }
-}
-
-/// The name of a tool, and those of the APIs that are called.
-fn names(target: &Target, call: &Call) -> Vec<String> {
-    let tool = target.name();
-    let inputs = call.inputs.iter().filter(|_| target.has_apis());
-    let apis = inputs.filter_map(|input| serde_json::from_str::<NamedApi>(input.input_parameters.as_str()).ok());
-    std::iter::once(tool.to_owned()).chain(apis.map(|named| format!("{tool}_{}", named.api))).collect()
+/// Refuses calls that a rule of the user forbids.
+impl CallPolicy for UserRules {
+    fn check<'a>(&'a self, called: CalledTool<'a>) -> BoxFuture<'a, Result<(), runner::Error>> {
+        let CalledTool { principal, caller_names, tool, apis } = called;
+        Box::pin(async move {
+            let rules = self.enforced(principal, caller_names).await?;
+            let names: Vec<_> = std::iter::once(tool.to_owned()).chain(apis).collect();
+            let Some(rule) = rules.forbids(&names) else { return Ok(()) };
+            let message = format!("the rule {rule} of the user forbids calls of {tool}; rule_get shows it");
+            Err(runner::Error::RuleForbids { message })
+        })
+    }
 }

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use registry::{Correction, Permission, SchemaText, do_heavy_work, suggest_in};
+use runner::{NativeTool, NativeToolRefused, NativeToolSpec, Outcome, ToolEffect, failed, schema_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 
-use super::catalogue::{Catalogue, ListedTool, SEARCH_TOOLS};
-use super::search_index::{SearchIndex, ToolText};
-use crate::native::{NativeCall, NativeTool, NativeToolRefused, NativeToolSpec, ToolEffect, schema_of};
-use crate::outcome::{Outcome, failed};
+use crate::catalogue::{Catalogue, ListedTool, SEARCH_TOOLS, SearchIndex, ToolText};
+use crate::client_schema::show_schemas;
 
 /// Tools of one answer, when the call does not say.
 const LIMIT_DEFAULT: usize = 10;
@@ -21,7 +21,7 @@ const LIMIT_MAX: usize = 50;
 /// Bytes of the tools of one answer. Schemas of hundreds of kilobytes would make it larger than any output may be.
 const FOUND_BYTES_MAX: usize = 512 << 10;
 
-const TOOL: NativeToolSpec = NativeToolSpec {
+const TOOL: NativeToolSpec<Search> = NativeToolSpec {
     title: Some("Search tools"),
     description: Some(
         "Finds tools by words of their names and descriptions, the best matches first. A word that no tool has is taken for near \
@@ -31,9 +31,15 @@ const TOOL: NativeToolSpec = NativeToolSpec {
     effect: Some(ToolEffect::ReadOnly),
     input_schema: Some(schema_of::<Query>),
     output_schema: Some(schema_of::<Found>),
-    handler: Some(|_| Box::pin(async { failed("internal", "the tool was not bound to a catalogue") })),
+    handler: Some(handle),
     ..NativeToolSpec::new("", SEARCH_TOOLS)
 };
+
+/// A call, with the catalogue that it searches.
+struct Search {
+    catalogue: Arc<Catalogue>,
+    arguments: Map<String, Value>,
+}
 
 /// A search.
 #[derive(Deserialize, JsonSchema)]
@@ -81,20 +87,16 @@ struct FoundTool<'a> {
 /// # Errors
 /// When its declaration is incomplete, which a test excludes.
 pub fn search_tools(catalogue: Arc<Catalogue>) -> Result<NativeTool, NativeToolRefused> {
-    Ok(TOOL.complete()?.bound(move |call| {
-        let catalogue = catalogue.clone();
-        Box::pin(async move {
-            match query(call) {
-                Ok(query) => search(catalogue, query).await,
-                Err(refused) => refused,
-            }
-        })
-    }))
+    TOOL.complete(move |call| Search { catalogue: catalogue.clone(), arguments: call.arguments }, show_schemas)
 }
 
-fn query(call: NativeCall) -> Result<Query, Outcome> {
-    serde_json::from_value(Value::Object(call.arguments))
-        .map_err(|error| failed("input_schema", suggest_in(error.to_string())))
+fn handle(Search { catalogue, arguments }: Search) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move {
+        match serde_json::from_value(Value::Object(arguments)) {
+            Ok(query) => search(catalogue, query).await,
+            Err(error) => failed("input_schema", suggest_in(error.to_string())),
+        }
+    })
 }
 
 /// Searches on a thread of its own, unless the catalogue is small.
@@ -142,6 +144,6 @@ mod tests {
 
     #[test]
     fn the_tool_is_complete() {
-        TOOL.complete().unwrap();
+        TOOL.complete(|_| unreachable!("the test calls no tool"), show_schemas).unwrap();
     }
 }

@@ -4,20 +4,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use registry::{
-    AgentProtocol, Assignment, CallerNames, ClientName, ConversationId, Digest, PresentedTool, Principal, Turn, TurnId,
+    AgentProtocol, Assignment, CallerNames, ClientName, Constraint, ConversationId, Digest, Error, PresentedTool,
+    Principal, Store, Turn, TurnId,
+};
+use runner::{
+    Call, CallOrigin, Conversation, Depth, Input, Interaction, NativeTool, NativeTools, Reach, ResultPersistence,
+    Subject,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::agent_catalogue::reserved_names;
-use super::catalogue::{ListedSource, ListedTool, named};
-use super::invoker::Invoker;
-use super::run::Run;
-use crate::call::{Call, CallOrigin, Conversation, Input, ResultPersistence, Subject};
-use crate::depth::Depth;
-use crate::error::Error;
-use crate::interaction::Interaction;
-use crate::native::{ConversationRuns, NativeTool, Reach};
+use crate::catalogue::{Catalogues, ListedSource, ListedTool, name_tools};
 
 /// A call of a tool in a turn.
 pub struct TurnCall {
@@ -35,17 +32,29 @@ pub struct TurnCall {
     pub cancelled: CancellationToken,
 }
 
-impl Invoker {
+/// The turns of the conversations of a server. Clones share its state.
+#[derive(Clone)]
+pub struct Turns {
+    store: Store,
+    natives: NativeTools,
+    catalogues: Catalogues,
+}
+
+impl Turns {
+    pub(crate) const fn new(store: Store, natives: NativeTools, catalogues: Catalogues) -> Self {
+        Self { store, natives, catalogues }
+    }
+
     /// Returns the tools that a turn presents to a user. A tool without a live version that matches, or that the user may not
     /// invoke, is left out.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn presented(&self, principal: &Principal, specs: Vec<&Assignment>) -> Result<Vec<PresentedTool>, Error> {
-        let sources = self.published(principal, specs.into_iter()).await?;
-        let mut taken = reserved_names();
+        let sources = self.catalogues.published(principal, specs.into_iter()).await?;
+        let mut taken = self.catalogues.reserved_names();
         taken.extend(self.turn_tools().map(|tool| tool.name.clone()));
-        Ok(named(sources, taken).iter().filter_map(presented).collect())
+        Ok(name_tools(sources, taken).iter().filter_map(presented).collect())
     }
 
     /// Finds a turn of a conversation of the user.
@@ -55,15 +64,16 @@ impl Invoker {
     pub async fn turn(
         &self,
         principal: &Principal,
-        (conversation, turn): (&ConversationId, &TurnId),
+        conversation: &ConversationId,
+        turn: &TurnId,
     ) -> Result<Option<Turn>, Error> {
-        let found = self.services.store.conversations().get_turn(principal, turn).await?;
+        let found = self.store.conversations().get_turn(principal, turn).await?;
         Ok(found.filter(|turn| turn.conversation.id == *conversation))
     }
 
     /// The native tools of every turn, which no specification lists.
     pub fn turn_tools(&self) -> impl Iterator<Item = &Arc<NativeTool>> {
-        self.native_tools().iter().filter(|tool| tool.reach == Reach::Turns)
+        self.natives.iter().filter(|tool| tool.reach == Reach::Turns)
     }
 
     /// Makes the call of a tool in a turn. A tool that the turn does not present is refused when the call is resolved.
@@ -78,6 +88,13 @@ impl Invoker {
         let result_persistence = spec.map_or_else(ResultPersistence::default, |spec| spec.result_persistence);
         let human_intervention = spec.map(|spec| spec.human_intervention.clone()).unwrap_or_default();
         let mode = turn.conversation.mode;
+        let subject = match (native, presented) {
+            (Some(native), _) => Subject::Native(native),
+            (None, Some(presented)) => subject_of(presented),
+            (None, None) => {
+                Subject::NotPresented { tool, presented: turn.tools.iter().map(|tool| tool.name.clone()).collect() }
+            }
+        };
         Call {
             source: turn.source(),
             agent_call: Some(turn.agent_call(protocol, client)),
@@ -86,7 +103,7 @@ impl Invoker {
             pinned: pins.into_iter().flatten().collect(),
             human_intervention,
             result_persistence,
-            subject: native.map_or(Subject::Presented { turn, tool }, Subject::Native),
+            subject,
             principal,
             depth,
             origin: CallOrigin::Client,
@@ -108,18 +125,6 @@ impl Invoker {
     }
 }
 
-impl Run<'_> {
-    /// The runs of the conversation to whose turn the call belongs.
-    pub fn conversation_runs(&self) -> Option<ConversationRuns> {
-        let turn = self.caller.agent_call.as_ref()?.turn.clone()?;
-        let (store, organization) = (self.services.store.clone(), self.caller.principal.organization.clone());
-        Some(ConversationRuns::new(move |run| {
-            let (store, organization, turn) = (store.clone(), organization.clone(), turn.clone());
-            Box::pin(async move { Ok(store.conversations().run_status(&organization, &turn, &run).await?) })
-        }))
-    }
-}
-
 fn presented(listed: &ListedTool) -> Option<PresentedTool> {
     let ListedSource::Published { callable, assignment, api } = &listed.source else { return None };
     Some(PresentedTool {
@@ -132,6 +137,15 @@ fn presented(listed: &ListedTool) -> Option<PresentedTool> {
         api: api.clone(),
         spec: (**assignment).clone(),
     })
+}
+
+/// The version that a turn presented, or its API.
+fn subject_of(PresentedTool { spec, version, api, .. }: &PresentedTool) -> Subject {
+    let (tool, version) = (spec.tool_id.clone(), *version);
+    match api.clone() {
+        Some(api) => Subject::Api { tool, version, api },
+        None => Subject::Version { tool, constraint: Constraint::exactly(version) },
+    }
 }
 
 /// The conversation as a tool receives it.

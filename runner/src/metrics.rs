@@ -9,7 +9,6 @@ pub(crate) const RUNNING: &str = "lathe_work_running";
 pub(crate) const WAITING: &str = "lathe_work_waiting";
 pub(crate) const REFUSED: &str = "lathe_work_refused_total";
 pub(crate) const WAIT_SECONDS: &str = "lathe_work_wait_duration_seconds";
-pub(crate) const TASKS_FIRED: &str = "lathe_tasks_fired_total";
 const RUNS: &str = "lathe_runs_total";
 const RUN_SECONDS: &str = "lathe_run_duration_seconds";
 const RUNNERS: &str = "lathe_runners";
@@ -55,7 +54,6 @@ pub fn describe_metrics() {
         "Work refused because a queue was full, by kind and by scope of the bound: organization or process"
     );
     describe_histogram!(WAIT_SECONDS, Unit::Seconds, "Time that work waited in a queue, by kind");
-    describe_counter!(TASKS_FIRED, "Tasks of the Library that came due, with those whose occurrence was skipped");
     describe_counter!(RUNS, "Runs by outcome and language");
     describe_histogram!(RUN_SECONDS, Unit::Seconds, "Duration of runs, without time in the queue, by language");
     describe_histogram!(RUN_CPU_SECONDS, Unit::Seconds, "Computing time of runs, by language");
@@ -66,7 +64,6 @@ pub fn describe_metrics() {
 
 /// Shows counters before their first event, which a query for increases would miss otherwise.
 fn begin_at_zero() {
-    counter!(TASKS_FIRED).increment(0);
     for language in LANGUAGES {
         for outcome in ["succeeded", "exception"].into_iter().chain(HOST_FAILURES) {
             counter!(RUNS, "outcome" => outcome, "language" => language).increment(0);

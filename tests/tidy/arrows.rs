@@ -7,7 +7,7 @@ use toml::Table;
 use super::{none, root};
 
 /// Each crate with the crates of this workspace that it may use.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("migrations", &[]),
     ("registry", &["migrations"]),
     ("scaffold", &[]),
@@ -16,8 +16,9 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("scaffold/python_image", &[]),
     ("runner", &["registry", "scaffold"]),
     ("builder", &["registry", "runner", "scaffold", "javascript_image", "python_image"]),
-    ("api", &["registry", "runner", "builder", "scaffold"]),
-    ("cli", &["registry", "runner", "builder", "api", "scaffold"]),
+    ("agents", &["registry", "runner"]),
+    ("api", &["registry", "runner", "builder", "agents", "scaffold"]),
+    ("cli", &["registry", "runner", "builder", "agents", "api", "scaffold"]),
 ];
 
 /// Libraries that only one crate may use.

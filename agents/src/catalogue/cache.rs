@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use registry::{AccountId, AgentId, ByteCache, CacheBound, Grants, HeapBytes, OrganizationId, Principal, RunningAgent};
 
-use super::catalogue::Catalogue;
+use super::tools::Catalogue;
 
 /// Catalogues of different users and agents. Each counts the versions of its tools in full, which it may share with others.
 pub(crate) const CATALOGUES: CacheBound = CacheBound { name: "catalogues of agents", bytes_max: 128 << 20 };

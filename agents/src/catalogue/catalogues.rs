@@ -1,29 +1,61 @@
-//! Making the catalogue of an agent for a user.
+//! The catalogues of agents, each for a user.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use registry::{AgentDraft, Assignment, BuiltInTools, Callable, Permission, Principal, RunningAgent, ToolName};
+use registry::{
+    AgentDraft, Assignment, BuiltInTools, Callable, Error, LibraryFamily, Permission, Principal, RunningAgent, Store,
+    ToolName,
+};
+use runner::{NativeTool, NativeTools, Reach};
 
-use super::agent_runs::control_tool_names;
-use super::catalogue::{Catalogue, ListedSource, RUN_TOOL, SEARCH_TOOLS};
-use super::catalogue_cache::MadeFrom;
-use super::invoker::Invoker;
-use crate::error::Error;
-use crate::native::{NativeTool, Reach};
+use super::cache::{CatalogueCache, MadeFrom};
+use super::tools::{Catalogue, ListedSource, RUN_TOOL, SEARCH_TOOLS};
 
-impl Invoker {
+/// The catalogues of the agents of a server. Clones share their cache.
+#[derive(Clone)]
+pub struct Catalogues {
+    store: Store,
+    natives: NativeTools,
+    /// The names of tools that an agent has besides those of a list: those that find and run tools, and the control tools of a run. A
+    /// published tool with such a name gets its family as a prefix, so that each name means one tool in every list.
+    reserved: Arc<HashSet<String>>,
+    cache: CatalogueCache,
+}
+
+impl Catalogues {
+    /// No published tool has a reserved name, nor that of a tool that finds or runs others.
+    pub(crate) fn new(store: Store, natives: NativeTools, reserved: impl Iterator<Item = &'static str>) -> Self {
+        let reserved = reserved.chain([SEARCH_TOOLS, RUN_TOOL]).map(str::to_owned).collect();
+        Self { store, natives, reserved: Arc::new(reserved), cache: CatalogueCache::default() }
+    }
+
+    /// The names that no published tool has.
+    pub(crate) fn reserved_names(&self) -> HashSet<String> {
+        HashSet::clone(&self.reserved)
+    }
+
+    /// Whether there is a tool of the server with this name that agents can have.
+    #[must_use]
+    pub fn may_have_native(&self, name: &str) -> bool {
+        self.natives.iter().any(|tool| tool.name == name && tool.reach != Reach::Turns)
+    }
+
+    pub(crate) fn drop_expired(&self) {
+        self.cache.drop_expired();
+    }
+
     /// Returns the tools of an agent that a user may call. A tool without a live version that matches is left out.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Arc<Catalogue>, Error> {
         let made_from = MadeFrom::new(principal, &running);
-        if let Some(found) = self.catalogues.get(principal, &made_from) {
+        if let Some(found) = self.cache.get(principal, &made_from) {
             return Ok(found);
         }
         let made = Arc::new(self.made_catalogue(principal, running).await?);
-        self.catalogues.keep(principal, made_from, made.clone());
+        self.cache.keep(principal, made_from, made.clone());
         Ok(made)
     }
 
@@ -32,7 +64,7 @@ impl Invoker {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub(super) async fn catalogue_with(
+    pub(crate) async fn catalogue_with(
         &self,
         principal: &Principal,
         running: Arc<RunningAgent>,
@@ -46,19 +78,19 @@ impl Invoker {
     }
 
     async fn made_catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
-        let natives = self.native_tools().iter().filter(|tool| has(&running, tool));
+        let natives = self.natives.iter().filter(|tool| has(&running, tool));
         let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
         let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
         let published = self.published(principal, running.revision.content.assignments.iter()).await?;
         let (fitting, left_out) = keep_within_bound(published);
         sources.extend(fitting);
-        let mut catalogue = Catalogue::of(running, sources, reserved_names());
+        let mut catalogue = Catalogue::of(running, sources, self.reserved_names());
         catalogue.left_out = left_out;
         Ok(catalogue)
     }
 
     /// Returns the highest live versions that assignments accept, of tools that the user may invoke.
-    pub(super) async fn published(
+    pub(crate) async fn published(
         &self,
         principal: &Principal,
         assignments: impl Iterator<Item = &Assignment>,
@@ -66,18 +98,12 @@ impl Invoker {
         let mut sources = Vec::new();
         for assignment in assignments {
             let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
-            let callable = self.services.store.versions().callable(&principal.organization, tool, constraint).await?;
+            let callable = self.store.versions().callable(&principal.organization, tool, constraint).await?;
             let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
             sources.extend(callable.into_iter().flat_map(|callable| listed(&callable, assignment)));
         }
         Ok(sources)
     }
-}
-
-/// The names of tools that an agent has besides those of a list: those that find and run tools, and the control tools of a run. A published
-/// tool with such a name gets its family as a prefix, so that each name means one tool in every list.
-pub(super) fn reserved_names() -> HashSet<String> {
-    control_tool_names().chain([SEARCH_TOOLS, RUN_TOOL]).map(str::to_owned).collect()
 }
 
 /// Leaves out versions with whose schemas those of all tools exceed the bound of a deployment: they were published after it. Tools that
@@ -115,6 +141,6 @@ fn has(running: &RunningAgent, tool: &NativeTool) -> bool {
     match tool.reach {
         Reach::Everywhere => true,
         Reach::Turns => false,
-        Reach::Library(family) => running.has_family(family),
+        Reach::Family => tool.family.parse::<LibraryFamily>().is_ok_and(|family| running.has_family(family)),
     }
 }

@@ -16,7 +16,7 @@ const VOCABULARY_BYTES_MAX: usize = 256 << 10;
 
 /// The texts of the tools of a catalogue, in their order.
 #[derive(Debug)]
-pub(super) struct SearchIndex {
+pub(crate) struct SearchIndex {
     texts: Vec<ToolText>,
     /// The distinct words of the texts, up to a bound.
     vocabulary: BTreeSet<String>,
@@ -25,7 +25,7 @@ pub(super) struct SearchIndex {
 
 /// The texts of one tool.
 #[derive(Debug)]
-pub(super) struct ToolText {
+pub(crate) struct ToolText {
     name: String,
     description: String,
 }

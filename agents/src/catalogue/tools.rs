@@ -8,11 +8,11 @@ use registry::{
     ApiName, Assignment, Callable, Digest, HeapBytes, HumanIntervention, Intervention, RunningAgent, SchemaText,
     ToolApi, ToolName, allocated, did_you_mean,
 };
+use runner::NativeTool;
 use serde_json::Value;
 
 use super::search_index::SearchIndex;
 use crate::client_schema::{is_shaped, shape_for_models, shape_input, shape_output};
-use crate::native::NativeTool;
 
 /// The tool that finds tools of an agent, and the one that calls them. No other tool has these names.
 pub const SEARCH_TOOLS: &str = "search_tools";
@@ -39,7 +39,7 @@ pub struct Catalogue {
     pub left_out: Vec<ToolName>,
     digest: OnceLock<Digest>,
     /// Made by the first search.
-    pub(super) search_index: OnceLock<SearchIndex>,
+    pub(crate) search_index: OnceLock<SearchIndex>,
 }
 
 /// A tool of an agent.
@@ -68,7 +68,7 @@ impl Catalogue {
     pub(super) fn of(running: Arc<RunningAgent>, sources: Vec<ListedSource>, reserved: HashSet<String>) -> Self {
         Self {
             running,
-            tools: named(sources, reserved),
+            tools: name_tools(sources, reserved),
             left_out: Vec::new(),
             digest: OnceLock::new(),
             search_index: OnceLock::new(),
@@ -160,7 +160,7 @@ impl ListedTool {
     /// Whether the result is an object that tells success from failure, also for a failure.
     #[must_use]
     pub fn has_envelope(&self) -> bool {
-        matches!(&self.source, ListedSource::Native(tool) if tool.has_envelope())
+        matches!(&self.source, ListedSource::Native(tool) if tool.has_envelope)
     }
 
     /// The name and the declarations of the API that the name stands for.
@@ -242,7 +242,7 @@ impl ListedTool {
     }
 
     /// The text of the input schema as model APIs read it.
-    pub(super) fn model_input_schema_text(&self) -> String {
+    pub(crate) fn model_input_schema_text(&self) -> String {
         match &self.source {
             ListedSource::Published { .. } if is_shaped(self.input_schema_text().as_str()) => {
                 self.input_schema_text().as_str().to_owned()
@@ -342,7 +342,7 @@ impl HeapBytes for Catalogue {
 }
 
 /// Gives each tool a name of its own that is not taken, in the order of families and names.
-pub(super) fn named(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) -> Vec<ListedTool> {
+pub(crate) fn name_tools(mut sources: Vec<ListedSource>, mut taken: HashSet<String>) -> Vec<ListedTool> {
     sources.sort_by_cached_key(|source| {
         let (family, name) = source.family_and_name();
         (family.to_owned(), name.into_owned())

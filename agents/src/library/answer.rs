@@ -1,11 +1,8 @@
 //! The results of the Library's tools: a JSON object that tells success from failure.
 
 use registry::{ErrorKind, Outcome};
+use runner::{Error, failed, invalid_fields, refusal_message};
 use serde_json::{Value, json};
-
-use crate::error::{self, Error};
-use crate::outcome::failed;
-use crate::refused_arguments::{invalid_fields, refusal_message};
 
 /// Why a tool failed.
 #[derive(Debug)]
@@ -76,13 +73,13 @@ pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Val
 #[must_use]
 pub fn library_refusal(error: &Error) -> Option<Value> {
     let status = match error.kind() {
-        error::ErrorKind::Invalid => 400,
-        error::ErrorKind::Forbidden => 403,
-        error::ErrorKind::NotFound => 404,
-        error::ErrorKind::Conflict => 409,
-        error::ErrorKind::TooMany => 429,
-        error::ErrorKind::Unavailable => 503,
-        error::ErrorKind::Internal => return None,
+        runner::ErrorKind::Invalid => 400,
+        runner::ErrorKind::Forbidden => 403,
+        runner::ErrorKind::NotFound => 404,
+        runner::ErrorKind::Conflict => 409,
+        runner::ErrorKind::TooMany => 429,
+        runner::ErrorKind::Unavailable => 503,
+        runner::ErrorKind::Internal => return None,
     };
     let mut failure = library_failure(error.code(), &refusal_message(error), invalid_fields(error));
     failure["error"]["status"] = json!(status);
@@ -123,8 +120,7 @@ pub(super) fn enveloped(data: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::SchemaViolation;
-    use crate::outcome::wall_timeout;
+    use runner::SchemaViolation;
 
     fn failure(outcome: Outcome) -> Value {
         let Outcome::Failed { exception_type, exception_message, .. } = outcome else { panic!("{outcome:?}") };
@@ -149,7 +145,7 @@ mod tests {
                 400,
             ),
             (of(registry::Error::Corrupt { what: "row", detail: "x".into() }), "internal", 500),
-            (failure(wall_timeout(std::time::Duration::from_secs(30))), "timeout_wall", 504),
+            (failure(failed("timeout_wall", "x")), "timeout_wall", 504),
         ] {
             assert_eq!((&failure["success"], &failure["error"]["code"]), (&json!(false), &json!(code)));
             assert_eq!(failure["error"]["status"], status, "{failure}");
@@ -167,7 +163,7 @@ mod tests {
         assert_eq!(refused, Some(json!({"success": false, "error": error})));
         let forbidden = library_refusal(&Error::ConfirmationMissing { tool_name: "x".into() });
         assert_eq!(forbidden.map(|failure| failure["error"]["status"].clone()), Some(json!(403)));
-        assert_eq!(library_refusal(&Error::internal("a secret")), None);
+        assert_eq!(library_refusal(&Error::Internal { message: "a secret".into() }), None);
     }
 
     #[test]

@@ -2,14 +2,11 @@
 
 use futures_util::future::BoxFuture;
 use registry::LibraryFamily;
+use runner::{Outcome, ToolEffect, ToolRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::effect::ToolEffect;
-use super::super::spec::NativeToolSpec;
-use super::super::tool::NativeCall;
-use super::super::tool_route::ToolRoute;
 use super::answer::{Failure, not_found, outcome};
 use super::artifact_encoding::ArtifactEncoding;
 use super::fields::take_id;
@@ -18,7 +15,7 @@ use super::record::{Record, content_of};
 use super::rule_warnings::WARNINGS;
 use super::schemas;
 use super::tools::{creates, deletes, lists, of, shares};
-use crate::outcome::Outcome;
+use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
 /// The field with the agent that saved an artifact.
 const PRODUCER_AGENT: &str = "producer_agent_id";
@@ -68,8 +65,8 @@ impl Record for Artifact {
     const SERVER_FIELDS: &'static [&'static str] = &[PRODUCER_AGENT];
 }
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
-    NativeToolSpec {
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
+    PlatformToolSpec {
         output_schema: Some(with_warnings),
         handler: Some(save),
         ..creates::<Artifact>([
@@ -81,7 +78,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     },
     lists::<Artifact>(["artifact_list", "List artifacts", "Lists artifacts without their content, newest first."])
     .at(&[ToolRoute::get("/api/v1/artifacts")]),
-    NativeToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::ReadOnly),
         input_schema: Some(schemas::one_and_link::<Artifact>),
         output_schema: Some(schemas::linked_item::<Artifact>),
@@ -103,11 +100,11 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::delete("/api/v1/artifacts/{artifact_id}")]),
 ];
 
-fn save(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn save(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(saved(call).await) })
 }
 
-async fn saved(NativeCall { library, agent_call, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn saved(PlatformCall { library, agent_call, mut arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     arguments.insert(PRODUCER_AGENT.to_owned(), json!(agent_call.map(|call| call.agent)));
     let content = content_of::<Artifact>(arguments)?;
     let text = |name: &str| content.body[name].as_str().unwrap_or_default();
@@ -127,14 +124,14 @@ fn with_warnings() -> Value {
         "type": "array", "items": {"type": "string"},
         "description": "What is most likely wrong with the artifact. Absent without any.",
     });
-    schemas::item_with::<Artifact>(("", WARNINGS), warnings)
+    schemas::item_with::<Artifact>("", WARNINGS, warnings)
 }
 
-fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn get(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(got(call).await) })
 }
 
-async fn got(NativeCall { library, base_url, mut arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn got(PlatformCall { library, base_url, mut arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let id = take_id::<Artifact>(&mut arguments)?;
     let own = library.get(Artifact::FAMILY, &id).await?;
     let found = match own {

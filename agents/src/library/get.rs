@@ -2,20 +2,20 @@
 
 use futures_util::future::BoxFuture;
 use registry::{Library, LibraryItem};
+use runner::Outcome;
 use serde_json::{Map, Value};
 
-use super::super::tool::NativeCall;
 use super::answer::{Failure, not_found, outcome};
 use super::fields::take_id;
 use super::item::shown;
 use super::record::Record;
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
-pub(super) fn get<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn get<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(got::<R>(call).await) })
 }
 
-async fn got<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn got<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     found::<R>(&library, arguments).await.map(shown::<R>)
 }
 

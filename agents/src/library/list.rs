@@ -2,20 +2,20 @@
 
 use futures_util::future::BoxFuture;
 use registry::{LibraryFilter, LibraryRange};
+use runner::Outcome;
 use serde_json::{Map, Value, json};
 
-use super::super::tool::NativeCall;
 use super::answer::{Failure, outcome};
 use super::fields::{LIMIT_DEFAULT, number};
 use super::item::listed;
 use super::record::Record;
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
-pub(super) fn list<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn list<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(page::<R>(call).await) })
 }
 
-async fn page<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn page<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let (limit, offset) = (number(&arguments, "limit", LIMIT_DEFAULT), number(&arguments, "offset", 0));
     // One item more than the page has shows whether there are others.
     let range = LibraryRange { limit: limit + 1, offset };

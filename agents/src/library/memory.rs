@@ -1,13 +1,13 @@
 //! Memories: facts, observations and decisions.
 
 use registry::LibraryFamily;
+use runner::ToolRoute;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::spec::NativeToolSpec;
-use super::super::tool_route::ToolRoute;
 use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, searches, updates};
+use crate::platform_call::PlatformToolSpec;
 
 /// A memory.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ impl Record for Memory {
     const LABEL: Option<&'static str> = Some("kind");
 }
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
     creates::<Memory>([
         "memory_create",
         "Remember something",

@@ -5,20 +5,17 @@ mod superseded;
 
 use futures_util::future::BoxFuture;
 use registry::{Library, LibraryFamily, LibraryItem};
+use runner::{Outcome, ToolEffect, ToolRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::super::effect::ToolEffect;
-use super::super::spec::NativeToolSpec;
-use super::super::tool::NativeCall;
-use super::super::tool_route::ToolRoute;
 use super::answer::{Failure, invalid, not_found, outcome};
 use super::item::shown;
 use super::record::{Record, content_of};
 use super::schemas;
 use super::tools::{lists, of};
-use crate::outcome::Outcome;
+use crate::platform_call::{PlatformCall, PlatformToolSpec};
 use source::Source;
 use superseded::Superseded;
 
@@ -57,8 +54,9 @@ impl Record for Preference {
     const SERVER_FIELDS: &'static [&'static str] = &[SUPERSEDES];
 }
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
-    NativeToolSpec {
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
+    PlatformToolSpec {
+        bounded_by_handler: &["/value"],
         effect: Some(ToolEffect::Idempotent),
         input_schema: Some(schemas::new::<Preference>),
         output_schema: Some(schemas::item::<Preference>),
@@ -70,7 +68,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         ])
         .at(&[ToolRoute::put("/api/v1/preferences/{key}")])
     },
-    NativeToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::ReadOnly),
         input_schema: Some(schemas::keyed),
         output_schema: Some(schemas::item::<Preference>),
@@ -84,7 +82,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         "Lists the preferences of the user without their earlier values, newest first.",
     ])
     .at(&[ToolRoute::get("/api/v1/preferences")]),
-    NativeToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Destroys),
         input_schema: Some(schemas::keyed),
         output_schema: Some(schemas::deleted::<Preference>),
@@ -94,20 +92,20 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     },
 ];
 
-fn set(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn set(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(stored(call).await) })
 }
 
-fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn get(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(found(&call.library, &call.arguments).await.map(shown::<Preference>)) })
 }
 
-fn forget(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn forget(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(forgotten(call).await) })
 }
 
 /// Creates a preference, or replaces the present one under its key.
-async fn stored(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn stored(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     if arguments.get("value").is_some_and(|value| value.to_string().len() > VALUE_BYTES_MAX) {
         return Err(invalid(format!(
             "/value: a value has at most {VALUE_BYTES_MAX} bytes as JSON; keep more as an artifact"
@@ -130,7 +128,7 @@ async fn replaced(
     let before: Preference = serde_json::from_value(Value::Object(present.body.clone())).map_err(Failure::internal)?;
     let mut supersedes = before.supersedes;
     if arguments.get("value") != Some(&before.value) {
-        supersedes.push(Superseded::new((before.value, before.source), &present));
+        supersedes.push(Superseded::new(before.value, before.source, &present));
         superseded::bound(&mut supersedes);
     }
     arguments.insert(SUPERSEDES.to_owned(), json!(supersedes));
@@ -141,7 +139,7 @@ async fn replaced(
     Ok(library.update(Preference::FAMILY, (&present.id, present.revision), content).await?)
 }
 
-async fn forgotten(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn forgotten(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let id = found(&library, &arguments).await?.id;
     library.delete(Preference::FAMILY, &id).await?;
     Ok(json!({Preference::ID: id, "deleted": true}))

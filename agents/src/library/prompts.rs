@@ -1,14 +1,14 @@
 //! Prompts: texts with variables.
 
 use registry::LibraryFamily;
+use runner::ToolRoute;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::spec::NativeToolSpec;
-use super::super::tool_route::ToolRoute;
 use super::record::Record;
 use super::tools::{creates, gets_versions, lists, updates};
 use super::variables::variables;
+use crate::platform_call::PlatformToolSpec;
 
 /// A prompt.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,7 @@ fn of(name: String, described: &mut Vec<Variable>) -> Variable {
     }
 }
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
     creates::<Prompt>([
         "prompt_create",
         "Create a prompt",

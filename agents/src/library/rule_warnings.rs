@@ -2,27 +2,27 @@
 
 use futures_util::future::BoxFuture;
 use registry::Library;
+use runner::Outcome;
 use serde_json::{Value, json};
 
-use super::super::tool::NativeCall;
 use super::answer::{Failure, outcome};
 use super::create::created;
 use super::enforced_rules::PROMPT_BYTES_MAX;
 use super::rule::Rule;
 use super::update::updated;
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
 /// The member of a result that has the warnings, if there are any.
 pub(super) const WARNINGS: &str = "warnings";
 
-pub(super) fn create(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn create(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let library = call.library.clone();
         outcome(with_warnings(created::<Rule>(call).await, &library).await)
     })
 }
 
-pub(super) fn update(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn update(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let library = call.library.clone();
         outcome(with_warnings(updated::<Rule>(call).await, &library).await)

@@ -1,13 +1,13 @@
 //! The tools for rules.
 
+use runner::ToolRoute;
 use serde_json::{Value, json};
 
-use super::super::spec::NativeToolSpec;
-use super::super::tool_route::ToolRoute;
 use super::rule::Rule;
 use super::rule_warnings;
 use super::schemas;
 use super::tools::{creates, deletes, gets, lists, updates};
+use crate::platform_call::PlatformToolSpec;
 
 /// The result that is a rule, which may have warnings.
 fn with_warnings() -> Value {
@@ -15,11 +15,11 @@ fn with_warnings() -> Value {
         "type": "array", "items": {"type": "string"},
         "description": "Reasons why the rule can never act. Absent without any.",
     });
-    schemas::item_with::<Rule>(("WithWarnings", rule_warnings::WARNINGS), warnings)
+    schemas::item_with::<Rule>("WithWarnings", rule_warnings::WARNINGS, warnings)
 }
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
-    NativeToolSpec {
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
+    PlatformToolSpec {
         output_schema: Some(with_warnings),
         handler: Some(rule_warnings::create),
         ..creates::<Rule>([
@@ -34,7 +34,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::get("/api/v1/rules")]),
     gets::<Rule>(["rule_get", "Get a rule", "Returns one rule."])
     .at(&[ToolRoute::get("/api/v1/rules/{rule_id}")]),
-    NativeToolSpec {
+    PlatformToolSpec {
         output_schema: Some(with_warnings),
         handler: Some(rule_warnings::update),
         ..updates::<Rule>(["rule_update", "Change a rule", "Changes a rule. Fields that are left out stay as they are."]).at(&[

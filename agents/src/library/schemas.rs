@@ -1,9 +1,9 @@
 //! The schemas of the Library's tools, derived from the fields of a family.
 
 use registry::UserId;
+use runner::schema_of;
 use serde_json::{Map, Value, json};
 
-use super::super::spec::schema_of;
 use super::answer::enveloped;
 use super::fields::{
     ID_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX,
@@ -125,11 +125,11 @@ pub(super) fn item<R: Record>() -> Value {
 
 /// The result that is an item, which may have a link.
 pub(super) fn linked_item<R: Record>() -> Value {
-    item_with::<R>(("WithLink", "download_url"), json!({"type": "string", "description": "Only if it was asked for."}))
+    item_with::<R>("WithLink", "download_url", json!({"type": "string", "description": "Only if it was asked for."}))
 }
 
 /// The result that is an item with a further member. The suffix belongs to the name of its type.
-pub(super) fn item_with<R: Record>((suffix, member): (&str, &str), schema: Value) -> Value {
+pub(super) fn item_with<R: Record>(suffix: &str, member: &str, schema: Value) -> Value {
     let mut item = item_schema::<R>(true);
     item["title"] = json!(type_name::<R>() + suffix);
     item["properties"][member] = schema;

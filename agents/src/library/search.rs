@@ -2,20 +2,20 @@
 
 use futures_util::future::BoxFuture;
 use registry::{MatchedBy, MemoryResult};
+use runner::Outcome;
 use serde_json::{Value, json};
 
-use super::super::tool::NativeCall;
 use super::answer::{Failure, outcome};
 use super::fields::{SEARCH_LIMIT_DEFAULT, number};
 use super::item::shown;
 use super::record::Record;
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
-pub(super) fn search<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn search<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(found::<R>(call).await) })
 }
 
-async fn found<R: Record>(NativeCall { library, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn found<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
     let results = library.search_memories(query, number(&arguments, "limit", SEARCH_LIMIT_DEFAULT)).await?;
     let items: Vec<_> = results.items.into_iter().map(result::<R>).collect();

@@ -2,20 +2,18 @@
 
 use futures_util::future::BoxFuture;
 use registry::LibraryFamily;
+use runner::{Outcome, ToolRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::spec::NativeToolSpec;
-use super::super::tool::NativeCall;
-use super::super::tool_route::ToolRoute;
 use super::answer::{Failure, outcome};
 use super::get::found;
 use super::item::shown;
 use super::record::Record;
 use super::tools::{creates, deletes, gets_versions, lists, updates};
 use super::variables::variables;
-use crate::outcome::Outcome;
+use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
 /// A skill.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -56,7 +54,7 @@ impl Record for Skill {
     }
 }
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
     creates::<Skill>([
         "skill_create",
         "Create a skill",
@@ -65,7 +63,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::post("/api/v1/skills")]),
     lists::<Skill>(["skill_list", "List skills", "Lists skills without their instructions, newest first."])
     .at(&[ToolRoute::get("/api/v1/skills")]),
-    NativeToolSpec {
+    PlatformToolSpec {
         handler: Some(get),
         ..gets_versions::<Skill>([
             "skill_get",
@@ -83,12 +81,12 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::delete("/api/v1/skills/{skill_id}")]),
 ];
 
-fn get(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn get(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(used(call).await) })
 }
 
 /// Returns a skill. A skill that an agent reads is used: the count that is shown is that before this use.
-async fn used(NativeCall { library, agent_call, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn used(PlatformCall { library, agent_call, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let found = found::<Skill>(&library, arguments).await?;
     if agent_call.is_some()
         && let Err(error) = library.count_use(Skill::FAMILY, &found.id).await

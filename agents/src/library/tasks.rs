@@ -16,16 +16,16 @@ mod tests;
 pub(crate) use heartbeat::{creator, end_run, fire};
 pub(crate) use occurrence::RunEnd;
 
-use super::super::effect::ToolEffect;
-use super::super::spec::{NativeToolSpec, schema_of};
-use super::super::tool_route::ToolRoute;
+use runner::{ToolEffect, ToolRoute, schema_of};
+
 use super::schemas;
 use super::tools::{Texts, deletes, gets, lists, of};
+use crate::platform_call::PlatformToolSpec;
 use create::NewTask;
 use task::Task;
 
-pub(super) const TOOLS: &[NativeToolSpec] = &[
-    NativeToolSpec {
+pub(super) const TOOLS: &[PlatformToolSpec] = &[
+    PlatformToolSpec {
         effect: Some(ToolEffect::Adds),
         input_schema: Some(schema_of::<NewTask>),
         output_schema: Some(schemas::item::<Task>),
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
     .at(&[ToolRoute::get("/api/v1/tasks")]),
     gets::<Task>(["task_get", "Get a task", "Returns one task with its history."])
         .at(&[ToolRoute::get("/api/v1/tasks/{task_id}")]),
-    NativeToolSpec {
+    PlatformToolSpec {
         input_schema: Some(schemas::one_and_result::<Task>),
         handler: Some(change::complete),
         ..changes([
@@ -57,12 +57,12 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
         ])
         .at(&[ToolRoute::post("/api/v1/tasks/{task_id}/complete")])
     },
-    NativeToolSpec {
+    PlatformToolSpec {
         handler: Some(change::skip_next),
         ..changes(["task_skip_next", "Skip an occurrence", "Leaves out the next occurrence of a recurring task."])
             .at(&[ToolRoute::post("/api/v1/tasks/{task_id}/skip-next")])
     },
-    NativeToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Destroys),
         handler: Some(change::end_recurrence),
         ..changes(["task_end_recurrence", "End a recurrence", "Ends a recurring task: it has no more occurrences."])
@@ -73,8 +73,8 @@ pub(super) const TOOLS: &[NativeToolSpec] = &[
 ];
 
 /// A tool that changes the state of a task.
-const fn changes(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+const fn changes(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Idempotent),
         input_schema: Some(schemas::one::<Task>),
         output_schema: Some(schemas::item::<Task>),

@@ -1,10 +1,8 @@
 //! The declarations of the tools that every family has.
 
 use registry::Permission;
+use runner::{Reach, ToolEffect};
 
-use super::super::effect::ToolEffect;
-use super::super::reach::Reach;
-use super::super::spec::NativeToolSpec;
 use super::create::create;
 use super::delete::delete;
 use super::get::get;
@@ -14,12 +12,13 @@ use super::schemas;
 use super::search::search;
 use super::share::share;
 use super::update::update;
+use crate::platform_call::PlatformToolSpec;
 
 /// Name, title and description of a tool.
 pub(super) type Texts = [&'static str; 3];
 
-pub(super) const fn creates<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn creates<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Adds),
         input_schema: Some(schemas::new::<R>),
         output_schema: Some(schemas::item::<R>),
@@ -28,8 +27,8 @@ pub(super) const fn creates<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
-pub(super) const fn lists<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn lists<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::ReadOnly),
         input_schema: Some(schemas::page::<R>),
         output_schema: Some(schemas::items::<R>),
@@ -38,8 +37,8 @@ pub(super) const fn lists<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
-pub(super) const fn searches<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn searches<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::ReadOnly),
         input_schema: Some(schemas::query),
         output_schema: Some(schemas::results::<R>),
@@ -48,8 +47,8 @@ pub(super) const fn searches<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
-pub(super) const fn gets<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn gets<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::ReadOnly),
         input_schema: Some(schemas::one::<R>),
         output_schema: Some(schemas::item::<R>),
@@ -59,12 +58,12 @@ pub(super) const fn gets<R: Record>(texts: Texts) -> NativeToolSpec {
 }
 
 /// Gets items whose earlier versions are kept.
-pub(super) const fn gets_versions<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec { input_schema: Some(schemas::one_and_version::<R>), ..gets::<R>(texts) }
+pub(super) const fn gets_versions<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec { input_schema: Some(schemas::one_and_version::<R>), ..gets::<R>(texts) }
 }
 
-pub(super) const fn updates<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn updates<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Idempotent),
         input_schema: Some(schemas::changes::<R>),
         output_schema: Some(schemas::item::<R>),
@@ -73,8 +72,8 @@ pub(super) const fn updates<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
-pub(super) const fn deletes<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn deletes<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Destroys),
         input_schema: Some(schemas::one::<R>),
         output_schema: Some(schemas::deleted::<R>),
@@ -83,8 +82,8 @@ pub(super) const fn deletes<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
-pub(super) const fn shares<R: Record>(texts: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn shares<R: Record>(texts: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         effect: Some(ToolEffect::Idempotent),
         input_schema: Some(schemas::one_and_user::<R>),
         output_schema: Some(schemas::shared::<R>),
@@ -93,12 +92,13 @@ pub(super) const fn shares<R: Record>(texts: Texts) -> NativeToolSpec {
     }
 }
 
-pub(super) const fn of<R: Record>([name, title, description]: Texts) -> NativeToolSpec {
-    NativeToolSpec {
+pub(super) const fn of<R: Record>([name, title, description]: Texts) -> PlatformToolSpec {
+    PlatformToolSpec {
         title: Some(title),
         description: Some(description),
         permission: Some(Permission::OwnAccount),
-        reach: Reach::Library(R::FAMILY),
-        ..NativeToolSpec::new(R::FAMILY.as_str(), name)
+        reach: Reach::Family,
+        has_envelope: true,
+        ..PlatformToolSpec::new(R::FAMILY.as_str(), name)
     }
 }

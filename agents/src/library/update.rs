@@ -1,22 +1,22 @@
 //! Changing items.
 
 use futures_util::future::BoxFuture;
+use runner::Outcome;
 use serde_json::Value;
 
-use super::super::tool::NativeCall;
 use super::answer::{Failure, not_found, outcome};
 use super::fields::take_id;
 use super::item::shown;
 use super::record::{Record, content_of, require_not_fixed};
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
-pub(super) fn update<R: Record>(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn update<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(updated::<R>(call).await) })
 }
 
 /// Fields that are absent stay as they are. Of two changes to one revision, the second one is refused.
 pub(super) async fn updated<R: Record>(
-    NativeCall { library, mut arguments, .. }: NativeCall,
+    PlatformCall { library, mut arguments, .. }: PlatformCall,
 ) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
     let expected = arguments.remove("revision").as_ref().and_then(Value::as_u64);

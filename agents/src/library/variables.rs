@@ -7,7 +7,7 @@ const VARIABLES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 64;
 /// Bytes of a filled text: as many as a request or an output of a tool has. A text of 128 KiB has room for 26,000 variables, each of which
 /// may stand for a value of a megabyte.
-pub const FILLED_BYTES_MAX: usize = 1 << 20;
+const FILLED_BYTES_MAX: usize = 1 << 20;
 
 /// The refusal of a text that its values would make too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -6,13 +6,13 @@ use registry::{InvalidValue, SecretValue};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Body, Client, RequestBuilder, Response, StatusCode, Url};
+use runner::{Redactor, begin_text, trim_secret};
 use tokio::time::sleep;
 
 use super::request_body::RequestBody;
 use super::settings::{ModelApi, ModelBounds, ModelSettings};
 use super::transcript::{ModelRequest, Reply};
 use super::{anthropic, openai, text_step};
-use crate::redact::{Redactor, trim};
 
 /// Time for an answer. Models think for minutes.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
@@ -170,12 +170,12 @@ fn failure(key: Option<&SecretValue>, status: StatusCode, answer: &[u8]) -> Mode
 
 /// The beginning of what an endpoint said, without the key.
 fn told(key: Option<&SecretValue>, text: &str) -> String {
-    let trimmed = key.map(|key| trim(key.expose())).filter(|key| !key.is_empty());
+    let trimmed = key.map(|key| trim_secret(key.expose())).filter(|key| !key.is_empty());
     let text = trimmed.map_or_else(|| text.to_owned(), |key| text.replace(key, "[key]"));
     // Searched beyond what is told, so that no beginning of the key in another form remains.
-    let searched = crate::text::begin(text, SEARCHED_BYTES_MAX);
+    let searched = begin_text(text, SEARCHED_BYTES_MAX);
     let redacted = Redactor::of(key.map(SecretValue::expose).into_iter()).text(searched);
-    crate::text::begin(redacted, TOLD_BYTES_MAX)
+    begin_text(redacted, TOLD_BYTES_MAX)
 }
 
 /// The pause of a `Retry-After` in seconds. One of zero says nothing.

@@ -2,10 +2,9 @@
 
 use bytes::Bytes;
 use registry::RawJson;
+use runner::{NESTING_LEVELS_MAX, nests_within};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-
-use crate::nesting::{LEVELS_MAX, is_within};
 
 /// Characters of a tool's name. The APIs refuse longer ones.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -79,7 +78,7 @@ impl ModelCall {
 
     /// A call whose arguments arrived as an object.
     fn of_input(id: String, name: String, input: Map<String, Value>) -> Self {
-        if input.values().all(|value| is_within(value, LEVELS_MAX - 1)) {
+        if input.values().all(|value| nests_within(value, NESTING_LEVELS_MAX - 1)) {
             return Self { id, name, input: input.into(), problem: None };
         }
         let problem = Some("the arguments nest too deeply".to_owned());
@@ -124,9 +123,9 @@ mod tests {
 
     #[test]
     fn arguments_have_a_bounded_depth() {
-        let deepest = nested(LEVELS_MAX);
+        let deepest = nested(NESTING_LEVELS_MAX);
         assert_eq!((deepest.members().len(), deepest.problem), (1, None));
-        let deeper = nested(LEVELS_MAX + 1);
+        let deeper = nested(NESTING_LEVELS_MAX + 1);
         assert_eq!((deeper.members().len(), deeper.problem.as_deref()), (0, Some("the arguments nest too deeply")));
         assert!(nested(200).problem.is_some());
     }

@@ -2,17 +2,14 @@
 
 use futures_util::future::BoxFuture;
 use registry::{Permission, suggest_in};
+use runner::{Outcome, Reach, ToolEffect, failed, schema_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::effect::ToolEffect;
-use super::reach::Reach;
-use super::spec::{NativeToolSpec, schema_of};
-use super::tool::NativeCall;
-use crate::outcome::{Outcome, failed};
+use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
-pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
+pub(super) const TOOL: PlatformToolSpec = PlatformToolSpec {
     title: Some("Forward the call"),
     description: Some(
         "Asks the application to hand the call over to a person or to another number. Use it when the user wants that, or when \
@@ -24,7 +21,7 @@ pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
     input_schema: Some(schema_of::<Wish>),
     output_schema: Some(schema_of::<Forwarded>),
     handler: Some(handle),
-    ..NativeToolSpec::new("", "forward_call")
+    ..PlatformToolSpec::new("", "forward_call")
 };
 
 /// A wish to hand the call over.
@@ -50,7 +47,7 @@ struct Forwarded {
     turn_id: String,
 }
 
-fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn handle(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let wish: Wish = match serde_json::from_value(Value::Object(call.arguments)) {
             Ok(wish) => wish,

@@ -2,17 +2,14 @@
 
 use futures_util::future::BoxFuture;
 use registry::{InvocationId, Permission, RunStatus, suggest_in};
+use runner::{Outcome, Reach, ToolEffect, failed, schema_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::effect::ToolEffect;
-use super::reach::Reach;
-use super::spec::{NativeToolSpec, schema_of};
-use super::tool::NativeCall;
-use crate::outcome::{Outcome, failed};
+use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
-pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
+pub(super) const TOOL: PlatformToolSpec = PlatformToolSpec {
     title: Some("Get the status of a tool call"),
     description: Some(
         "Says whether an earlier tool call of this conversation is running, has succeeded or has failed, and how long it took. \
@@ -24,7 +21,7 @@ pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
     input_schema: Some(schema_of::<Wanted>),
     output_schema: Some(schema_of::<Status>),
     handler: Some(handle),
-    ..NativeToolSpec::new("", "get_tool_call_status")
+    ..PlatformToolSpec::new("", "get_tool_call_status")
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,7 +44,7 @@ struct Status {
     started_at: String,
 }
 
-fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn handle(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let wanted: Wanted = match serde_json::from_value(Value::Object(call.arguments)) {
             Ok(wanted) => wanted,
@@ -57,7 +54,7 @@ fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
             return failed("turn_missing", "the tool can be called in a turn of a conversation only");
         };
         let Ok(run) = InvocationId::parse(&wanted.invocation_id) else { return unknown(&wanted.invocation_id) };
-        match runs.find(run).await {
+        match runs.find(&run).await {
             Ok(Some(found)) => answer(wanted.invocation_id, found),
             Ok(None) => unknown(&wanted.invocation_id),
             Err(error) => {

@@ -2,15 +2,13 @@
 
 use futures_util::future::BoxFuture;
 use registry::Permission;
+use runner::{Outcome, ToolEffect, failed, schema_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::effect::ToolEffect;
-use super::spec::{NativeToolSpec, schema_of};
-use super::tool::NativeCall;
-use crate::outcome::{Outcome, failed};
+use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
-pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
+pub(super) const TOOL: PlatformToolSpec = PlatformToolSpec {
     title: Some("Who am I"),
     description: Some(
         "Returns the organisation and the user on whose behalf this conversation acts, and the agent and the client \
@@ -21,7 +19,7 @@ pub(super) const TOOL: NativeToolSpec = NativeToolSpec {
     input_schema: Some(schema_of::<Arguments>),
     output_schema: Some(schema_of::<Identity>),
     handler: Some(handle),
-    ..NativeToolSpec::new("lathe", "lathe__whoami")
+    ..PlatformToolSpec::new("lathe", "lathe__whoami")
 };
 
 #[derive(JsonSchema)]
@@ -41,9 +39,9 @@ struct Identity {
     client: Option<String>,
 }
 
-fn handle(call: NativeCall) -> BoxFuture<'static, Outcome> {
+fn handle(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
-        let NativeCall { principal, agent_call, .. } = call;
+        let PlatformCall { principal, agent_call, .. } = call;
         let identity = Identity {
             organization: principal.organization.to_string(),
             user_id: principal.user().into(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use registry::{ByteCache, CacheBound, HeapBytes, LibraryScope, Timestamp};
 
-use crate::native::EnforcedRules;
+use crate::library::EnforcedRules;
 
 /// The rules of some 20,000 users with few rules, and of at least 60 with many.
 pub(crate) const RULES: CacheBound = CacheBound { name: "rules of users", bytes_max: 8 << 20 };
@@ -31,7 +31,7 @@ impl Default for RuleCache {
 }
 
 impl RuleCache {
-    pub fn get(&self, scope: &LibraryScope, (generation, now): (u64, Timestamp)) -> Option<Arc<EnforcedRules>> {
+    pub fn get(&self, scope: &LibraryScope, generation: u64, now: Timestamp) -> Option<Arc<EnforcedRules>> {
         let is_present = |entry: &RuleEntry| entry.generation == generation && now < entry.read_at.after(KEPT);
         self.0.get(scope).filter(is_present).map(|entry| entry.rules)
     }

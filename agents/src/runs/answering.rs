@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use registry::{AgentRunState, Digest, HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
+use runner::{ANSWER_BYTES_MAX, Answer, CONFIRMATION, Interaction, Question, QuestionKind, confirm};
 use serde_json::{Map, Value, json};
 
 use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, decline, fitting, refuse};
 use super::progress::Progress;
 use crate::error::Error;
-use crate::interaction::{ANSWER_BYTES_MAX, Answer, Interaction, Question, QuestionKind};
-use crate::invoke::intervene::{CONFIRMATION, confirmation};
 
 /// Requests of a run to people. A model that asks again and again would have its way in the end.
 const REQUESTS_MAX: u32 = 50;
@@ -63,7 +62,7 @@ impl Progress {
     }
 
     /// Notes the questions of a call. It is made again with their answers.
-    pub(super) fn ask_for_call(&mut self, tool: &str, (forms, component): (Vec<Question>, Option<Digest>)) {
+    pub(super) fn ask_for_call(&mut self, tool: &str, forms: Vec<Question>, component: Option<Digest>) {
         (self.has_begun, self.round) = (false, self.round + 1);
         if component != self.answers_of {
             self.answers.clear();
@@ -89,7 +88,7 @@ impl Progress {
             HumanRequestKind::Question if question.is_of_call => self.observe(response.observation(), false),
             HumanRequestKind::Question => self.push_user_message(response.observation()),
             HumanRequestKind::Approval if is_agreed => {
-                self.answers.extend(question.forms.iter().map(confirmation));
+                self.answers.extend(question.forms.iter().map(confirm));
                 self.confirmed = question.confirms().cloned();
             }
             // The refused call has a record, which the client reads.

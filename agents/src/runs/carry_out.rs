@@ -40,7 +40,7 @@ impl AgentRunLoop {
         if self.progress.has_begun && !self.began_here {
             return self.observed(call, ToolObservation::failure(INTERRUPTED.to_owned()), None).await;
         }
-        let clock = self.invoker.services.clock.clone();
+        let clock = self.service.clock.clone();
         match apply(&mut self.progress, call, &clock) {
             None => self.call_tool(context, call).await,
             Some(ControlEffect::Result(result)) => {
@@ -52,7 +52,7 @@ impl AgentRunLoop {
             Some(ControlEffect::InvalidArguments(problem)) => {
                 self.observed(call, ToolObservation::failure(problem), None).await
             }
-            Some(ControlEffect::RunWorkflow(request)) => self.run_workflow(context, (call, request)).await,
+            Some(ControlEffect::RunWorkflow(request)) => self.run_workflow(context, call, request).await,
             Some(ControlEffect::Completed) => {
                 let step = self.step_of(call, &ToolObservation::success("completed".into()));
                 // The model sees no result any more, but the list of steps shows what it asked for.
@@ -83,12 +83,12 @@ impl AgentRunLoop {
             return Ok(false);
         }
         let cancelled = self.working.cancelled.clone();
-        match self.invoker.call_tool(context, call, &cancelled).await? {
+        match self.service.call_tool(context, call, &cancelled).await? {
             Called::Ended(observed) => self.observed(call, observed, None).await,
             Called::Asks { questions, component, invocation } => {
                 let waits = ToolObservation { invocation, ..ToolObservation::success("waits for a person".into()) };
                 let step = self.step_of(call, &waits);
-                self.progress.ask_for_call(&call.name, (questions, component));
+                self.progress.ask_for_call(&call.name, questions, component);
                 self.began_here = false;
                 self.save(AgentRunState::Paused, vec![step]).await
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep, SecretValue};
+use runner::{Redactor, cut_text};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -11,8 +12,6 @@ use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
 use crate::error::Error;
 use crate::model::{Entry, ModelCall};
-use crate::redact::Redactor;
-use crate::text::cut;
 
 /// Bytes of a checkpoint. A longer transcript ends the run, since every step writes it again.
 const DOCUMENT_BYTES_MAX: usize = 1 << 20;
@@ -31,14 +30,14 @@ impl AgentRunLoop {
             _ => None,
         });
         let redactor = self.redactor();
-        let shown = |text: &str| redactor.text(cut(text.to_owned(), STEP_TEXT_BYTES_MAX));
+        let shown = |text: &str| redactor.text(cut_text(text.to_owned(), STEP_TEXT_BYTES_MAX));
         let input = match call.input.bytes() > STEP_INPUT_BYTES_MAX {
-            true => json!(cut(call.input.as_str().to_owned(), STEP_INPUT_BYTES_MAX)),
+            true => json!(cut_text(call.input.as_str().to_owned(), STEP_INPUT_BYTES_MAX)),
             false => Value::Object(call.members()),
         };
         let step = json!({
             "iteration": self.run.iterations, "thought": thought.map(shown),
-            "action": cut(call.name.clone(), NAME_BYTES_MAX), "action_input": redactor.value(input),
+            "action": cut_text(call.name.clone(), NAME_BYTES_MAX), "action_input": redactor.value(input),
             "observation": shown(&observed.text), "success": !observed.is_error,
             "invocation_id": observed.invocation.as_ref().map(ToString::to_string),
         });
@@ -47,7 +46,7 @@ impl AgentRunLoop {
 
     /// An answer without a call, for the list of steps.
     pub(super) fn step_without_call(&self, thought: String) -> NewStep {
-        let thought = self.redactor().text(cut(thought, STEP_TEXT_BYTES_MAX));
+        let thought = self.redactor().text(cut_text(thought, STEP_TEXT_BYTES_MAX));
         let step = json!({"iteration": self.run.iterations, "thought": thought, "action": null, "success": false});
         NewStep { milestone: None, document: step.to_string() }
     }
@@ -66,7 +65,7 @@ impl AgentRunLoop {
     /// Writes a checkpoint. Returns whether this server goes on with the run.
     pub(super) async fn save(&mut self, state: AgentRunState, steps: Vec<NewStep>) -> Result<bool, Error> {
         let mut state = state;
-        let (id, now) = (HumanRequestId::new(&self.invoker.services.clock), self.invoker.services.clock.now());
+        let (id, now) = (HumanRequestId::new(&self.service.clock), self.service.clock.now());
         let mut request = (state == AgentRunState::Paused).then(|| self.progress.request(id, now)).flatten();
         let mut document = self.progress.written()?;
         if document.len() > DOCUMENT_BYTES_MAX && !state.has_ended() {
@@ -76,7 +75,7 @@ impl AgentRunLoop {
             (state, document, request) = (AgentRunState::Failed, self.progress.written()?, None);
         }
         let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps, request };
-        let saved = self.invoker.services.store.agent_runs().save_agent_run(&self.run, checkpoint).await?;
+        let saved = self.service.store.agent_runs().save_agent_run(&self.run, checkpoint).await?;
         let Some(run) = saved else { return Ok(false) };
         self.run = run;
         Ok(self.run.state == AgentRunState::Running)
@@ -89,7 +88,7 @@ impl AgentRunLoop {
             () = sleep(RELEASE_AFTER) => {}
             () = self.working.over() => {}
         }
-        if let Err(error) = self.invoker.services.store.agent_runs().release_agent_run(&self.run).await {
+        if let Err(error) = self.service.store.agent_runs().release_agent_run(&self.run).await {
             tracing::error!(run = %self.run.id, %error, "a run of an agent is given up later");
         }
     }

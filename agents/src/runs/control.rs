@@ -1,6 +1,7 @@
 //! Control tools. They exist in runs only. All but `__run_workflow__` change the run itself only.
 
 use registry::{Clock, Timestamp, Urgency, suggest_in, visible, visible_lines};
+use runner::{find_excess, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +11,6 @@ use super::human::{HumanQuestion, PAUSE};
 use super::progress::{FinalAnswer, Progress, Remembered};
 use super::workflow_request::WorkflowRequest;
 use crate::model::{ModelCall, ToolDefinition};
-use crate::native::{find_excess, schema_of};
 
 /// Bytes of all values in the memory of a run.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
@@ -164,8 +164,7 @@ const fn sure() -> f64 {
 }
 
 /// Whether a tool exists in runs only.
-#[must_use]
-pub fn is_control_tool(name: &str) -> bool {
+pub(super) fn is_control_tool(name: &str) -> bool {
     find(name).is_some()
 }
 
@@ -299,7 +298,7 @@ fn read<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, ControlEffe
 
 #[cfg(test)]
 mod tests {
-    use crate::native::unbounded_places;
+    use runner::unbounded_places;
 
     use super::*;
 

@@ -1,14 +1,14 @@
 //! Questions of a run to a person, and the answers.
 
 use registry::{HumanRequestKind, NewStep, Urgency, visible_lines};
+use runner::{
+    Answer, CONFIRMATION, ConfirmedCall, Interaction, NESTING_LEVELS_MAX, Question, cut_text, is_confirmed,
+    nests_within,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::interaction::{Answer, ConfirmedCall, Interaction, Question};
-use crate::invoke::intervene::{CONFIRMATION, is_yes};
-use crate::nesting::{LEVELS_MAX, is_within};
-use crate::text::cut;
 
 /// The control tool that asks a person.
 pub(super) const PAUSE: &str = "__pause_for_human__";
@@ -115,9 +115,9 @@ impl HumanQuestion {
     }
 
     /// The step that shows the answer to the question, or that nobody answered.
-    pub(super) fn step(&self, iteration: u32, (observation, success): (&str, bool)) -> NewStep {
+    pub(super) fn step(&self, iteration: u32, observation: &str, success: bool) -> NewStep {
         let asker = if self.is_of_call { Some(self.tool.as_deref().unwrap_or(PAUSE)) } else { None };
-        let observation = cut(observation.to_owned(), STEP_TEXT_BYTES_MAX);
+        let observation = cut_text(observation.to_owned(), STEP_TEXT_BYTES_MAX);
         let step = json!({
             "iteration": iteration, "thought": null, "action": asker, "observation": observation, "success": success,
         });
@@ -171,7 +171,7 @@ impl HumanResponse {
     pub(super) fn of_results(kind: HumanRequestKind, answers: &[Answer]) -> Self {
         let result = |answer: &Answer| serde_json::from_str::<Value>(&answer.result).unwrap_or_default();
         if kind == HumanRequestKind::Approval {
-            let is_yes = answers.iter().all(|answer| is_yes(&answer.result));
+            let is_yes = answers.iter().all(|answer| is_confirmed(&answer.result));
             return Self { approved: Some(is_yes), ..Self::default() };
         }
         let values = |answer| (Answer::clone(answer).key, result(answer)["content"].take());
@@ -241,8 +241,8 @@ pub(super) fn decline(form: &Question) -> Answer {
 
 /// The answer to a form, if it has the values that the form asks for.
 pub(super) fn fitting(form: &Question, result: &Value) -> Result<Answer, Error> {
-    if !is_within(result, LEVELS_MAX) {
-        return Err(refuse(format!("forms.{} nests more than {LEVELS_MAX} levels", form.key)));
+    if !nests_within(result, NESTING_LEVELS_MAX) {
+        return Err(refuse(format!("forms.{} nests more than {NESTING_LEVELS_MAX} levels", form.key)));
     }
     let answer = Answer::to(form, result.to_string());
     let interaction = Interaction { answers: vec![answer.clone()], ..Interaction::default() };

@@ -1,14 +1,10 @@
 //! The result of a call of a tool, as the model and the trace have it.
 
 use registry::{ContentBlock, EmbeddedResource, InvocationId, ResourceContents};
+use runner::{EMPTY_OUTPUT, Outcome, QuestionKind, Refusal, RunResult, refusal_message};
 
-use crate::call::RunResult;
-use crate::interaction::QuestionKind;
-use crate::invoke::catalogue::ListedTool;
-use crate::invoke::refusal::Refusal;
-use crate::native::{library_failure, library_refusal};
-use crate::outcome::{EMPTY_OUTPUT, Outcome};
-use crate::refused_arguments::refusal_message;
+use crate::catalogue::ListedTool;
+use crate::library::{library_failure, library_refusal};
 
 /// The result of a call.
 pub(super) struct ToolObservation {

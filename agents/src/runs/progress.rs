@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 
 use registry::{BuiltInTools, CallerNames, ClientName, Digest, HumanRequestId, InvocationId, RawJson, Timestamp};
+use runner::{Answer, ConfirmedCall, Depth, cut_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::human::HumanQuestion;
 use super::stuck::{OnStuck, Repeated};
-use crate::depth::Depth;
 use crate::error::Error;
-use crate::interaction::{Answer, ConfirmedCall};
 use crate::model::{Entry, ModelCall};
-use crate::text::cut;
 
 /// Bytes of an observation that the model sees.
 const OBSERVATION_BYTES_MAX: usize = 20_000;
@@ -181,7 +179,7 @@ impl Progress {
 
     /// The beginning of a run of one call.
     #[must_use]
-    pub fn of_call(call: SingleCall, input: RawJson, (names, depth): (CallerNames, Depth)) -> Self {
+    pub fn of_call(call: SingleCall, input: RawJson, names: CallerNames, depth: Depth) -> Self {
         let (name, objective) = (call.tool.clone(), format!("A call of {}", call.tool));
         let tools = Some(vec![name.clone()]);
         let options = AgentRunOptions { tools, names, depth, ..AgentRunOptions::new(objective) };
@@ -236,7 +234,7 @@ impl Progress {
         let call = self.calls.remove(0).id;
         self.has_begun = false;
         (self.answers, self.answers_of, self.confirmed, self.round) = (Vec::new(), None, None, 0);
-        self.transcript.push(Entry::Observation { call, text: cut(text, OBSERVATION_BYTES_MAX), is_error });
+        self.transcript.push(Entry::Observation { call, text: cut_text(text, OBSERVATION_BYTES_MAX), is_error });
     }
 
     /// Adds a text for the model. Calls that are left are not made: every call needs a result before another text.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use registry::{AgentRun, AgentRunState, LibraryFamily, NewStep, SecretValue};
+use runner::Admitted;
 
 use super::answering::UNANSWERED;
 use super::bounds::require_allowed;
@@ -13,13 +14,11 @@ use super::control::definitions;
 use super::human::HumanQuestion;
 use super::observation::ToolObservation;
 use super::progress::{AgentRunOptions, Progress};
+use super::service::AgentRunService;
 use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
-use crate::admission::Admitted;
+use super::working::Working;
 use crate::error::Error;
-use crate::invoke::invoker::Invoker;
-use crate::invoke::obey::scope;
-use crate::invoke::working_agent_runs::Working;
 use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition};
 
 /// Calls of one answer that are made. The model is told which ones were not.
@@ -33,7 +32,7 @@ const NO_CALL: &str = "No tool was called. Call one of the tools; __complete__ e
 
 /// The work on a run of an agent.
 pub struct AgentRunLoop {
-    pub(super) invoker: Invoker,
+    pub(super) service: AgentRunService,
     /// `None` for a run of one call.
     model: Option<Arc<Model>>,
     pub(super) run: AgentRun,
@@ -47,9 +46,9 @@ pub struct AgentRunLoop {
 }
 
 impl AgentRunLoop {
-    pub(super) fn new(invoker: Invoker, model: Option<Arc<Model>>, (run, progress): (AgentRun, Progress)) -> Self {
-        let working = invoker.agent_runs.begin(&run);
-        Self { invoker, model, run, progress, began_here: false, secrets: Vec::new(), working, _admitted: None }
+    pub(super) fn new(service: AgentRunService, model: Option<Arc<Model>>, run: AgentRun, progress: Progress) -> Self {
+        let working = service.working.begin(&run);
+        Self { service, model, run, progress, began_here: false, secrets: Vec::new(), working, _admitted: None }
     }
 
     pub(super) fn admitted(self, admitted: Option<Admitted>) -> Self {
@@ -87,7 +86,7 @@ impl AgentRunLoop {
         if self.run.state != AgentRunState::Running {
             return Ok((self.run, self.progress));
         }
-        let found = self.invoker.services.store.agent_runs().reread_agent_run(&self.run).await?;
+        let found = self.service.store.agent_runs().reread_agent_run(&self.run).await?;
         let run = found.ok_or_else(|| Error::internal("a run of an agent is gone"))?;
         let progress = Progress::read(&run.document)?;
         Ok((run, progress))
@@ -99,11 +98,11 @@ impl AgentRunLoop {
         if let Some(question) = self.progress.question.take() {
             return self.go_on_without(&question).await;
         }
-        let Some(present) = self.invoker.present(&self.run, &self.progress).await? else {
+        let Some(present) = self.service.present(&self.run, &self.progress).await? else {
             return self.fail("agent_gone", "the agent or the user of the run is gone").await;
         };
         let call = self.progress.calls.first().cloned();
-        self.secrets = self.invoker.step_secrets(&present, call.as_ref()).await?;
+        self.secrets = self.service.step_secrets(&present, call.as_ref()).await?;
         match call {
             None if self.progress.single_call.is_some() => self.fail("unanswered", UNANSWERED).await,
             None => self.ask(&present).await,
@@ -113,7 +112,7 @@ impl AgentRunLoop {
 
     /// Goes on without the answer to a question. A run that is stuck cannot.
     async fn go_on_without(&mut self, question: &HumanQuestion) -> Result<bool, Error> {
-        let step = question.step(self.run.iterations, (UNANSWERED, false));
+        let step = question.step(self.run.iterations, UNANSWERED, false);
         let state = self.progress.end_unanswered(question);
         self.save(state, vec![step]).await
     }
@@ -124,7 +123,7 @@ impl AgentRunLoop {
         if !present.catalogue.running.has_family(LibraryFamily::Rules) {
             return Ok(system);
         }
-        let rules = self.invoker.services.rules_of(&scope(&present.principal, &present.names)).await?;
+        let rules = self.service.rules.enforced(&present.principal, &present.names).await?;
         let has_tool = |name: &str| self.progress.allows_tool(name) && present.catalogue.find(name).is_some();
         let rules = rules.prompt(&self.progress.options.objective, has_tool);
         Ok([Some(system).filter(|system| !system.is_empty()), rules]
@@ -229,7 +228,7 @@ impl AgentRunLoop {
         let own = own.map(|tool| ToolDefinition {
             name: tool.name.clone(),
             description: tool.description(),
-            input_schema: self.invoker.agent_runs.schema_texts.of(tool),
+            input_schema: self.service.working.schema_texts.of(tool),
         });
         own.chain(definitions(&self.progress)).collect()
     }

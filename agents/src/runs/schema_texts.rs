@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::catalogue::{ListedSource, ListedTool};
+use crate::catalogue::{ListedSource, ListedTool};
 
 /// The texts that requests use. Each is dropped with its last request.
 #[derive(Debug, Clone, Default)]
@@ -50,11 +50,11 @@ impl AsRef<[u8]> for SharedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::NativeTools;
+    use crate::platform_tools::tools_for_tests;
 
     #[test]
     fn requests_at_the_same_time_share_a_text() {
-        let (texts, natives) = (SchemaTexts::default(), NativeTools::start().unwrap());
+        let (texts, natives) = (SchemaTexts::default(), tools_for_tests());
         let tool = |native: &Arc<_>| ListedTool::new("x".to_owned(), ListedSource::Native(Arc::clone(native)));
         let tools: Vec<_> = natives.iter().take(2).map(tool).collect();
         let (first, second) = (texts.of(&tools[0]), texts.of(&tools[0]));

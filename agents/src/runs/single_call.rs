@@ -6,6 +6,7 @@ use registry::{
     AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, Digest, HumanRequestId, InvocationId, NewAgentRun,
     OrganizationId, Principal, RawJson, Record, RunObjective, RunningAgent, StartedAgentRun, do_heavy_work,
 };
+use runner::{Depth, Interaction, NESTING_LEVELS_MAX, SchemaViolation, nests_within};
 use serde_json::{Map, Value};
 
 use super::answering::FilledIn;
@@ -13,11 +14,8 @@ use super::carry_out::INTERRUPTED;
 use super::observation::ToolObservation;
 use super::progress::{Progress, SingleCall};
 use super::run_loop::AgentRunLoop;
-use crate::depth::Depth;
-use crate::error::{Error, SchemaViolation};
-use crate::interaction::Interaction;
-use crate::invoke::invoker::Invoker;
-use crate::nesting::{LEVELS_MAX, is_within};
+use super::service::AgentRunService;
+use crate::error::Error;
 
 /// The code of the failure of a call that asked what nobody can answer.
 pub const INPUT_UNAVAILABLE: &str = "input_unavailable";
@@ -39,7 +37,7 @@ pub struct NewSingleCall {
     pub component: Option<Digest>,
 }
 
-impl Invoker {
+impl AgentRunService {
     /// Starts the run of one call of a tool of an agent.
     ///
     /// # Errors
@@ -53,21 +51,21 @@ impl Invoker {
         let bytes = input.bytes();
         let own = input.clone();
         let nests_little = do_heavy_work(bytes, move || {
-            own.members().is_ok_and(|members| members.values().all(|value| is_within(value, LEVELS_MAX - 1)))
+            own.members().is_ok_and(|members| members.values().all(|value| nests_within(value, NESTING_LEVELS_MAX - 1)))
         });
         if !nests_little.await.map_err(|error| Error::internal(error.to_string()))? {
-            let message = format!("nests more than {LEVELS_MAX} levels");
+            let message = format!("nests more than {NESTING_LEVELS_MAX} levels");
             let violation = SchemaViolation { input_index: 0, pointer: String::new(), message };
-            return Err(Error::InvalidInput { violations: vec![violation] });
+            return Err(runner::Error::InvalidInput { violations: vec![violation] }.into());
         }
-        let admitted = self.agent_runs.admission.admit(&principal.organization, 1)?;
-        let progress = Progress::of_call(call, input, (names, depth)).with_answers(interaction, component);
+        let admitted = self.working.admission.admit(&principal.organization, 1)?;
+        let progress = Progress::of_call(call, input, names, depth).with_answers(interaction, component);
         let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
         let objective = RunObjective::of(&progress.options.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };
-        match self.services.store.agent_runs().start_agent_run(principal, new).await? {
+        match self.store.agent_runs().start_agent_run(principal, new).await? {
             StartedAgentRun::New(run) => {
-                Ok(AgentRunLoop::new(self.clone(), None, (run, progress)).admitted(Some(admitted)))
+                Ok(AgentRunLoop::new(self.clone(), None, run, progress).admitted(Some(admitted)))
             }
             _ => Err(Error::internal("a call without a key was repeated")),
         }
@@ -89,13 +87,13 @@ impl Invoker {
             let question = progress.question.clone().ok_or(Error::HumanRequestClosed)?;
             match progress.fill_in(results)? {
                 FilledIn::All(response) => {
-                    if let Some(work) = self.go_on(principal, (found, progress), (&question, &response)).await? {
+                    if let Some(work) = self.go_on(principal, found, progress, &question, &response).await? {
                         return Ok(Some(work));
                     }
                 }
                 FilledIn::Some(left) => {
                     let (document, left) = (progress.written()?, left.written()?);
-                    if self.services.store.agent_runs().amend_agent_run(&found, document, left).await?.is_some() {
+                    if self.store.agent_runs().amend_agent_run(&found, document, left).await?.is_some() {
                         return Ok(None);
                     }
                 }
@@ -114,20 +112,20 @@ impl Invoker {
         organization: &OrganizationId,
         invocation: &InvocationId,
     ) -> Result<Option<Record>, Error> {
-        Ok(self.services.store.history().get_invocation(organization, invocation).await?)
+        Ok(self.store.history().get_invocation(organization, invocation).await?)
     }
 
     /// Finds a run of the user of an agent.
     ///
     /// # Errors
     /// When the store cannot be read, or the checkpoint is damaged.
-    pub async fn own_run_of_agent(
+    pub async fn find_own(
         &self,
         principal: &Principal,
         running: &RunningAgent,
         run: &AgentRunId,
     ) -> Result<Option<(AgentRun, Progress)>, Error> {
-        let found = self.agent_run(principal, run).await?;
+        let found = self.find(principal, run).await?;
         Ok(found.filter(|(run, _)| run.account == principal.account && run.agent == running.agent.id))
     }
 }

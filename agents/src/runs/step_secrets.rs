@@ -2,20 +2,20 @@
 
 use registry::SecretValue;
 
+use super::service::AgentRunService;
 use super::tool_step::RunContext;
+use crate::catalogue::ListedSource;
 use crate::error::Error;
-use crate::invoke::catalogue::ListedSource;
-use crate::invoke::invoker::Invoker;
 use crate::model::ModelCall;
 
-impl Invoker {
+impl AgentRunService {
     /// Returns the sensitive variables of the user of a run, and the secrets of the tool that the model calls.
     pub(super) async fn step_secrets(
         &self,
         RunContext { principal, catalogue, .. }: &RunContext,
         call: Option<&ModelCall>,
     ) -> Result<Vec<SecretValue>, Error> {
-        let store = &self.services.store;
+        let store = &self.store;
         let stored = store.access().user_variables(&principal.organization, &principal.account).await?;
         let mut secrets: Vec<_> = stored.sensitive.into_values().collect();
         let called = call.and_then(|call| catalogue.find(&call.name));

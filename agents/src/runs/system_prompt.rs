@@ -1,8 +1,8 @@
 //! The system prompt of a run.
 
 use super::progress::Progress;
-use crate::invoke::catalogue::Catalogue;
-use crate::native::library_instructions;
+use crate::catalogue::Catalogue;
+use crate::library::library_instructions;
 
 /// Returns the system prompt of the agent, with the instructions of the families whose tools the run has: those of the Library, and
 /// those of published tools with APIs.

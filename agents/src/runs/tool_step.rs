@@ -6,17 +6,17 @@ use registry::{
     AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Digest, InvocationId, InvocationSource, Principal,
     RawJson,
 };
+use runner::{
+    Call, CallOrigin, Depth, ErrorKind, EventSender, Input, Interaction, Question, Refusal, ResultPersistence,
+    RunResult, Subject,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::observation::ToolObservation;
 use super::progress::{AgentRunOptions, Progress, SingleCall};
-use crate::call::{Call, CallOrigin, EventSender, Input, ResultPersistence, RunResult, Subject};
-use crate::depth::Depth;
-use crate::error::{Error, ErrorKind};
-use crate::interaction::{Interaction, Question};
-use crate::invoke::catalogue::{Catalogue, ListedSource, ListedTool};
-use crate::invoke::invoker::Invoker;
-use crate::invoke::refusal::Refusal;
+use super::service::AgentRunService;
+use crate::catalogue::{Catalogue, ListedSource, ListedTool};
+use crate::error::Error;
 use crate::model::ModelCall;
 
 /// The end of a call.
@@ -42,17 +42,17 @@ pub(super) struct RunContext {
     pub single_call: Option<SingleCall>,
 }
 
-impl Invoker {
+impl AgentRunService {
     /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
     pub(super) async fn present(&self, run: &AgentRun, progress: &Progress) -> Result<Option<RunContext>, Error> {
-        let store = &self.services.store;
+        let store = &self.store;
         let Some(principal) = store.versions().principal(&run.organization, &run.account).await? else {
             return Ok(None);
         };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.agents().running_agent(&principal, &reference).await? else { return Ok(None) };
         let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
-        let catalogue = self.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
+        let catalogue = self.catalogues.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
         let component = progress.calls.first().and_then(|call| find_component(catalogue.find(&call.name)?));
         let (names, depth, interaction) = (names.clone(), *depth, progress.interaction(component));
         let single_call = progress.single_call.clone();
@@ -71,17 +71,17 @@ impl Invoker {
             let unknown = ToolObservation::failure(format!("the agent has no tool {}{meant}", model_call.name));
             return Ok(Called::Ended(unknown));
         };
-        let call = call(present, listed, (model_call.input.clone(), cancelled.child_token()));
-        match self.try_invoke(call, EventSender::none()).await {
+        let call = call(present, listed, model_call.input.clone(), cancelled.child_token());
+        match self.invoker.try_invoke(call, EventSender::none()).await {
             Ok(mut results) => {
                 let result = results.pop().ok_or_else(|| Error::internal("a call has no result"))?;
                 Ok(Called::of(result, listed))
             }
-            Err(Refusal { error: Error::ConfirmationAsked(question), records, .. }) => {
+            Err(Refusal { error: runner::Error::ConfirmationAsked(question), records, .. }) => {
                 let (questions, invocation) = (vec![*question], records.into_iter().next());
                 Ok(Called::Asks { questions, component: find_component(listed), invocation })
             }
-            Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
+            Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error.into()),
             Err(refusal) => Ok(Called::Ended(ToolObservation::of_refusal(refusal, listed))),
         }
     }
@@ -107,11 +107,7 @@ pub(super) fn find_component(listed: &ListedTool) -> Option<Digest> {
 }
 
 /// The call of a tool of the agent, for the user of the run.
-pub(super) fn call(
-    present: &RunContext,
-    listed: &ListedTool,
-    (input, cancelled): (RawJson, CancellationToken),
-) -> Call {
+pub(super) fn call(present: &RunContext, listed: &ListedTool, input: RawJson, cancelled: CancellationToken) -> Call {
     let RunContext { principal, catalogue, names, depth, interaction, single_call } = present;
     let running = &catalogue.running;
     let (subject, pinned, result_persistence) = match &listed.source {
@@ -137,7 +133,7 @@ pub(super) fn call(
         result_persistence,
         conversation: None,
         depth: *depth,
-        origin: CallOrigin::AgentRun,
+        origin: CallOrigin::Checkpointed,
         run_id: None,
         operation: None,
         cancelled,

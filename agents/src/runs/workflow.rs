@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use registry::{InvocationId, ToolId};
+use runner::{Call, ErrorKind, EventSender, Interaction, Outcome, Refusal, RunResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -13,15 +14,11 @@ use tracing::Instrument;
 
 use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
+use super::service::AgentRunService;
 use super::tool_step::{self, RunContext};
 use super::workflow_request::WorkflowRequest;
-use crate::call::{Call, EventSender, RunResult};
-use crate::error::{Error, ErrorKind};
-use crate::interaction::Interaction;
-use crate::invoke::invoker::Invoker;
-use crate::invoke::refusal::Refusal;
+use crate::error::Error;
 use crate::model::ModelCall;
-use crate::outcome::Outcome;
 
 type Ended = Result<Vec<RunResult>, Refusal>;
 
@@ -63,34 +60,35 @@ impl AgentRunLoop {
     pub(super) async fn run_workflow(
         &mut self,
         context: &RunContext,
-        (call, request): (&ModelCall, WorkflowRequest),
+        call: &ModelCall,
+        request: WorkflowRequest,
     ) -> Result<bool, Error> {
         let workflow = match request.find(&context.catalogue) {
             Ok(workflow) => workflow,
             Err(problem) => return self.observed(call, ToolObservation::failure(problem), None).await,
         };
-        let run = InvocationId::new(&self.invoker.services.clock);
+        let run = InvocationId::new(&self.service.clock);
         // The checkpoint before the workflow has its id, so that its record is found whatever happens to this server.
         self.progress.triggered_runs.push(run.to_string());
         if !self.begin_call().await? {
             return Ok(false);
         }
         let wait_max = request.wait_max();
-        let made = tool_step::call(context, workflow.listed, (request.input.into(), CancellationToken::new()));
+        let made = tool_step::call(context, workflow.listed, request.input.into(), CancellationToken::new());
         // A workflow asks nobody, since it may go on without the run.
         let made = Call { run_id: Some(run.clone()), interaction: Interaction::default(), ..made };
-        let started = self.invoker.start_workflow(made);
+        let started = self.service.start_workflow(made);
         let state = started.end_within(wait_max, &self.working.cancelled).await?;
         let observed = observation(run, &workflow.tool.id, state)?;
         self.observed(call, observed, None).await
     }
 }
 
-impl Invoker {
+impl AgentRunService {
     /// Takes the call of a workflow through all steps, in a task of its own.
     fn start_workflow(&self, call: Call) -> StartedWorkflow {
         let (cancelled, (sender, ended)) = (call.cancelled.clone(), oneshot::channel());
-        let (invoker, started) = (self.clone(), CancellationToken::new());
+        let (invoker, started) = (self.invoker.clone(), CancellationToken::new());
         let events = EventSender::of_start(started.clone());
         let work = async move {
             let unheard = sender.send(invoker.try_invoke(call, events).await).err();
@@ -100,14 +98,14 @@ impl Invoker {
                 tracing::error!(%error, "a workflow in the background failed because of a fault of the host");
             }
         };
-        self.agent_runs.workflows.spawn(work.in_current_span());
+        self.working.workflows.spawn(work.in_current_span());
         StartedWorkflow { cancelled, started, ended }
     }
 
     /// Completes when the workflows of all runs of agents have ended. Call it when no run starts others any more.
     pub async fn workflows_ended(&self) {
-        self.agent_runs.workflows.close();
-        self.agent_runs.workflows.wait().await;
+        self.working.workflows.close();
+        self.working.workflows.wait().await;
     }
 }
 
@@ -143,7 +141,7 @@ impl WorkflowState {
     fn of(ended: Ended) -> Result<Self, Error> {
         match ended {
             Ok(mut results) => results.pop().map(Self::of_run).ok_or_else(|| Error::internal("a call has no result")),
-            Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error),
+            Err(Refusal { error, .. }) if error.kind() == ErrorKind::Internal => Err(error.into()),
             Err(Refusal { error, .. }) => Ok(Self::failed(error.code(), &error.to_string())),
         }
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::invoke::catalogue::{Catalogue, ListedSource, ListedTool};
+use crate::catalogue::{Catalogue, ListedSource, ListedTool};
 
 const TIMEOUT_MS: f64 = 60_000.0;
 /// Ten minutes. The run does nothing else while it waits.

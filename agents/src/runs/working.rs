@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 use registry::{AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
+use runner::{Admission, Bounds};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::schema_texts::SchemaTexts;
-use crate::admission::{Admission, Bounds};
 
 /// Runs on which a server works at the same time for its clients. Most wait for a model.
 const PARALLEL_MAX: usize = 64;

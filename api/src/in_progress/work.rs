@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use agents::AGENT_RUNS;
 use builder::source::GitLimits;
 use registry::Config as StoreConfig;
-use runner::{AGENT_RUNS, Bounds};
+use runner::Bounds;
 
 use super::bounds::RequestBounds;
 use crate::server::ConnectionLimits;

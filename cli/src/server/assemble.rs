@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agents::AgentServices;
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
@@ -44,7 +45,7 @@ pub struct Assembled {
     server: Server,
     app: App,
     builder: Builder,
-    invoker: Invoker,
+    agents: AgentServices,
     git: GitServer,
     runners: Option<watch::Receiver<usize>>,
     store: Store,
@@ -65,17 +66,18 @@ impl Assembled {
     pub async fn serve(self, shutdown: impl Future<Output = Duration>) -> anyhow::Result<()> {
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
-        let preparing = tokio::spawn(prepare(self.builder, self.invoker.clone(), self.app.readiness().clone()));
+        let preparing =
+            tokio::spawn(prepare(self.builder, self.agents.invoker().clone(), self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock, self.store.clone()));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let embedding = tokio::spawn(make_vectors(self.store.clone()));
-        let firing = tokio::spawn(fire_tasks(self.invoker.clone()));
-        let dropping = tokio::spawn(drop_expired_entries(self.invoker.clone()));
+        let firing = tokio::spawn(fire_tasks(self.agents.due_tasks.clone()));
+        let dropping = tokio::spawn(drop_expired_entries(self.agents.clone()));
         let repairing = tokio::spawn(repair_packs(self.git.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
-            self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
+            self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.agents.invoker().clone())));
         let taking_over = tokio::spawn(api::take_over_publications(self.app.clone()));
         let carrying_on = tokio::spawn(api::take_over_agent_runs(self.app.clone()));
         let served = self.server.serve(self.app, shutdown).await;
@@ -206,9 +208,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let program = program()?;
     let runner_default = runner::Config::new(cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
     let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
-    let runner_config = runner_config(settings, runner_default)?;
+    let runner_config = runner_config(settings, runner_default);
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
-    let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
+    let agents = AgentServices::start(&runner_config, agents_config(settings)?, storage, clock.clone())?;
     let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
     let records = storage::shared_repositories(&store, &artifacts).await?;
     let records = storage::take_restored_packs(records, &data).await?;
@@ -218,14 +220,14 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         store: store.clone(),
         artifacts: artifacts.clone(),
         repositories: repositories.clone(),
-        invoker: invoker.clone(),
+        invoker: agents.invoker().clone(),
     };
     let builder = Builder::new(builder_config(settings, &data, &program), services).await?;
     let git = GitServer::new(repositories.clone(), git, settings.limits.git())?;
     let config = api_config(settings);
     let parts = Parts {
         store: store.clone(),
-        invoker: invoker.clone(),
+        agents: agents.clone(),
         builder: builder.clone(),
         repositories,
         git,
@@ -233,7 +235,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         config,
     };
     let git = parts.git.clone();
-    let runners = parts.invoker.runners_alive();
+    let runners = parts.agents.invoker().runners_alive();
     let app = App::new(parts);
     app.readiness()
         .lacks(IMAGES, "the image of Python is being compiled, once on this machine; the log says when it is ready");
@@ -241,7 +243,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         server,
         app,
         builder,
-        invoker,
+        agents,
         git,
         runners,
         store,
@@ -331,20 +333,23 @@ fn api_config(settings: &Settings) -> api::Config {
     }
 }
 
-fn runner_config(settings: &Settings, default: runner::Config) -> anyhow::Result<runner::Config> {
+fn runner_config(settings: &Settings, default: runner::Config) -> runner::Config {
     let runners = Runners::new(THIS_PROGRAM);
     let count = settings.runners.and_then(|count| usize::try_from(count).ok()).unwrap_or(runners.count);
-    Ok(runner::Config {
+    runner::Config {
         runners: Some(Runners { count, ..runners }),
         schema_worker: Some(schema_worker(THIS_PROGRAM)),
         egress: settings.egress.clone(),
         runs: settings.limits.runs(default.runs, settings.parallel_runs, settings.queued_runs),
         input_bytes_max: settings.limits.input_bytes(default.input_bytes_max),
         limits_max: settings.run_limits,
-        model: settings.model.model()?,
-        runs_due_tasks: settings.model.run_due_tasks.unwrap_or_default(),
         ..default
-    })
+    }
+}
+
+fn agents_config(settings: &Settings) -> anyhow::Result<agents::Config> {
+    let runs_due_tasks = settings.model.run_due_tasks.unwrap_or_default();
+    Ok(agents::Config { model: settings.model.model()?, runs_due_tasks })
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {

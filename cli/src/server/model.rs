@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use agents::{Model, ModelBounds};
 use clap::{Args, ValueEnum};
 use registry::SecretValue;
-use runner::{Model, ModelBounds};
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -76,11 +76,11 @@ impl ModelArguments {
             return Err(Failure::usage("the endpoint of a model is given without the model", "give `--model`"));
         };
         let api = match self.model_api {
-            Some(ModelApi::Anthropic) => runner::ModelApi::Anthropic,
-            Some(ModelApi::OpenAi) | None => runner::ModelApi::OpenAi,
+            Some(ModelApi::Anthropic) => agents::ModelApi::Anthropic,
+            Some(ModelApi::OpenAi) | None => agents::ModelApi::OpenAi,
         };
         let bounds = self.bounds(&model)?;
-        let settings = runner::ModelSettings { api, url, model, key: self.key()?, bounds };
+        let settings = agents::ModelSettings { api, url, model, key: self.key()?, bounds };
         let model = Model::new(settings).map_err(|error| Failure::usage(error.to_string(), "correct `--model-url`"))?;
         Ok(Some(Arc::new(model)))
     }

@@ -26,7 +26,7 @@ pub(super) struct Superseded {
 
 impl Superseded {
     /// The value and the source of an item that is about to change.
-    pub fn new((value, source): (Value, Source), item: &LibraryItem) -> Self {
+    pub fn new(value: Value, source: Source, item: &LibraryItem) -> Self {
         Self { value, source, revision: item.revision, updated_at: item.updated_at.to_string() }
     }
 }

@@ -2,16 +2,16 @@
 
 use futures_util::future::BoxFuture;
 use registry::Error;
+use runner::Outcome;
 use serde_json::{Map, Value};
 
-use super::super::super::tool::NativeCall;
 use super::super::answer::{Failure, not_found, outcome};
 use super::super::fields::take_id;
 use super::super::item::shown;
 use super::super::record::Record;
 use super::moment::Moment;
 use super::task::Task;
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
 /// Attempts of a change while others change the task: the server when it is due, and other agents.
 const ATTEMPTS: u32 = 4;
@@ -19,7 +19,7 @@ const ATTEMPTS: u32 = 4;
 /// Changes a task, with the arguments of the tool.
 type Change = fn(&mut Task, &Map<String, Value>, Moment) -> Result<(), Failure>;
 
-pub(super) fn complete(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn complete(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     changed_by(call, |task, arguments, now| {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         let result = text("result").map(ToOwned::to_owned);
@@ -27,20 +27,20 @@ pub(super) fn complete(call: NativeCall) -> BoxFuture<'static, Outcome> {
     })
 }
 
-pub(super) fn skip_next(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn skip_next(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     changed_by(call, |task, _, _| task.skip_next())
 }
 
-pub(super) fn end_recurrence(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn end_recurrence(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     changed_by(call, |task, _, now| task.end_recurrence(now))
 }
 
-fn changed_by(call: NativeCall, change: Change) -> BoxFuture<'static, Outcome> {
+fn changed_by(call: PlatformCall, change: Change) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(changed(call, change).await) })
 }
 
 /// Repeats a change that another one came before. It may be refused then.
-async fn changed(NativeCall { library, mut arguments, .. }: NativeCall, change: Change) -> Result<Value, Failure> {
+async fn changed(PlatformCall { library, mut arguments, .. }: PlatformCall, change: Change) -> Result<Value, Failure> {
     let id = take_id::<Task>(&mut arguments)?;
     let mut attempt = 1;
     loop {

@@ -3,11 +3,11 @@
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use runner::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::super::tool::NativeCall;
 use super::super::answer::{Failure, invalid, outcome};
 use super::super::item::shown;
 use super::super::record::Record;
@@ -16,7 +16,7 @@ use super::local_times::{is_left_out, zone};
 use super::moment::Moment;
 use super::schedule::Recurrence;
 use super::task::{Priority, Task, TaskStatus};
-use crate::outcome::Outcome;
+use crate::platform_call::PlatformCall;
 
 /// A new task.
 #[derive(Deserialize, JsonSchema)]
@@ -41,11 +41,11 @@ pub(super) struct NewTask {
     priority: Priority,
 }
 
-pub(super) fn create(call: NativeCall) -> BoxFuture<'static, Outcome> {
+pub(super) fn create(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(created(call).await) })
 }
 
-async fn created(NativeCall { library, agent_call, arguments, .. }: NativeCall) -> Result<Value, Failure> {
+async fn created(PlatformCall { library, agent_call, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let new: NewTask = serde_json::from_value(Value::Object(arguments)).map_err(|error| invalid(error.to_string()))?;
     let agent_id = agent_call.map(|call| call.agent.to_string());
     let task = Task { agent_id, ..new.task(Moment(library.now()))? };

@@ -1,8 +1,7 @@
 //! Says which field of a cron expression is wrong, and what the field takes.
 
 use croner::parser::CronParser;
-
-use crate::text::cut;
+use runner::cut_text;
 
 /// Bytes of a field that a message repeats.
 const FIELD_BYTES_MAX: usize = 40;
@@ -34,7 +33,7 @@ pub(super) fn describe(parser: &CronParser, expression: &str, reason: &str) -> S
     };
     match (0..FIELDS.len()).find(is_wrong) {
         Some(index) => {
-            let ((name, values), field) = (FIELDS[index], cut(fields[index].to_owned(), FIELD_BYTES_MAX));
+            let ((name, values), field) = (FIELDS[index], cut_text(fields[index].to_owned(), FIELD_BYTES_MAX));
             format!(
                 "the {name} `{field}` is wrong: it takes {values}, lists (1,2), ranges (1-5), steps (*/2) and *, {EXAMPLE}"
             )

@@ -40,9 +40,9 @@ pub(crate) fn fire(item: &LibraryItem, now: Timestamp, run: Option<&AgentRunId>)
 }
 
 /// Notes in a task that the run of one of its occurrences has ended without completing. `None` when that changes nothing.
-pub(crate) fn end_run(item: &LibraryItem, run: &AgentRunId, (end, at): (RunEnd, Timestamp)) -> Option<LibraryContent> {
+pub(crate) fn end_run(item: &LibraryItem, run: &AgentRunId, end: RunEnd, at: Timestamp) -> Option<LibraryContent> {
     let noted = Task::of(item).and_then(|mut task| {
-        let is_changed = task.end_run(run.as_str(), (end, Moment(at)));
+        let is_changed = task.end_run(run.as_str(), end, Moment(at));
         task.content().map(|content| is_changed.then_some(content))
     });
     noted.unwrap_or_else(|error| {

@@ -186,7 +186,7 @@ impl Task {
 
     /// The run of an occurrence has ended without completing. Returns whether that changes the task: not if the occurrence is completed
     /// or cancelled.
-    pub fn end_run(&mut self, run: &str, (end, at): (RunEnd, Moment)) -> bool {
+    pub fn end_run(&mut self, run: &str, end: RunEnd, at: Moment) -> bool {
         let is_of_run = |one: &Occurrence| one.agent_run_id.as_deref() == Some(run);
         let Some(position) = self.fire_history.iter().rposition(is_of_run) else { return false };
         let (before, later) = self.fire_history.split_at_mut(position + 1);

@@ -25,7 +25,7 @@ const FLUSH_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Crates whose spans are exported. Spans of libraries would be too many, and spans of the exporter's own requests
 /// would never end.
-const TRACED: [&str; 4] = ["api", "runner", "builder", "registry"];
+const TRACED: [&str; 5] = ["api", "agents", "runner", "builder", "registry"];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -89,7 +89,7 @@ fn run_of(task: &mut Task, run: &str) {
 
 /// The end of a run that failed, a day after the first occurrence.
 fn failed(task: &mut Task, run: &str) -> bool {
-    task.end_run(run, (RunEnd::Failed { error_code: "stuck".into() }, time("2026-12-02T09:00:00Z")))
+    task.end_run(run, RunEnd::Failed { error_code: "stuck".into() }, time("2026-12-02T09:00:00Z"))
 }
 
 fn last_run(task: &Task) -> Value {
@@ -178,14 +178,14 @@ fn s0_145_a_cancelled_task_is_never_due_again() {
 fn s0_145_a_task_is_cancelled_with_its_run() {
     let mut once = task(&json!({"due_at": FIRST}));
     run_of(&mut once, "r1");
-    assert!(once.end_run("r1", (RunEnd::Cancelled, time(FIRST))));
+    assert!(once.end_run("r1", RunEnd::Cancelled, time(FIRST)));
     assert_eq!(
         (once.status, once.cancelled_at, last_run(&once)),
         (TaskStatus::Cancelled, Some(time(FIRST)), json!(["r1", "cancelled", null]))
     );
     let mut daily = every_morning();
     run_of(&mut daily, "r1");
-    assert!(daily.end_run("r1", (RunEnd::Cancelled, time(FIRST))));
+    assert!(daily.end_run("r1", RunEnd::Cancelled, time(FIRST)));
     assert_eq!(
         (daily.status, daily.cancelled_at, statuses(&daily)),
         (TaskStatus::Open, None, vec![json!("cancelled")])
