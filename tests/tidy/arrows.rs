@@ -36,7 +36,7 @@ pub(super) fn manifest(directory: &str) -> Table {
 }
 
 /// Returns the dependencies of a crate, without those of its tests.
-fn dependencies(directory: &str) -> Vec<String> {
+pub(super) fn dependencies(directory: &str) -> Vec<String> {
     let manifest = manifest(directory);
     let sections = ["dependencies", "build-dependencies"].iter().filter_map(|section| manifest.get(*section));
     sections.filter_map(toml::Value::as_table).flat_map(|section| section.keys().cloned()).collect()
