@@ -6,6 +6,7 @@ mod circles;
 mod deployment;
 mod districts;
 mod facts;
+mod floors;
 mod handles;
 mod images;
 mod layers;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agents::{AgentRunService, AgentServices, Catalogues, Turns};
 use axum::extract::FromRef;
 use builder::Builder;
 use registry::{Clock, Store};
@@ -22,7 +23,7 @@ use crate::tasks::Tasks;
 /// The parts of which an [`App`] is made.
 pub struct Parts {
     pub store: Store,
-    pub invoker: Invoker,
+    pub agents: AgentServices,
     pub builder: Builder,
     pub repositories: Repositories,
     pub git: GitServer,
@@ -52,14 +53,15 @@ impl App {
         let request_ids = RequestIds::new(&parts.clock);
         let (tasks, readiness) = (Tasks::default(), Readiness::default());
         let dialogues = Dialogues::new(&parts.store);
-        let calling = Calling { invoker: parts.invoker.clone(), tasks: tasks.clone(), dialogues };
+        let (invoker, agents) = (parts.agents.invoker().clone(), parts.agents.clone());
+        let calling = Calling { invoker, agents, tasks: tasks.clone(), dialogues };
         let mcp = McpEndpoint::new(parts.store.clone(), calling, parts.config.public_url.as_ref());
         let limits = parts.config.rate_limits.clone();
         let limits = LimitFactory::new(limits, parts.clock.clone(), Some(parts.store.clone()));
         let key_limit = KeyLimit::new(&limits).map(Arc::new);
         let oauth = OauthServer {
             store: parts.store.clone(),
-            documents: parts.invoker.documents(),
+            documents: parts.agents.invoker().documents(),
             key_limit: key_limit.clone(),
             public: PublicBase(parts.config.public_url.clone()),
             accepts_registrations: parts.config.oauth_registration,
@@ -86,8 +88,8 @@ impl App {
         &self.0.parts.config
     }
 
-    pub(crate) fn invoker(&self) -> &Invoker {
-        &self.0.parts.invoker
+    pub(crate) fn agents(&self) -> &AgentServices {
+        &self.0.parts.agents
     }
 
     pub(crate) fn builder(&self) -> &Builder {
@@ -142,7 +144,11 @@ macro_rules! parts {
 
 parts! {
     Store = app => app.0.parts.store;
-    Invoker = app => app.0.parts.invoker;
+    Invoker = app => app.0.parts.agents.invoker();
+    AgentServices = app => app.0.parts.agents;
+    Catalogues = app => app.0.parts.agents.catalogues;
+    Turns = app => app.0.parts.agents.turns;
+    AgentRunService = app => app.0.parts.agents.runs;
     Builder = app => app.0.parts.builder;
     Repositories = app => app.0.parts.repositories;
     GitServer = app => app.0.parts.git;

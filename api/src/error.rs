@@ -92,6 +92,9 @@ pub enum Error {
     NotReady { part: &'static str, reason: &'static str },
     #[error("{detail}")]
     Internal { detail: String },
+    /// An error of a crate that this layer does not know.
+    #[error("{detail}")]
+    Other { kind: Kind, code: &'static str, detail: String },
     #[error(transparent)]
     Registry(registry::Error),
     #[error(transparent)]

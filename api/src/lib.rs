@@ -27,6 +27,7 @@ mod server;
 pub mod wire;
 
 // What all operations share: the caller, the limits and the log of a request, and work that outlives it.
+mod agent_errors;
 mod auth;
 mod call_depth;
 mod caller;

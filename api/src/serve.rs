@@ -28,7 +28,7 @@ impl Server {
             let delay = shutdown.await;
             app.readiness().end();
             app.mcp().stop(delay);
-            app.invoker().stop_agent_runs();
+            app.agents().runs.stop();
             delay
         };
         let connections = self.accept_until(context, shutdown).await;
@@ -39,7 +39,7 @@ impl Server {
         let ended = async {
             app.tasks().ended().await;
             // A run of an agent is a task, and starts workflows until its end.
-            app.invoker().workflows_ended().await;
+            app.agents().runs.workflows_ended().await;
         };
         let finished = timeout_at(deadline, ended).await.is_ok();
         if !(drained && finished) {

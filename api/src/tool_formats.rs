@@ -3,7 +3,7 @@
 mod lobe;
 mod strict;
 
-use runner::{Catalogue, ListedTool};
+use agents::{Catalogue, ListedTool};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 

@@ -10,10 +10,11 @@ mod description;
 mod envelope;
 mod query;
 
+use agents::routed_tools;
 use axum::extract::{Request, State};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use registry::Permission;
-use runner::{Invoker, RoutedTool, ToolRoute, Verb, routed_tools};
+use runner::{Invoker, RoutedTool, ToolRoute, Verb};
 
 use crate::app::App;
 use crate::caller::Caller;

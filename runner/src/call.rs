@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
     AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention,
-    InvocationId, InvocationSource, OperationId, Principal, RawJson, SecretValue, ToolId, TreeUse, Trust, Turn,
+    InvocationId, InvocationSource, OperationId, Principal, RawJson, SecretValue, ToolId, TreeUse, Trust,
     UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
@@ -65,8 +65,8 @@ pub enum CallOrigin {
     /// A client of the server.
     #[default]
     Client,
-    /// A run of an agent, which keeps the results in its checkpoints.
-    AgentRun,
+    /// Work of the server that keeps the results in its checkpoints.
+    Checkpointed,
     /// A run of another tool.
     Run(ParentRun),
 }
@@ -100,7 +100,7 @@ impl CallOrigin {
     /// The tree of the call's runs.
     pub(crate) fn tree(&self) -> CallTree {
         match self {
-            Self::Client | Self::AgentRun => CallTree::default(),
+            Self::Client | Self::Checkpointed => CallTree::default(),
             Self::Run(parent) => parent.tree.clone(),
         }
     }
@@ -108,7 +108,7 @@ impl CallOrigin {
     /// The calling run.
     pub(crate) const fn parent(&self) -> Option<&ParentRun> {
         match self {
-            Self::Client | Self::AgentRun => None,
+            Self::Client | Self::Checkpointed => None,
             Self::Run(parent) => Some(parent),
         }
     }
@@ -125,8 +125,8 @@ pub enum Subject {
     Candidate(Box<Candidate>),
     /// A tool that the server itself provides.
     Native(Arc<NativeTool>),
-    /// The tool with this name or id among those that a turn presented, in the version that it presented.
-    Presented { turn: Arc<Turn>, tool: String },
+    /// A tool that the caller is not shown. The call is refused when it is resolved, so that it has a record.
+    NotPresented { tool: String, presented: Vec<String> },
 }
 
 impl Subject {
@@ -144,8 +144,7 @@ impl Subject {
     pub(crate) fn api(&self) -> Option<&ApiName> {
         match self {
             Self::Api { api, .. } => Some(api),
-            Self::Presented { turn, tool } => turn.find(tool)?.api.as_ref(),
-            Self::Version { .. } | Self::Candidate(_) | Self::Native(_) => None,
+            Self::Version { .. } | Self::Candidate(_) | Self::Native(_) | Self::NotPresented { .. } => None,
         }
     }
 }

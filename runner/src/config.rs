@@ -8,20 +8,16 @@
 //! | `runners` | runner processes; without them, runs share one thread of this process | none |
 //! | `schema_worker` | program and arguments of the processes for costly schema matching; without it, threads of this process match | none |
 //! | `base_url` | URL of the server, before the paths of links to it; empty, links are paths | empty |
-//! | `model` | model of runs of agents; without it, none is started | none |
-//! | `runs_due_tasks` | whether a due task that an agent created starts a run of this agent | no |
 //! | `runs` | concurrent and waiting runs, in the process and of one organisation | 32 and 256, of one organisation 24 and 192 |
 //! | `input_bytes_max` | bytes of the inputs of running and waiting runs, of one organisation three quarters | 128 MiB |
 //! | `egress` | destinations of tools' requests | none |
 //! | `limits_max` | upper bounds of every version's limits | see [`Limits`] |
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use registry::AdmissionBounds;
 
 use crate::depth::DEPTH_MAX;
-use crate::model::Model;
 use crate::{EgressConfig, Limits};
 
 /// Concurrent runs. One thread interleaves them; each has up to 256 MiB.
@@ -65,8 +61,6 @@ pub struct Config {
     pub runners: Option<Runners>,
     pub schema_worker: Option<Vec<String>>,
     pub base_url: String,
-    pub model: Option<Arc<Model>>,
-    pub runs_due_tasks: bool,
     pub runs: AdmissionBounds,
     pub input_bytes_max: usize,
     pub egress: EgressConfig,
@@ -96,8 +90,6 @@ impl Config {
             runners: None,
             schema_worker: None,
             base_url: String::new(),
-            model: None,
-            runs_due_tasks: false,
             runs: AdmissionBounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
             input_bytes_max: INPUT_BYTES_MAX,
             egress: EgressConfig::default(),

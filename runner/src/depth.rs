@@ -44,7 +44,8 @@ impl Depth {
     }
 
     /// Whether a call over HTTP is nested too deeply.
-    pub(crate) const fn is_too_deep_for_http(self) -> bool {
+    #[must_use]
+    pub const fn is_too_deep_for_http(self) -> bool {
         self.0 > HTTP_DEPTH_MAX
     }
 }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use registry::{Digest, Permission, QueueFull, Timestamp, UserId, Version, did_you_mean};
+
 use crate::input_bytes::InputsFull;
-use registry::{Digest, LibraryItemId, Permission, QueueFull, Timestamp, UserId, Version, did_you_mean};
 
 use crate::interaction::{INPUT_REQUIRED, Question};
-use crate::native::NativeToolRefused;
 
 /// Time after which a refused caller may try again. A slot becomes free when a run ends, and most runs end within a
 /// second.
@@ -129,8 +129,9 @@ pub enum Error {
     ConfirmationMissing { tool_name: String },
     #[error("the person behind this call did not confirm that {tool_name} runs")]
     ConfirmationRefused { tool_name: String },
-    #[error("the rule {rule} of the user forbids calls of {tool_name}; rule_get shows it")]
-    RuleForbids { tool_name: String, rule: LibraryItemId },
+    /// The message names the rule and the tool.
+    #[error("{message}")]
+    RuleForbids { message: String },
     /// The client asks its person, and calls again.
     #[error("a person is asked to confirm the call")]
     ConfirmationAsked(Box<Question>),
@@ -162,24 +163,6 @@ pub enum Error {
     ReplaySubject { wanted: &'static str },
     #[error(transparent)]
     Damaged(#[from] DamagedArtifact),
-    #[error("the run does not wait for a person")]
-    AgentRunNotPaused,
-    #[error("the request has been answered, has expired, or its run was cancelled")]
-    HumanRequestClosed,
-    #[error("the answer does not fit the question: {reason}")]
-    HumanResponse { reason: String },
-    #[error("the agent has no tool {name} that this user may call, and there is no control tool of this name{meant}")]
-    RunToolUnknown {
-        name: String,
-        /// `; did you mean …?`, or an empty text.
-        meant: String,
-    },
-    #[error("the operator of this server does not allow the model {name}; allowed models: {}", allowed.join(", "))]
-    ModelNotAllowed { name: String, allowed: Vec<String> },
-    #[error("max_tokens is {tokens}, but the operator of this server allows at most {tokens_max} tokens for a run")]
-    RunTokensExceeded { tokens: u64, tokens_max: u64 },
-    #[error("the server has no model; its operator has to set `--model-url` and `--model`")]
-    ModelMissing,
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     /// A failure that passes, unlike a refusal: a child process was killed, could not be started or took too long.
@@ -188,8 +171,6 @@ pub enum Error {
         RETRY_AFTER.as_secs()
     )]
     ProcessLost { what: &'static str, reason: String },
-    #[error(transparent)]
-    Native(#[from] NativeToolRefused),
     #[error(transparent)]
     Store(#[from] registry::Error),
     #[error("{message}")]
@@ -270,7 +251,7 @@ impl Error {
             | Self::ConfirmationRefused { .. }
             | Self::RuleForbids { .. }
             | Self::ConfirmationAsked(_) => ErrorKind::Forbidden,
-            Self::DigestDiffers { .. } | Self::AgentRunNotPaused | Self::HumanRequestClosed => ErrorKind::Conflict,
+            Self::DigestDiffers { .. } => ErrorKind::Conflict,
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
@@ -279,18 +260,13 @@ impl Error {
             | Self::TapeCut
             | Self::TapeDamaged
             | Self::ReplaySubject { .. }
-            | Self::RunToolUnknown { .. }
-            | Self::ModelNotAllowed { .. }
-            | Self::RunTokensExceeded { .. }
-            | Self::HumanResponse { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
             Self::Overloaded { .. }
             | Self::InputsFull { bound: QueueFull::Process, .. }
-            | Self::ModelMissing
             | Self::Damaged(_)
             | Self::ProcessLost { .. } => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } | Self::InputsFull { bound: QueueFull::Organization, .. } => ErrorKind::TooMany,
-            Self::Native(_) | Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
+            Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
     }
 
@@ -317,17 +293,9 @@ impl Error {
             Self::TapeCut => "tape_cut",
             Self::TapeDamaged => "tape_damaged",
             Self::ReplaySubject { .. } => "replay_subject",
-            Self::AgentRunNotPaused => "run_not_paused",
-            Self::HumanRequestClosed => "human_request_closed",
-            Self::HumanResponse { .. } => "human_response",
-            Self::RunToolUnknown { .. } => "run_tool_unknown",
-            Self::ModelNotAllowed { .. } => "model_not_allowed",
-            Self::RunTokensExceeded { .. } => "run_tokens_exceeded",
-            Self::ModelMissing => "model_missing",
             Self::Damaged(_) => "artifact_damaged",
             Self::Rejected { .. } => "component_rejected",
             Self::ProcessLost { .. } => "process_lost",
-            Self::Native(_) => "native_tool",
             Self::Store(_) => "store",
             Self::Internal { .. } => "internal",
         }

@@ -8,7 +8,6 @@ mod bindings;
 mod caches;
 mod call;
 mod child_end;
-mod client_schema;
 mod code_cache;
 mod code_store;
 mod compile;
@@ -35,7 +34,6 @@ mod loaded_components;
 mod memory_refusals;
 mod memory_reuse;
 mod metrics;
-mod model;
 mod native;
 mod nesting;
 mod outcome;
@@ -68,7 +66,6 @@ pub use call::{
     ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
 };
 pub use child_end::{CPU_SECONDS_GRACE, ChildEnd};
-pub use client_schema::{describes_objects, names_object_type};
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};
 pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
@@ -83,32 +80,30 @@ pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, ConfirmedCall, Interactio
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use intervention_rules::check_intervention_rule;
 pub use invoke::{
-    AGENT_RUNS, AgentRunLoop, AgentRunOptions, Begun, Catalogue, DifferingRun, FinalAnswer, HumanForm, HumanQuestion,
-    HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, Invoker, LastRuns, ListedSource, ListedTool,
-    MILESTONE_CHARACTERS_MAX, NATIVE_OUTPUT_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress, RUN_TOOL, Refusal,
-    Replay, ReplayReport, ReplayResult, ReplayTarget, RunFailure, SEARCH_TOOLS, SingleCall, Storage, StuckAction,
-    TurnCall, is_control_tool, search_tools,
+    CONFIRMATION, CallPolicy, CalledTool, DifferingRun, Extensions, Invoker, LastRuns, NATIVE_OUTPUT_CHARACTERS_MAX,
+    Refusal, Replay, ReplayReport, ReplayResult, ReplayTarget, Storage, confirm, is_confirmed,
 };
 pub use limits::Limits;
 pub use metrics::describe_metrics;
-pub use model::{Model, ModelApi, ModelBounds, ModelSettings};
 pub use native::{
-    ArtifactEncoding, FILLED_BYTES_MAX, FilledTooLarge, NativeTool, NativeToolRefused, NativeTools, RoutedTool,
-    ToolEffect, ToolRoute, Verb, fill_variables, library_failure, library_instructions, library_refusal, routed_tools,
-    unbounded_places,
+    NativeCall, NativeTool, NativeToolRefused, NativeToolSpec, NativeTools, Reach, RoutedTool, ShownSchemas,
+    ToolEffect, ToolRoute, Verb, find_excess, schema_of, unbounded_places,
 };
-pub use outcome::{EMPTY_OUTPUT, Outcome};
+pub use nesting::{LEVELS_MAX as NESTING_LEVELS_MAX, is_within as nests_within};
+pub use outcome::{EMPTY_OUTPUT, Outcome, failed};
 pub use ports::{
     EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,
     Ports, StatusDocument,
 };
 pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
-pub use refused_arguments::refusal_message;
+pub use redact::{Redactor, trim as trim_secret};
+pub use refused_arguments::{invalid_fields, refusal_message};
 pub use sandbox::Sandbox;
 pub use schema::{InputSchema, SchemaMatcher, bound_integers, child_schema_main};
 pub use snapshot::{memory_of, with_memory};
 pub use structure::{StructureError, check as check_structure};
 pub use tape::{Body, Difference, DifferenceKind, Effect, End, Entry, Tape, TapeMode};
+pub use text::{begin as begin_text, cut as cut_text};
 pub use tool_mocks::{ToolMock, ToolMockError};
 pub use trial::{Trial, TrialResult, TrialRunner};
 pub use wiping::{WipingAllocator, wipe_freed_memory};

@@ -5,7 +5,6 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 
 use crate::{Executed, Outcome};
 
-pub(crate) const TASKS_FIRED: &str = "lathe_tasks_fired_total";
 const RUNS: &str = "lathe_runs_total";
 const RUN_SECONDS: &str = "lathe_run_duration_seconds";
 const RUNNERS: &str = "lathe_runners";
@@ -44,7 +43,6 @@ const HOST_FAILURES: [&str; 20] = [
 
 /// Registers the descriptions of all metrics.
 pub fn describe_metrics() {
-    describe_counter!(TASKS_FIRED, "Tasks of the Library that came due, with those whose occurrence was skipped");
     describe_counter!(RUNS, "Runs by outcome and language");
     describe_histogram!(RUN_SECONDS, Unit::Seconds, "Duration of runs, without time in the queue, by language");
     describe_histogram!(RUN_CPU_SECONDS, Unit::Seconds, "Computing time of runs, by language");
@@ -55,7 +53,6 @@ pub fn describe_metrics() {
 
 /// Shows counters before their first event, which a query for increases would miss otherwise.
 fn begin_at_zero() {
-    counter!(TASKS_FIRED).increment(0);
     for language in LANGUAGES {
         for outcome in ["succeeded", "exception"].into_iter().chain(HOST_FAILURES) {
             counter!(RUNS, "outcome" => outcome, "language" => language).increment(0);

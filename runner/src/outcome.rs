@@ -9,7 +9,7 @@ pub use registry::Outcome;
 use crate::bindings::tool::lathe::tool::types::ToolError;
 use crate::text::{CUT, begin, begin_lines, cut, lines_within};
 
-/// Stands for an output without any text, which some clients and models refuse.
+/// Stands for an output without any text, which some clients refuse.
 pub const EMPTY_OUTPUT: &str = "(empty)";
 /// The longest stack trace that is kept. Python prints recursion as one repeated line.
 pub(crate) const STACK_TRACE_BYTES_MAX: usize = 64 << 10;

@@ -36,7 +36,8 @@ use crate::text::{CUT, lines_within};
 use search::Forms;
 use values::Values;
 
-pub(crate) use values::{is_blank, trim};
+pub(crate) use values::is_blank;
+pub use values::trim;
 
 /// Bytes of all secrets of a run up to which all forms are searched. Their automaton takes some ten megabytes.
 const ALL_FORMS_BYTES_MAX: usize = 8 * 1024;
@@ -133,7 +134,7 @@ impl Redactors {
 
 /// Redacts some secrets. Clones share their forms.
 #[derive(Clone, Default)]
-pub(crate) enum Redactor {
+pub enum Redactor {
     /// There are no secrets.
     #[default]
     Nothing,
@@ -143,6 +144,7 @@ pub(crate) enum Redactor {
 }
 
 impl Redactor {
+    #[must_use]
     pub fn of<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {
         let secrets: Vec<&str> = secrets.collect();
         // Parts of longer secrets are not even looked for.
@@ -169,6 +171,7 @@ impl Redactor {
         Forms::new(texts, numbers).map_or(Self::Everything, |forms| Self::Forms(Arc::new(forms)))
     }
 
+    #[must_use]
     pub fn text(&self, text: String) -> String {
         let Self::Forms(forms) = self else { return self.unsearched(text) };
         let spans = forms.find(&text, false);

@@ -4,13 +4,15 @@
 pub(crate) const CUT: &str = "[truncated]";
 
 /// The first bytes of a text, with a mark when there are more.
-pub(crate) fn cut(text: String, bytes_max: usize) -> String {
+#[must_use]
+pub fn cut(text: String, bytes_max: usize) -> String {
     let is_whole = text.len() <= bytes_max;
     if is_whole { text } else { begin(text, bytes_max) + CUT }
 }
 
 /// The first bytes of a text, up to the end of a character.
-pub(crate) fn begin(mut text: String, bytes_max: usize) -> String {
+#[must_use]
+pub fn begin(mut text: String, bytes_max: usize) -> String {
     text.truncate(text.floor_char_boundary(bytes_max));
     text
 }

@@ -7,7 +7,7 @@ use toml::Table;
 use super::{none, root};
 
 /// Each crate with the crates of this workspace that it may use.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("migrations", &[]),
     ("registry", &["migrations"]),
     ("scaffold", &[]),
@@ -17,8 +17,9 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("runner", &["registry", "scaffold"]),
     ("repository", &["registry"]),
     ("builder", &["registry", "runner", "repository", "scaffold", "javascript_image", "python_image"]),
-    ("api", &["registry", "runner", "repository", "builder", "scaffold"]),
-    ("cli", &["registry", "runner", "repository", "builder", "api", "scaffold"]),
+    ("agents", &["registry", "runner"]),
+    ("api", &["registry", "runner", "repository", "builder", "agents", "scaffold"]),
+    ("cli", &["registry", "runner", "repository", "builder", "agents", "api", "scaffold"]),
 ];
 
 /// Libraries that only one crate may use.
@@ -37,7 +38,7 @@ pub(super) fn manifest(directory: &str) -> Table {
 }
 
 /// Returns the dependencies of a crate, without those of its tests.
-fn dependencies(directory: &str) -> Vec<String> {
+pub(super) fn dependencies(directory: &str) -> Vec<String> {
     let manifest = manifest(directory);
     let sections = ["dependencies", "build-dependencies"].iter().filter_map(|section| manifest.get(*section));
     sections.filter_map(toml::Value::as_table).flat_map(|section| section.keys().cloned()).collect()

@@ -8,7 +8,7 @@ use super::files;
 const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
 
 fn caches() -> Vec<CacheBound> {
-    [registry::CACHES, runner::CACHES, builder::CACHES].concat()
+    [registry::CACHES, runner::CACHES, builder::CACHES, agents::CACHES].concat()
 }
 
 fn written(bytes: usize) -> String {

@@ -4,10 +4,11 @@
 use super::{File, files, none};
 
 /// Programs of tests, with the directories of their sources.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("it", "tests/"),
     ("store", "registry/tests/store/"),
     ("api-it", "api/tests/it/"),
+    ("agents", "agents/src/"),
     ("api", "api/src/"),
     ("builder", "builder/src/"),
     ("lathe", "cli/src/"),

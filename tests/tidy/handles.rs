@@ -1,4 +1,4 @@
-//! Which modules of `runner`, `repository` and `builder` reach stored data. The others take and return values.
+//! Which modules of `runner`, `repository`, `builder` and `agents` reach stored data. The others take and return values.
 
 use syn::visit::Visit;
 use syn::{Item, ItemUse, UseTree};
@@ -6,7 +6,7 @@ use syn::{Item, ItemUse, UseTree};
 use super::circles::is_test_item;
 use super::{none, product};
 
-const CRATES: [&str; 3] = ["runner/src/", "repository/src/", "builder/src/"];
+const CRATES: [&str; 4] = ["runner/src/", "repository/src/", "builder/src/", "agents/src/"];
 
 /// The store and its handle of each district.
 const STORE: [&str; 11] = [
@@ -25,8 +25,20 @@ const STORE: [&str; 11] = [
 
 /// Types of `registry` that read and write stored data, with the only paths that may name them.
 const HANDLES: [(&[&str], &[&str]); 4] = [
-    (&STORE, &["runner/src/invoke", "builder/src/publish"]),
-    (&["Library"], &["runner/src/invoke", "runner/src/native"]),
+    (
+        &STORE,
+        &[
+            "runner/src/invoke",
+            "builder/src/publish",
+            "agents/src/catalogue",
+            "agents/src/due_tasks.rs",
+            "agents/src/platform",
+            "agents/src/rules",
+            "agents/src/runs",
+            "agents/src/turns.rs",
+        ],
+    ),
+    (&["Library"], &["agents/src/library", "agents/src/platform_call.rs"]),
     (&["Artifacts"], &["runner/src/invoke", "builder/src/publish", "builder/src/images.rs"]),
     (&["SharedRepositories"], &["repository/src/repositories", "repository/src/shared"]),
 ];

@@ -32,7 +32,8 @@ impl Error {
             | Self::BodiesFull { owner: None } => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
             Self::Registry(error) => registry_kind(error.kind()),
-            Self::Runner(error) => runner_kind(error.kind()),
+            Self::Other { kind, .. } => *kind,
+            Self::Runner(error) => error.kind().into(),
             Self::Builder(error) => builder_kind(error.kind()),
             Self::Repository(error) => repository_kind(error.kind()),
             Self::InBuild { error, .. } => error.kind(),
@@ -48,7 +49,10 @@ impl Error {
             Self::Forbidden { .. } => "permission_missing",
             Self::OrganizationDiffers => "organization_differs",
             Self::Invalid { .. } => "request_invalid",
-            Self::Refused { code, .. } | Self::TooMany { code, .. } | Self::Busy { code, .. } => code,
+            Self::Refused { code, .. }
+            | Self::TooMany { code, .. }
+            | Self::Busy { code, .. }
+            | Self::Other { code, .. } => code,
             Self::TooLarge { .. } => "body_too_large",
             Self::TooSlow => "body_too_slow",
             Self::CutOff => "body_cut_off",
@@ -170,15 +174,17 @@ fn registry_kind(kind: registry::ErrorKind) -> Kind {
     }
 }
 
-fn runner_kind(kind: runner::ErrorKind) -> Kind {
-    match kind {
-        runner::ErrorKind::NotFound => Kind::NotFound,
-        runner::ErrorKind::Forbidden => Kind::Forbidden,
-        runner::ErrorKind::Conflict => Kind::Conflict,
-        runner::ErrorKind::Invalid => Kind::BadRequest,
-        runner::ErrorKind::TooMany => Kind::TooManyRequests,
-        runner::ErrorKind::Unavailable => Kind::Unavailable,
-        runner::ErrorKind::Internal => Kind::Internal,
+impl From<runner::ErrorKind> for Kind {
+    fn from(kind: runner::ErrorKind) -> Self {
+        match kind {
+            runner::ErrorKind::NotFound => Self::NotFound,
+            runner::ErrorKind::Forbidden => Self::Forbidden,
+            runner::ErrorKind::Conflict => Self::Conflict,
+            runner::ErrorKind::Invalid => Self::BadRequest,
+            runner::ErrorKind::TooMany => Self::TooManyRequests,
+            runner::ErrorKind::Unavailable => Self::Unavailable,
+            runner::ErrorKind::Internal => Self::Internal,
+        }
     }
 }
 

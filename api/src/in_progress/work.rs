@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use agents::AGENT_RUNS;
 use registry::AdmissionBounds;
 use registry::Config as StoreConfig;
 use repository::GitLimits;
-use runner::AGENT_RUNS;
 
 use super::bounds::RequestBounds;
 use crate::server::ConnectionLimits;

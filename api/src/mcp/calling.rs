@@ -2,9 +2,11 @@
 
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
+use std::fmt::Display;
 use std::pin::pin;
 use std::str::FromStr as _;
 
+use agents::{AgentServices, ListedSource, ListedTool};
 use axum::http::request::Parts;
 use futures_util::future::join;
 use registry::{AgentCall, AgentProtocol, ClientName, Digest, InvocationSource, Principal};
@@ -13,8 +15,7 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, Input, Interaction, Invoker, ListedSource, ListedTool, Refusal, ResultPersistence, RunResult,
-    Subject,
+    Call, CallOrigin, ErrorKind, Input, Interaction, Invoker, Refusal, ResultPersistence, RunResult, Subject,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +38,7 @@ const RIGHTS_ENDED: &str = "The access of this user has ended.";
 #[derive(Clone)]
 pub(crate) struct Calling {
     pub invoker: Invoker,
+    pub agents: AgentServices,
     pub tasks: Tasks,
     pub dialogues: Dialogues,
 }
@@ -179,7 +181,7 @@ fn rendered(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<Call
 
 /// Renders a refused call. A fault of the server is an error of the protocol, unless results of the tool tell success from failure.
 fn refused(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, ErrorData> {
-    if is_fault(&refusal.error) && form != OutputForm::Envelope {
+    if is_fault(refusal.error.kind()) && form != OutputForm::Envelope {
         return Err(fault(&refusal.error));
     }
     Ok(of_refusal(refusal, form))
@@ -261,19 +263,19 @@ pub(super) fn pinned(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorDa
 
 pub(super) fn output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
-        ListedSource::Native(tool) if tool.has_envelope() => return OutputForm::Envelope,
+        ListedSource::Native(tool) if tool.has_envelope => return OutputForm::Envelope,
         ListedSource::Native(_) => true,
         ListedSource::Published { .. } => listed.output_schema().is_some(),
     };
     if is_described { OutputForm::Described } else { OutputForm::Free }
 }
 
-pub(super) fn is_fault(error: &runner::Error) -> bool {
-    error.kind() == runner::ErrorKind::Internal
+pub(super) fn is_fault(kind: ErrorKind) -> bool {
+    kind == ErrorKind::Internal
 }
 
 /// The error of a request that failed because of the server. Its cause is logged only.
-pub(super) fn fault(error: &runner::Error) -> ErrorData {
+pub(super) fn fault(error: &impl Display) -> ErrorData {
     tracing::error!(%error, "a call of an MCP client failed");
     ErrorData::internal_error("The server failed.", None)
 }

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Catalogue;
 use registry::AgentReference;
 use rmcp::ErrorData;
 use rmcp::model::{
     PromptListChangedNotification, ResourceListChangedNotification, ServerNotification, SubscriptionFilter,
     ToolListChangedNotification,
 };
-use runner::Catalogue;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -69,7 +69,7 @@ impl Watched {
         let reference = AgentReference::from(&self.viewpoint.agent);
         let found = self.looks.store.agents().running_agent(&principal, &reference).await.map_err(failed)?;
         let Some(running) = found else { return Ok(None) };
-        self.looks.invoker.catalogue(&principal, running).await.map(Some).map_err(failed)
+        self.looks.catalogues.catalogue(&principal, running).await.map(Some).map_err(failed)
     }
 
     /// Waits until the client sees other lists than it was told, or other resources, and returns the notifications. `None` when the

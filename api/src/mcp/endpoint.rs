@@ -87,7 +87,7 @@ impl McpEndpoint {
         let gateway = || GATEWAY.try_with(Gateway::clone).map_err(std::io::Error::other);
         let service = Arc::new(StreamableHttpService::new(gateway, sessions.manager.clone(), config));
         let plain_calls = PlainCalls::new(&service.config.allowed_hosts, ending.clone());
-        let looks = Looks::new(store.clone(), calling.invoker.clone());
+        let looks = Looks::new(store.clone(), calling.agents.catalogues.clone());
         let (introductions, stopping) = (SharedIntroductions::default(), CancellationToken::new());
         Self { store, calling, sessions, looks, introductions, service, plain_calls, stopping, ending }
     }
@@ -208,7 +208,7 @@ impl McpEndpoint {
     }
 
     async fn with_catalogue(&self, scope: &Scope) -> Result<Arc<Scope>, Error> {
-        let catalogue = self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await?;
+        let catalogue = self.calling.agents.catalogues.catalogue(&scope.principal, scope.running.clone()).await?;
         Ok(Arc::new(Scope { catalogue: Some(catalogue), ..scope.clone() }))
     }
 

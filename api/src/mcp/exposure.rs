@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use agents::{Catalogue, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS, search_tools};
 use registry::{RawJson, ToolExposure, did_you_mean};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
-use runner::{Catalogue, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS, search_tools};
 use serde_json::{Value, json};
 
 use super::listing::{native, object, rendered};

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Catalogue;
 use parking_lot::Mutex;
 use registry::Store;
 use rmcp::model::{
@@ -19,7 +20,6 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -70,7 +70,7 @@ impl Gateway {
     ) -> Result<CallToolResponse, ErrorData> {
         let (scope, level) = (Scope::of(&context.extensions)?, *self.level.lock());
         if let Some(turn) = turn_of(&self.store, scope, &context.meta).await? {
-            let (call, form) = call_in_turn(&self.calling.invoker, turn, request, &context)?;
+            let (call, form) = call_in_turn(&self.calling.agents.turns, turn, request, &context)?;
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
         let (listed, request) = match Exposed(scope.catalogue()?).called(request)? {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use agents::Catalogue;
 use parking_lot::Mutex;
 use registry::{LibraryFamily, RunningAgent};
-use runner::Catalogue;
 
 use super::tool_forms;
 

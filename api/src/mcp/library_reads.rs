@@ -1,10 +1,11 @@
 //! Reads of single items of the Library: calls of its tools, with the same steps and a record in the history.
 
+use agents::{ListedSource, ListedTool};
 use registry::{LibraryItemId, Outcome, RawJson, Trust};
 use rmcp::model::{JsonObject, MetaObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use runner::{Interaction, ListedSource, ListedTool, RunResult, refusal_message};
+use runner::{Interaction, RunResult, refusal_message};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +48,7 @@ impl ItemReader<'_> {
         let mut relay = EventRelay::of(context, None)?;
         match calling.attempt(call(&bound, caller)?, context, &mut relay).await? {
             Ok(result) => item(result),
-            Err(refusal) if is_fault(&refusal.error) => Err(fault(&refusal.error)),
+            Err(refusal) if is_fault(refusal.error.kind()) => Err(fault(&refusal.error)),
             Err(refusal) => Err(failure(refusal.error.code(), &refusal_message(&refusal.error))),
         }
     }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use agents::{ListedSource, ListedTool};
 use registry::{Annotations, Callable};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
-use runner::{ListedSource, ListedTool, NativeTool, ToolEffect};
+use runner::{NativeTool, ToolEffect};
 use serde_json::{Value, json};
 
 /// Keys of `_meta` that tell the version of a tool.

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::{Catalogue, Catalogues, ListedTool};
 use parking_lot::Mutex;
 use registry::{AgentId, AgentReference, Digest, Grants, LibraryFamily, LibraryScope, Principal, SeenChanges, Store};
 use rmcp::ErrorData;
-use runner::{Catalogue, Invoker, ListedTool};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -68,13 +68,13 @@ pub(super) enum Look {
 #[derive(Clone)]
 pub(super) struct Looks {
     pub store: Store,
-    pub invoker: Invoker,
+    pub catalogues: Catalogues,
     viewers: Arc<Mutex<HashMap<Viewer, watch::Sender<Look>>>>,
 }
 
 impl Looks {
-    pub fn new(store: Store, invoker: Invoker) -> Self {
-        Self { store, invoker, viewers: Arc::default() }
+    pub fn new(store: Store, catalogues: Catalogues) -> Self {
+        Self { store, catalogues, viewers: Arc::default() }
     }
 
     /// Returns the looks for one client. A viewer is looked for until its last client is gone.
@@ -177,11 +177,11 @@ impl Looker {
         }
         metrics::count_look();
         let reference = AgentReference::from(&self.viewpoint.agent);
-        let Looks { store, invoker, .. } = &self.looks;
+        let Looks { store, catalogues, .. } = &self.looks;
         let Some(running) = store.agents().running_agent(&principal, &reference).await.map_err(failed)? else {
             return Ok(Look::Ended);
         };
-        let catalogue = invoker.catalogue(&principal, running).await.map_err(failed)?;
+        let catalogue = catalogues.catalogue(&principal, running).await.map_err(failed)?;
         let items = self.items(&catalogue, counted).await.map_err(failed)?;
         let Lists { prompts, resources } = self.lists;
         let seen = Seen {

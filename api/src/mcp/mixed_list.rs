@@ -1,9 +1,9 @@
 //! Prompts and resources as lists of the protocol: first the tools of the agent that are ones, then the items of the Library.
 
+use agents::{ListedSource, ListedTool};
 use registry::{AgentId, Digest, HeapBytes, LibraryFamily, LibraryItem, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{Cursor, PaginatedRequestParams};
-use runner::{ListedSource, ListedTool};
 
 use super::library_items::LibraryItems;
 use super::pages::{self, Position};

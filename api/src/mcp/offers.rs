@@ -2,6 +2,7 @@
 
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
+use agents::ListedTool;
 use registry::LibraryFamily;
 use rmcp::model::{
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, GetPromptRequestMethod,
@@ -10,7 +11,6 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use runner::ListedTool;
 
 use super::calling::Asked;
 use super::gateway::Gateway;

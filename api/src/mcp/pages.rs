@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use agents::Catalogue;
 use registry::{Digest, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, Cursor, ListToolsResult, PaginatedRequestParams};
-use runner::Catalogue;
 
 use super::exposure::Exposed;
 

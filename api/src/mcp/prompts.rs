@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use agents::{FilledTooLarge, fill_variables};
 use registry::LibraryItem;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, PaginatedRequestParams, Prompt,
     PromptArgument, PromptMessage, Role,
 };
-use runner::{FilledTooLarge, fill_variables};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

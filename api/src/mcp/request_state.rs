@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
+use agents::{ListedSource, ListedTool};
 use registry::{Clock, Digest, InvocationId, RawJson, Store, Timestamp};
 use rmcp::ErrorData;
 use rmcp::model::{RequestStateCodec, SealOptions};
-use runner::{Answer, ListedSource, ListedTool, Question, QuestionKind};
+use runner::{Answer, Question, QuestionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

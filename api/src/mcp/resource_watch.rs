@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use agents::Catalogue;
 use parking_lot::Mutex;
 use registry::{Digest, LibraryFamily, Store};
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification};
-use runner::Catalogue;
 
 use super::library_items::LibraryItems;
 use super::library_uris::{artifact_id, skill_id, skill_uri, unknown};

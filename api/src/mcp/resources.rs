@@ -1,5 +1,6 @@
 //! `resources/list`, `resources/read` and `resources/templates/list`: tools that read resources, and the artifacts of the Library.
 
+use agents::ArtifactEncoding;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use registry::{Digest, LibraryItem};
@@ -8,7 +9,6 @@ use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use runner::ArtifactEncoding;
 use serde::Deserialize;
 use serde_json::Value;
 

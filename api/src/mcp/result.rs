@@ -1,8 +1,9 @@
 //! Results of runs in the form of the protocol.
 
+use agents::{library_failure, library_refusal};
 use registry::{Outcome, Record, RunEnd, TreeUse, Trust};
 use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion, Resource};
-use runner::{Asked, EMPTY_OUTPUT, Refusal, RunResult, library_failure, library_refusal, refusal_message};
+use runner::{Asked, EMPTY_OUTPUT, Refusal, RunResult, refusal_message};
 use serde_json::{Value, json};
 
 use super::listing::meta;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use agents::Catalogue;
 use axum::http::request::Parts;
 use registry::{AgentId, CallerNames, LibraryScope, Principal, RunningAgent};
 use rmcp::ErrorData;
 use rmcp::model::Extensions;
-use runner::{Catalogue, Depth};
+use runner::Depth;
 
 use crate::auth::Rights;
 

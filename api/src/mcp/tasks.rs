@@ -3,6 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use agents::{
+    AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, ListedSource, ListedTool,
+    NewSingleCall, Progress, SingleCall,
+};
 use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, Store, TaskSupport};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
@@ -10,10 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use runner::{
-    AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, Interaction, ListedSource, ListedTool,
-    NewSingleCall, Progress, QuestionKind, SingleCall,
-};
+use runner::{Interaction, QuestionKind};
 use serde_json::{Value, json};
 
 use super::abilities::{kinds, missing};
@@ -71,18 +72,18 @@ impl Tasks<'_> {
             ListedSource::Published { callable, .. } => Some(callable.version.component_digest),
         };
         let new = NewSingleCall { call, input, names, depth: self.scope.depth, interaction, component };
-        let started = self.calling.invoker.start_single_call(&self.scope.principal, &self.scope.running, new).await;
+        let started = self.calling.agents.runs.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {
                 let (task, run) = (self.task(work.run().0), work.run().0.id.clone());
                 if let Err(error) = self.work(work) {
                     // The client calls again.
-                    let cancelled = self.calling.invoker.cancel_agent_run(&self.scope.principal, &run).await;
+                    let cancelled = self.calling.agents.runs.cancel(&self.scope.principal, &run).await;
                     return cancelled.map_err(|error| fault(&error)).and(Err(error));
                 }
                 Ok(Some(CallToolResponse::Task(CreateTaskResult::new(task))))
             }
-            Err(error) if is_fault(&error) => Err(fault(&error)),
+            Err(error) if is_fault(error.kind()) => Err(fault(&error)),
             Err(error) => Ok(Some(of_failure(error.code(), &error.to_string()).into())),
         }
     }
@@ -110,7 +111,7 @@ impl Tasks<'_> {
         let unknown = || ErrorData::invalid_params(format!("Unknown task: {id}"), None);
         let id = AgentRunId::parse(id).map_err(|_| unknown())?;
         let Scope { principal, running, .. } = self.scope;
-        let found = self.calling.invoker.own_run_of_agent(principal, running, &id).await;
+        let found = self.calling.agents.runs.find_own(principal, running, &id).await;
         found.map_err(|error| fault(&error))?.ok_or_else(unknown)
     }
 
@@ -142,7 +143,7 @@ impl Tasks<'_> {
     async fn result(&self, run: &AgentRun, progress: Progress) -> Result<JsonObject, ErrorData> {
         let rendered = match (progress.single_call, progress.answer) {
             (Some(SingleCall { tool, invocation: Some(invocation), .. }), _) => {
-                let found = self.calling.invoker.record(&run.organization, &invocation).await;
+                let found = self.calling.agents.runs.record(&run.organization, &invocation).await;
                 let record = found.map_err(|error| fault(&error))?;
                 let form = self.form(&tool);
                 match record.and_then(|record| of_record(record, form)) {
@@ -171,23 +172,23 @@ impl Tasks<'_> {
         }
         let of_request = |(key, result): (String, Value)| Some((own_key(request, &key)?.to_owned(), result));
         let mut results: JsonObject = responses.into_iter().filter_map(of_request).collect();
-        let (invoker, principal) = (&self.calling.invoker, &self.scope.principal);
+        let (runs, principal) = (&self.calling.agents.runs, &self.scope.principal);
         let resumed = if question.kind == HumanRequestKind::Question {
             let Some(result) = results.get(ANSWER) else { return Ok(()) };
-            invoker.answer_human_request(principal, request, response(result)?).await
+            runs.answer_human_request(principal, request, response(result)?).await
         } else {
             results.retain(|key, _| question.forms.iter().any(|form| form.key == *key));
             if results.is_empty() {
                 return Ok(());
             }
-            invoker.fill_in(principal, request, &results).await
+            runs.fill_in(principal, request, &results).await
         };
         match resumed {
             Ok(Some(work)) => self.work(work),
             // Somebody else was faster.
-            Ok(None) | Err(runner::Error::HumanRequestClosed) => Ok(()),
-            Err(error @ runner::Error::HumanResponse { .. }) => Err(ErrorData::invalid_params(error.to_string(), None)),
-            Err(error) if is_fault(&error) => Err(fault(&error)),
+            Ok(None) | Err(agents::Error::HumanRequestClosed) => Ok(()),
+            Err(error @ agents::Error::HumanResponse { .. }) => Err(ErrorData::invalid_params(error.to_string(), None)),
+            Err(error) if is_fault(error.kind()) => Err(fault(&error)),
             Err(error) => Err(ErrorData::internal_error(format!("{}: {error}", error.code()), None)),
         }
     }
@@ -195,7 +196,7 @@ impl Tasks<'_> {
     /// Cancels a task. One that has ended stays as it is.
     pub async fn cancel(&self, id: &str) -> Result<(), ErrorData> {
         let (run, _) = self.find(id).await?;
-        let cancelled = self.calling.invoker.cancel_agent_run(&self.scope.principal, &run.id).await;
+        let cancelled = self.calling.agents.runs.cancel(&self.scope.principal, &run.id).await;
         cancelled.map(drop).map_err(|error| fault(&error))
     }
 }

@@ -1,9 +1,9 @@
 //! Tools that MCP clients find as prompts or resources, too. Reading one is a call of the tool, like every other call.
 
+use agents::{Catalogue, ListedSource, ListedTool};
 use registry::{InvokeStep, McpSettings, ResourceUri};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, InputRequiredResult};
-use runner::{Catalogue, ListedSource, ListedTool};
 use serde_json::json;
 
 use super::calling::{Asked, Calling};

@@ -1,10 +1,10 @@
 //! Tools as prompts: their texts are arguments, and their content is that of the messages.
 
+use agents::ListedTool;
 use rmcp::ErrorData;
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
-use runner::ListedTool;
 use serde_json::Value;
 
 use super::calling::{Asked, Calling};

@@ -1,12 +1,13 @@
 //! Tools as resources: the variables of the URI are the arguments, and the content of the result is that of the resource.
 
+use agents::{Catalogue, ListedTool};
 use registry::ResourceUri;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate,
 };
-use runner::{Catalogue, EMPTY_OUTPUT, ListedTool};
+use runner::EMPTY_OUTPUT;
 use serde_json::Value;
 
 use super::calling::{Asked, Calling};

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use agents::{TurnCall, Turns, describes_objects};
 use registry::{AgentProtocol, ConversationId, Store, Turn, TurnId};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
 use rmcp::service::RequestContext;
-use runner::{Call, Input, Invoker, TurnCall, describes_objects};
+use runner::{Call, Input};
 use tokio_util::sync::CancellationToken;
 
 use super::calling::{client, pinned};
@@ -50,16 +51,16 @@ pub(super) async fn turn_of(
 
 /// Makes the call of a tool in a turn, with the form of its output.
 pub(super) fn call_in_turn(
-    invoker: &Invoker,
+    turns: &Turns,
     turn: Arc<Turn>,
     request: ToolCallRequest,
     context: &RequestContext<RoleServer>,
 ) -> Result<(Call, OutputForm), ErrorData> {
     let scope = Scope::of(&context.extensions)?;
     let tool = request.name;
-    let is_described = invoker.output_schema_in(&turn, &tool).is_some_and(|schema| describes_objects(&schema));
+    let is_described = turns.output_schema_in(&turn, &tool).is_some_and(|schema| describes_objects(&schema));
     let form = if is_described { OutputForm::Described } else { OutputForm::Free };
-    let call = invoker.turn_call(TurnCall {
+    let call = turns.turn_call(TurnCall {
         turn,
         tool,
         principal: scope.principal.clone(),

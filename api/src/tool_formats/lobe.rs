@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use agents::{Catalogue, ListedSource, ListedTool, library_instructions};
 use registry::{Agent, RunningAgent};
-use runner::{Catalogue, ListedSource, ListedTool, library_instructions};
 use serde_json::{Value, json};
 
 use crate::mcp::title;

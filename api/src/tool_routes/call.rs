@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use agents::{library_failure, library_refusal};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use registry::{CallerNames, InvocationSource, Outcome, Principal};
 use runner::{
     Call, CallOrigin, Depth, EventSender, Input, Interaction, Invoker, NativeTool, Refusal, ResultPersistence,
-    RunResult, Subject, ToolEffect, ToolRoute, library_failure, library_refusal,
+    RunResult, Subject, ToolEffect, ToolRoute,
 };
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;

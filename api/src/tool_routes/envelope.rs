@@ -1,5 +1,6 @@
 //! Responses of tools: an object that tells success from failure.
 
+use agents::library_failure;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::Request;
@@ -7,7 +8,6 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use runner::library_failure;
 use serde_json::{Value, json};
 
 use crate::error::{Fault, Refusal};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use agents::{AgentRunOptions, Progress};
 use axum::http::StatusCode;
 use registry::{
     AgentId, AgentRunId, AgentRunKind, AgentRunState, Attestation, BegunOperation, BranchName, BumpKind, Checkpoint,
@@ -13,7 +14,6 @@ use registry::{
     ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunObjective, RunStart, SignIn, SignedIn,
     StartedAgentRun, Store, ToolId, ToolWorld, Urgency, UserId, Version, VersionSettings,
 };
-use runner::{AgentRunOptions, Progress};
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;

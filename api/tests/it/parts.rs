@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use agents::AgentServices;
 use api::{Config as ApiConfig, Parts};
 use builder::{Builder, BuilderServices};
 use registry::{Artifacts, Clock, Config, DataDir, DatabaseLocation, KeyRing, Store, StoreOptions};
 use repository::{GitLimits, GitProgram, GitServer, Repositories};
-use runner::Invoker;
 
 const ABSENT: &str = "/absent";
 
@@ -28,7 +28,7 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     let artifacts = Artifacts::open(&data).unwrap();
     let runner_config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
-    let invoker = Invoker::start(&runner_config, storage, clock.clone()).unwrap();
+    let agents = AgentServices::start(&runner_config, agents::Config::default(), storage, clock.clone()).unwrap();
     let git = repository::Config { root: data.git(), hook_program: ABSENT.into() };
     let repositories = Repositories::new(&git, clock.clone()).unwrap();
     let git = GitServer::new(repositories.clone(), GitProgram::find().unwrap(), GitLimits::default()).unwrap();
@@ -37,8 +37,8 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
         store: store.clone(),
         artifacts,
         repositories: repositories.clone(),
-        invoker: invoker.clone(),
+        invoker: agents.invoker().clone(),
     };
     let builder = Builder::new(builder_config, services).await.unwrap();
-    Parts { store, invoker, builder, repositories, git, clock, config }
+    Parts { store, agents, builder, repositories, git, clock, config }
 }

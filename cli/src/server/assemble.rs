@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agents::AgentServices;
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::{Builder, BuilderServices};
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 
 use super::caches::drop_expired_entries;
 use super::configs::{
-    configure_api, configure_builder, configure_registry, configure_runner, is_external, locate_cache,
+    configure_agents, configure_api, configure_builder, configure_registry, configure_runner, is_external, locate_cache,
 };
 use super::heartbeat::fire_tasks;
 use super::settings::Settings;
@@ -43,7 +44,7 @@ pub struct Assembled {
     server: Server,
     app: App,
     builder: Builder,
-    invoker: Invoker,
+    agents: AgentServices,
     git: GitServer,
     runners: Option<watch::Receiver<usize>>,
     store: Store,
@@ -64,17 +65,18 @@ impl Assembled {
     pub async fn serve(self, shutdown: impl Future<Output = Duration>) -> anyhow::Result<()> {
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
-        let preparing = tokio::spawn(prepare(self.builder, self.invoker.clone(), self.app.readiness().clone()));
+        let preparing =
+            tokio::spawn(prepare(self.builder, self.agents.invoker().clone(), self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock, self.store.clone()));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let embedding = tokio::spawn(make_vectors(self.store.clone()));
-        let firing = tokio::spawn(fire_tasks(self.invoker.clone()));
-        let dropping = tokio::spawn(drop_expired_entries(self.invoker.clone()));
+        let firing = tokio::spawn(fire_tasks(self.agents.due_tasks.clone()));
+        let dropping = tokio::spawn(drop_expired_entries(self.agents.clone()));
         let repairing = tokio::spawn(repair_packs(self.git.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
-            self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
+            self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.agents.invoker().clone())));
         let taking_over = tokio::spawn(api::take_over_publications(self.app.clone()));
         let carrying_on = tokio::spawn(api::take_over_agent_runs(self.app.clone()));
         let served = self.server.serve(self.app, shutdown).await;
@@ -205,9 +207,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let program = program()?;
     let runner_default = runner::Config::new(locate_cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
     let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
-    let runner_config = configure_runner(settings, runner_default)?;
+    let runner_config = configure_runner(settings, runner_default);
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
-    let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
+    let agents = AgentServices::start(&runner_config, configure_agents(settings)?, storage, clock.clone())?;
     let git_config = repository::Config { root: data.git(), hook_program: PathBuf::from(&program) };
     let records = storage::shared_repositories(&store, &artifacts).await?;
     let records = storage::take_restored_packs(records, &data).await?;
@@ -217,14 +219,14 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         store: store.clone(),
         artifacts: artifacts.clone(),
         repositories: repositories.clone(),
-        invoker: invoker.clone(),
+        invoker: agents.invoker().clone(),
     };
     let builder = Builder::new(configure_builder(settings, &data, &program), services).await?;
     let git = GitServer::new(repositories.clone(), git, settings.values.limits.git())?;
     let config = configure_api(settings);
     let parts = Parts {
         store: store.clone(),
-        invoker: invoker.clone(),
+        agents: agents.clone(),
         builder: builder.clone(),
         repositories,
         git,
@@ -232,7 +234,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         config,
     };
     let git = parts.git.clone();
-    let runners = parts.invoker.runners_alive();
+    let runners = parts.agents.invoker().runners_alive();
     let app = App::new(parts);
     app.readiness()
         .lacks(IMAGES, "the image of Python is being compiled, once on this machine; the log says when it is ready");
@@ -240,7 +242,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         server,
         app,
         builder,
-        invoker,
+        agents,
         git,
         runners,
         store,

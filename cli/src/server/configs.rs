@@ -41,20 +41,23 @@ pub fn configure_api(settings: &Settings) -> api::Config {
     }
 }
 
-pub fn configure_runner(settings: &Settings, default: runner::Config) -> anyhow::Result<runner::Config> {
+pub fn configure_runner(settings: &Settings, default: runner::Config) -> runner::Config {
     let (values, runners) = (&settings.values, Runners::new(THIS_PROGRAM));
     let count = values.runners.and_then(|count| usize::try_from(count).ok()).unwrap_or(runners.count);
-    Ok(runner::Config {
+    runner::Config {
         runners: Some(Runners { count, ..runners }),
         schema_worker: Some(schema_worker(THIS_PROGRAM)),
         egress: settings.egress.clone(),
         runs: values.limits.runs(default.runs, values.parallel_runs, values.queued_runs),
         input_bytes_max: values.limits.input_bytes(default.input_bytes_max),
         limits_max: settings.run_limits,
-        model: values.model.model()?,
-        runs_due_tasks: values.model.run_due_tasks.unwrap_or_default(),
         ..default
-    })
+    }
+}
+
+pub fn configure_agents(settings: &Settings) -> anyhow::Result<agents::Config> {
+    let model = &settings.values.model;
+    Ok(agents::Config { model: model.model()?, runs_due_tasks: model.run_due_tasks.unwrap_or_default() })
 }
 
 pub fn configure_builder(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
@@ -96,11 +99,12 @@ mod tests {
         let builds = builder::Config::new("cache".into(), "scratch".into(), "lathe").builds;
         let values = &settings.values;
         format!(
-            "{} {:?} {:?} {:?} {:?} {:?} {}",
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
             values.listen(),
             configure_registry(&settings).expect("a configuration"),
             configure_api(&settings),
-            configure_runner(&settings, default).expect("a configuration"),
+            configure_runner(&settings, default),
+            configure_agents(&settings).expect("a configuration"),
             values.limits.builds(builds),
             values.limits.git(),
             values.storage.cache_bytes_max(),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use agents::{Model, ModelBounds};
 use clap::{Args, ValueEnum};
-use runner::{Model, ModelBounds};
 use serde::Deserialize;
 
 use super::endpoint_key::read_key;
@@ -73,17 +73,12 @@ impl AgentModelSettings {
             return Err(Failure::usage("the endpoint of a model is given without the model", "give `--model`"));
         };
         let api = match self.model_api {
-            Some(ModelApi::Anthropic) => runner::ModelApi::Anthropic,
-            Some(ModelApi::OpenAi) | None => runner::ModelApi::OpenAi,
+            Some(ModelApi::Anthropic) => agents::ModelApi::Anthropic,
+            Some(ModelApi::OpenAi) | None => agents::ModelApi::OpenAi,
         };
         let bounds = self.bounds(&model)?;
-        let settings = runner::ModelSettings {
-            api,
-            url,
-            model,
-            key: read_key(self.model_key_file.as_deref(), KEY_VARIABLE)?,
-            bounds,
-        };
+        let key = read_key(self.model_key_file.as_deref(), KEY_VARIABLE)?;
+        let settings = agents::ModelSettings { api, url, model, key, bounds };
         let model = Model::new(settings).map_err(|error| Failure::usage(error.to_string(), "correct `--model-url`"))?;
         Ok(Some(Arc::new(model)))
     }

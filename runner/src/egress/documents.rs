@@ -46,7 +46,7 @@ pub(crate) const DOCUMENT_FAILURES: CacheBound =
 const DOCUMENT_AGE_MAX: Duration = Duration::from_mins(10);
 /// These documents.
 pub(crate) const KNOWN_DOCUMENTS: CacheBound = CacheBound { name: "documents of OAuth clients", bytes_max: 1 << 20 };
-const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
+const PRODUCT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// Reads JSON documents by HTTPS. Clones share the bounds.
 #[derive(Clone)]
@@ -149,7 +149,7 @@ impl Documents {
 
 fn request(target: &Target) -> Result<Request<Full<Bytes>>, HttpError> {
     let builder = Request::get(&target.path_and_query).header(HOST, target.authority());
-    let builder = builder.header(ACCEPT, "application/json").header(USER_AGENT, AGENT);
+    let builder = builder.header(ACCEPT, "application/json").header(USER_AGENT, PRODUCT);
     let invalid = |_| HttpError::new(HttpErrorCode::InvalidRequest, "the URL is invalid");
     builder.body(Full::default()).map_err(invalid)
 }

@@ -16,7 +16,7 @@ const HEADERS_MAX: usize = 100;
 /// Bytes of all header names and values together.
 const HEADER_BYTES_MAX: usize = 32 << 10;
 /// The `User-Agent` of requests that set none.
-const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
+const PRODUCT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// A header as the tool set it, and the length of the request body.
 struct Field<'a> {
@@ -101,7 +101,7 @@ impl Head {
         let authority =
             HeaderValue::try_from(target.authority()).map_err(|_| invalid("the host name is invalid".into()))?;
         self.headers.insert(HOST, authority);
-        self.headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+        self.headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(PRODUCT));
         Ok(())
     }
 

@@ -48,7 +48,7 @@ impl Admissions {
     /// The bound of the inputs of a call.
     pub const fn inputs_of(&self, origin: &CallOrigin) -> &InputBytes {
         match origin {
-            CallOrigin::Client | CallOrigin::AgentRun => &self.client_inputs,
+            CallOrigin::Client | CallOrigin::Checkpointed => &self.client_inputs,
             CallOrigin::Run(_) => &self.nested_inputs,
         }
     }
@@ -56,7 +56,7 @@ impl Admissions {
     /// The admission of a call. A call that is nested too deeply was refused before.
     pub fn of(&self, origin: &CallOrigin, depth: Depth) -> &Admission {
         match origin {
-            CallOrigin::Client | CallOrigin::AgentRun => &self.clients,
+            CallOrigin::Client | CallOrigin::Checkpointed => &self.clients,
             CallOrigin::Run(_) => self.nested.get(depth.level().saturating_sub(1)).unwrap_or(&self.clients),
         }
     }

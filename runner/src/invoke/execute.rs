@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use parking_lot::Mutex;
-use registry::{CallerNames, InvocationId, Library, LibraryScope, NewAnswers, Principal, Provenance, UserId};
+use registry::{InvocationId, NewAnswers, UserId};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -16,7 +16,7 @@ use super::cancellation::Cancellation;
 use super::nested::{CallingRun, NestedCalls, PARALLEL_MAX, UsedCalls};
 use super::recorded_responses::{ResponseStore, without_secrets};
 use super::resolved::Resolved;
-use super::run::{PendingRun, Run};
+use super::run::{Caller, PendingRun, Run};
 use super::tape::TapeFrame;
 use super::target::Target;
 use crate::call::{EventSender, LogEvent, RunEvent, StatusEvent};
@@ -86,10 +86,9 @@ impl Run<'_> {
         let PendingRun { id, documents, mut cancellation, .. } = pending;
         let arguments = serde_json::from_str(&documents.tool_input)
             .map_err(|error| Error::internal(format!("an input cannot be read back: {error}")))?;
-        let (principal, agent_call) = (self.caller.principal.clone(), self.caller.agent_call.clone());
-        let (runs, library) = (self.conversation_runs(), self.library(id));
+        let Caller { principal, agent_call, names, .. } = self.caller.clone();
         let base_url = self.services.base_url.clone();
-        let call = NativeCall { principal, agent_call, runs, library, base_url, arguments };
+        let call = NativeCall { run: id, principal, agent_call, caller_names: names, base_url, arguments };
         let began = Instant::now();
         // A call that panics has an end, too: its record would stay open.
         let running = AssertUnwindSafe(tool.call(call)).catch_unwind();
@@ -101,17 +100,6 @@ impl Run<'_> {
             by = self.cancel_requested(&mut cancellation) => cancelled(&by, Duration::ZERO),
         };
         Ok(ExecutedRun::without_execution(Executed { duration: began.elapsed(), ..executed }))
-    }
-
-    /// The Library of the user, for a run that may write to it.
-    fn library(&self, run: InvocationId) -> Library {
-        let Principal { organization, account, .. } = &self.caller.principal;
-        let agent = self.caller.agent_call.as_ref().map(|call| call.agent.clone());
-        let CallerNames { app, workflow } = self.caller.names.clone();
-        let is_trusted = agent.is_none() && workflow.is_none();
-        let scope = LibraryScope { organization: organization.clone(), account: account.clone(), app };
-        let provenance = Provenance { invocation: Some(run), agent, workflow, is_trusted };
-        self.services.store.library(scope, provenance)
     }
 
     async fn execute_component(

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::interaction::{Answer, ConfirmedCall, Interaction, Question, QuestionKind};
 
 /// The key of the question. Keys of tools have no `/`.
-pub(super) const CONFIRMATION: &str = "lathe/confirmation";
+pub const CONFIRMATION: &str = "lathe/confirmation";
 /// The field of the form.
 const CONFIRMED: &str = "confirmed";
 /// Bytes of arguments that a person can confirm. All of them are shown, since the confirmation counts for all.
@@ -91,7 +91,7 @@ fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) ->
         return Err(Error::ConfirmationMissing { tool_name });
     }
     let question = question(arguments, call).map_err(Error::internal)?;
-    match interaction.answer(&question).map(is_yes) {
+    match interaction.answer(&question).map(is_confirmed) {
         Some(true) => Ok(()),
         Some(false) => Err(Error::ConfirmationRefused { tool_name }),
         None if interaction.can_ask(QuestionKind::Form) => Err(Error::ConfirmationAsked(Box::new(question))),
@@ -108,12 +108,15 @@ fn question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
     Question::parse(CONFIRMATION.to_owned(), body)?.about(call)
 }
 
-/// The answer of a person who confirms the call.
-pub(super) fn confirmation(question: &Question) -> Answer {
+/// Returns the answer of a person who confirms the call.
+#[must_use]
+pub fn confirm(question: &Question) -> Answer {
     Answer::to(question, json!({"action": "accept", "content": {CONFIRMED: true}}).to_string())
 }
 
-pub(super) fn is_yes(result: &str) -> bool {
+/// Whether the result of a confirmation says that the person confirms the call.
+#[must_use]
+pub fn is_confirmed(result: &str) -> bool {
     let result: Value = serde_json::from_str(result).unwrap_or_default();
     result["action"] == "accept" && result["content"][CONFIRMED] == true
 }
@@ -171,7 +174,7 @@ mod tests {
     #[test]
     fn a_confirmation_is_of_the_version_the_code_the_user_and_the_revision_that_were_shown() {
         let asked = question(&arguments(5), call(5)).unwrap();
-        let answers = vec![confirmation(&asked)];
+        let answers = vec![confirm(&asked)];
         let answered = Interaction { answers, kinds: vec![QuestionKind::Form], ..Interaction::default() };
         assert_eq!(code(&answered, 5), "ok");
         let tool_id = registry::ToolId::parse("6ab13d50a3c20f6f6e5d4c3c").ok();

@@ -8,16 +8,14 @@ use registry::{
 use tokio::sync::watch;
 
 use super::admissions::Admissions;
+use super::call_policy::CallPolicy;
 use super::cancellation::CancellableRuns;
-use super::catalogue_cache::CatalogueCache;
 use super::compiled_rules::CompiledRules;
 use super::record_retries::RecordRetries;
 use super::refusal::Refusal;
 use super::resolve::Resolver;
-use super::rule_cache::RuleCache;
 use super::services::Services;
 use super::steps::Steps;
-use super::working_agent_runs::WorkingRuns;
 use crate::call::{Call, EventSender, RunResult};
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
@@ -36,22 +34,30 @@ pub struct Storage {
     pub artifacts: Artifacts,
 }
 
+/// What a server adds to the steps of a call. Without it, there are no native tools and no rules.
+#[derive(Default)]
+pub struct Extensions {
+    /// The tools that the server itself provides.
+    pub natives: NativeTools,
+    /// Rules that forbid calls.
+    pub policy: Option<Arc<dyn CallPolicy>>,
+}
+
 /// Runs tools and records every run.
 #[derive(Clone)]
 pub struct Invoker {
     pub(super) services: Services,
     pub(super) resolver: Resolver,
     pub(super) admissions: Admissions,
-    pub(super) catalogues: CatalogueCache,
-    pub(super) agent_runs: WorkingRuns,
     natives: NativeTools,
 }
 
 impl Invoker {
     /// # Errors
     /// When the engine's settings do not fit the machine.
-    pub fn start(config: &Config, storage: Storage, clock: Clock) -> Result<Self, Error> {
+    pub fn start(config: &Config, storage: Storage, clock: Clock, extensions: Extensions) -> Result<Self, Error> {
         let Storage { store, artifacts } = storage;
+        let Extensions { natives, policy } = extensions;
         let recordings = Recordings::of(&store, &artifacts);
         let codes = CodeStore::new(CodeCache::open(&config.cache_dir, config.cache_key)?);
         let executor = Executor::start(config, codes.clone())?;
@@ -65,16 +71,12 @@ impl Invoker {
                 versions: Arc::default(),
             },
             admissions: Admissions::new(config),
-            catalogues: CatalogueCache::default(),
-            agent_runs: WorkingRuns::default(),
-            natives: NativeTools::start()?,
+            natives,
             services: Services {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
-                rules: RuleCache::default(),
+                policy,
                 compiled_rules: CompiledRules::default(),
-                model: config.model.clone(),
-                runs_due_tasks: config.runs_due_tasks,
                 store,
                 recordings,
                 executor,
@@ -159,11 +161,9 @@ impl Invoker {
         Ok(found.map(|tool| tool.id))
     }
 
-    /// Drops what has expired from the caches of the invoker and of its store.
+    /// Drops what has expired from the caches of the store.
     pub fn drop_expired(&self) {
         self.services.store.drop_expired();
-        self.services.rules.drop_expired();
-        self.catalogues.drop_expired();
     }
 
     /// Cancels a run of the principal's organisation: it fails as `cancelled`. Returns `false` when no such run is in

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// Refuses a call that tools made within tools too many times. The server's own tools call no tools.
 pub(super) const fn policy(trust_class: TrustClass, (depth, origin): (Depth, &CallOrigin)) -> Result<(), Error> {
     let is_too_deep = match origin {
-        CallOrigin::Client | CallOrigin::AgentRun => depth.is_too_deep_for_http(),
+        CallOrigin::Client | CallOrigin::Checkpointed => depth.is_too_deep_for_http(),
         CallOrigin::Run(_) => depth.is_too_deep(),
     };
     match trust_class {

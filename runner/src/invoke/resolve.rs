@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use registry::{
-    Artifacts, Constraint, Digest, EnvvarName, OrganizationId, Principal, Store, ToolId, ToolVersion, Turn, Variables,
+    Artifacts, Constraint, Digest, EnvvarName, OrganizationId, Principal, Store, ToolId, ToolVersion, Variables,
 };
 
 use super::resolved::Resolved;
@@ -41,10 +41,8 @@ impl Resolver {
             Subject::Api { tool, version, .. } => {
                 self.published(&principal.organization, tool, &Constraint::exactly(*version)).await
             }
-            Subject::Presented { turn, tool } => {
-                let presented = turn.find(tool).ok_or_else(|| not_presented(turn, tool))?;
-                let constraint = Constraint::exactly(presented.version);
-                self.published(&principal.organization, &presented.spec.tool_id, &constraint).await
+            Subject::NotPresented { tool, presented } => {
+                Err(Error::ToolNotPresented { tool: tool.clone(), presented: presented.clone() })
             }
         }
     }
@@ -202,11 +200,6 @@ fn compiled_mocks(bytes: &[u8]) -> Result<CompiledMocks, Error> {
     let mocks: Mocks = serde_json::from_slice(bytes)
         .map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))?;
     Ok(CompiledMocks::new(&mocks))
-}
-
-fn not_presented(turn: &Turn, tool: &str) -> Error {
-    let presented = turn.tools.iter().map(|tool| tool.name.clone()).collect();
-    Error::ToolNotPresented { tool: tool.to_owned(), presented }
 }
 
 /// Refuses a component that differs from a pinned one.

@@ -7,7 +7,7 @@
 //! | 3 validate | [`validate`] |
 //! | 4 once | the operation of the call, whose idempotency key is stored before the call begins |
 //! | 5 mode | [`Run::egress_session`] |
-//! | 6 policy | [`policy`], [`Services::obey`] |
+//! | 6 policy | [`policy`], [`CallPolicy::check`](super::call_policy::CallPolicy::check) |
 //! | 7 intervene | [`intervene`] |
 //! | 8 reserve | [`InputBytes::hold`], [`Admission::admit`] |
 //! | 9 execute | [`Run::execute`] |
@@ -24,6 +24,7 @@ use registry::{Admitted, UserVariables};
 use tracing::Instrument;
 
 use super::admissions::Admissions;
+use super::call_policy::obey;
 use super::call_taker::CallTaker;
 use super::intervene::intervene;
 use super::permit::permit;
@@ -89,7 +90,7 @@ impl Steps<'_> {
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         spell_integers(target, call).await.map_err(at(Validate))?;
         policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
-        self.services.obey(target, call).await.map_err(at(Policy))?;
+        obey(self.services.policy.as_deref(), target, call).await.map_err(at(Policy))?;
         intervene(&self.services.compiled_rules, target, call).await.map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);
         admission.admit(&call.principal.organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))

@@ -6,9 +6,6 @@ use serde_json::{Map, Value};
 
 use super::refused::NativeToolRefused;
 
-/// Tools with the places of values of any form, which no schema bounds. Their handlers do: `library::preferences`.
-const BOUNDED_BY_HANDLERS: [(&str, &str); 1] = [("preference_set", "/value")];
-
 /// Returns the places of an input schema that have no bound, as pointers into an input. An object that does not say whether it has other
 /// members is taken for one that ignores them.
 #[must_use]
@@ -20,10 +17,10 @@ pub fn unbounded_places(schema: &Value) -> Vec<String> {
     places
 }
 
-/// Refuses a native tool with an input of any size.
-pub(super) fn require_bounds(tool: &str, schema: &Value) -> Result<(), NativeToolRefused> {
+/// Refuses a native tool with an input of any size, but for the places that its handler bounds.
+pub(super) fn require_bounds(tool: &str, schema: &Value, bounded_by_handler: &[&str]) -> Result<(), NativeToolRefused> {
     let mut places = unbounded_places(schema).into_iter();
-    match places.find(|place| !BOUNDED_BY_HANDLERS.contains(&(tool, place))) {
+    match places.find(|place| !bounded_by_handler.contains(&place.as_str())) {
         None => Ok(()),
         Some(place) => {
             let problem = format!("the input at {place} has no bound, such as `maxLength` or `maxItems`");
@@ -33,7 +30,8 @@ pub(super) fn require_bounds(tool: &str, schema: &Value) -> Result<(), NativeToo
 }
 
 /// Returns what is too large in the arguments of a tool: a text or a list among its members that has more than its schema allows.
-pub(crate) fn find_excess(schema: &Value, arguments: &Map<String, Value>) -> Option<String> {
+#[must_use]
+pub fn find_excess(schema: &Value, arguments: &Map<String, Value>) -> Option<String> {
     let is_over = |schema: &Value, keyword: &str, count: usize| {
         schema[keyword].as_u64().is_some_and(|most| u64::try_from(count).is_ok_and(|count| count > most))
     };

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::bounds::require_bounds;
-use super::reach::Reach;
 use super::refused::NativeToolRefused;
 use super::spec::NativeToolSpec;
-use super::tool::{NativeTool, ShownSchemas};
+use super::tool::{NativeCall, NativeTool, ShownSchemas};
 use super::tool_route::ToolRoute;
 use crate::schema::InputSchema;
 
-/// Characters of a name for models, with the family.
+/// Characters of a name for callers, with the family.
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// The native tools of a server, in the order of their names.
@@ -20,9 +19,18 @@ const NAME_CHARACTERS_MAX: usize = 64;
 pub struct NativeTools(Arc<[Arc<NativeTool>]>);
 
 impl NativeTools {
-    /// Checks declarations: each tool has its texts, a permission, schemas and a handler, and a name of its own.
-    pub(super) fn check<'s>(specs: impl IntoIterator<Item = &'s NativeToolSpec>) -> Result<Self, NativeToolRefused> {
-        let mut tools = specs.into_iter().map(NativeToolSpec::complete).collect::<Result<Vec<_>, _>>()?;
+    /// Checks declarations: each tool has its texts, a permission, schemas and a handler, and a name of its own. `context` makes what the
+    /// handlers take of a call, and `show` the schemas that clients read.
+    ///
+    /// # Errors
+    /// The first tool that lacks something.
+    pub fn check<'s, C: 'static>(
+        specs: impl IntoIterator<Item = &'s NativeToolSpec<C>>,
+        context: impl Fn(NativeCall) -> C + Clone + Send + Sync + 'static,
+        show: fn(Value, Value) -> ShownSchemas,
+    ) -> Result<Self, NativeToolRefused> {
+        let complete = |spec: &NativeToolSpec<C>| spec.complete(context.clone(), show);
+        let mut tools = specs.into_iter().map(complete).collect::<Result<Vec<_>, _>>()?;
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         if let Some(pair) = tools.windows(2).find(|pair| pair[0].name == pair[1].name) {
             return Err(NativeToolRefused::Twice { name: pair[0].name.clone() });
@@ -36,8 +44,17 @@ impl NativeTools {
     }
 }
 
-impl NativeToolSpec {
-    pub(crate) fn complete(&self) -> Result<NativeTool, NativeToolRefused> {
+impl<C: 'static> NativeToolSpec<C> {
+    /// Checks the declaration. `context` makes what the handler takes of a call, and `show` the schemas of inputs and outputs that
+    /// clients read.
+    ///
+    /// # Errors
+    /// When a part is missing or invalid.
+    pub fn complete(
+        &self,
+        context: impl Fn(NativeCall) -> C + Send + Sync + 'static,
+        show: fn(Value, Value) -> ShownSchemas,
+    ) -> Result<NativeTool, NativeToolRefused> {
         let name = self.name.to_owned();
         let text = |text: Option<&'static str>, part| {
             text.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(&name, part))
@@ -55,7 +72,7 @@ impl NativeToolSpec {
         self.check_routes(&input_schema)?;
         let input = compiled(&name, &input_schema)?;
         let output = compiled(&name, &output_schema)?;
-        require_bounds(&name, &input_schema)?;
+        require_bounds(&name, &input_schema, self.bounded_by_handler)?;
         let family = self.family;
         Ok(NativeTool {
             name,
@@ -64,11 +81,12 @@ impl NativeToolSpec {
             description,
             effect,
             reach: self.reach,
-            shown: ShownSchemas::of(input_schema.clone(), output_schema.clone()),
+            shown: show(input_schema.clone(), output_schema.clone()),
             input_schema,
             output_schema,
             permission,
-            handler: Box::new(handler),
+            has_envelope: self.has_envelope,
+            handler: Box::new(move |call| handler(context(call))),
             input,
             output,
         })
@@ -77,8 +95,8 @@ impl NativeToolSpec {
     /// Routes show envelopes, and the parameters of their paths are arguments.
     fn check_routes(&self, input_schema: &Value) -> Result<(), NativeToolRefused> {
         let invalid = |problem| Err(NativeToolRefused::Invalid { name: self.name.to_owned(), problem });
-        if !self.routes.is_empty() && !matches!(self.reach, Reach::Library(_)) {
-            return invalid("only tools of the Library have routes".to_owned());
+        if !self.routes.is_empty() && !self.has_envelope {
+            return invalid("only tools with envelopes have routes".to_owned());
         }
         let mut parameters = self.routes.iter().flat_map(ToolRoute::parameters);
         match parameters.find(|name| input_schema["properties"].get(name).is_none()) {
@@ -127,13 +145,17 @@ mod tests {
         }
     }
 
+    fn show(input: Value, output: Value) -> ShownSchemas {
+        ShownSchemas { input, output: Some(output) }
+    }
+
     fn refused(spec: NativeToolSpec) -> String {
-        NativeTools::check(&[spec]).unwrap_err().to_string()
+        NativeTools::check(&[spec], |call| call, show).unwrap_err().to_string()
     }
 
     #[test]
     fn a_complete_tool_is_accepted() {
-        let tools = NativeTools::check(&[spec()]).unwrap();
+        let tools = NativeTools::check(&[spec()], |call| call, show).unwrap();
         assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["lathe__count"]);
     }
 
@@ -170,22 +192,14 @@ mod tests {
     #[test]
     fn a_route_that_does_not_fit_its_tool_stops_the_start() {
         const ROUTES: &[ToolRoute] = &[ToolRoute::get("/api/v1/counts/{count_id}")];
-        assert!(refused(spec().at(ROUTES)).ends_with("only tools of the Library have routes"));
-        let of_library = NativeToolSpec { reach: Reach::Library(registry::LibraryFamily::Memory), ..spec() };
-        assert!(refused(of_library.at(ROUTES)).ends_with("count_id in a path is no argument"));
+        assert!(refused(spec().at(ROUTES)).ends_with("only tools with envelopes have routes"));
+        let with_envelope = NativeToolSpec { has_envelope: true, ..spec() };
+        assert!(refused(with_envelope.at(ROUTES)).ends_with("count_id in a path is no argument"));
     }
 
     #[test]
     fn two_tools_with_one_name_stop_the_start() {
-        let refused = NativeTools::check(&[spec(), spec()]).unwrap_err();
+        let refused = NativeTools::check(&[spec(), spec()], |call| call, show).unwrap_err();
         assert_eq!(refused, NativeToolRefused::Twice { name: "lathe__count".to_owned() });
-    }
-
-    #[test]
-    fn the_tools_of_the_server_are_complete() {
-        let tools = NativeTools::start().unwrap();
-        for schema in tools.iter().flat_map(|tool| [&tool.input_schema, &tool.output_schema]) {
-            assert!(!schema.to_string().contains("uint"), "a format of Rust: {schema}");
-        }
     }
 }

@@ -10,7 +10,7 @@ use super::tool_route::ToolRoute;
 /// A native tool that has a route, as its file declares it.
 #[derive(Debug)]
 pub struct RoutedTool {
-    /// The name for models.
+    /// The name for callers.
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
@@ -23,7 +23,8 @@ pub struct RoutedTool {
 
 impl RoutedTool {
     /// `None` for a tool without a route, and for an incomplete one, which stops the start.
-    pub(super) fn of(spec: &NativeToolSpec) -> Option<Self> {
+    #[must_use]
+    pub fn of<C>(spec: &NativeToolSpec<C>) -> Option<Self> {
         if spec.routes.is_empty() {
             return None;
         }

@@ -20,28 +20,34 @@ pub enum Verb {
 }
 
 impl ToolRoute {
-    pub(super) const fn get(path: &'static str) -> Self {
+    #[must_use]
+    pub const fn get(path: &'static str) -> Self {
         Self { verb: Verb::Get, path, name: None }
     }
 
-    pub(super) const fn post(path: &'static str) -> Self {
+    #[must_use]
+    pub const fn post(path: &'static str) -> Self {
         Self { verb: Verb::Post, path, name: None }
     }
 
-    pub(super) const fn put(path: &'static str) -> Self {
+    #[must_use]
+    pub const fn put(path: &'static str) -> Self {
         Self { verb: Verb::Put, path, name: None }
     }
 
-    pub(super) const fn patch(path: &'static str) -> Self {
+    #[must_use]
+    pub const fn patch(path: &'static str) -> Self {
         Self { verb: Verb::Patch, path, name: None }
     }
 
-    pub(super) const fn delete(path: &'static str) -> Self {
+    #[must_use]
+    pub const fn delete(path: &'static str) -> Self {
         Self { verb: Verb::Delete, path, name: None }
     }
 
     /// Names the operation of a second route to a tool.
-    pub(super) const fn named(self, name: &'static str) -> Self {
+    #[must_use]
+    pub const fn named(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 

@@ -20,7 +20,7 @@ const CUTS_MAX: usize = 64;
 const ESCAPE_BYTES_MAX: usize = 10;
 
 /// The forms to find.
-pub(crate) struct Forms {
+pub struct Forms {
     /// Finds the forms, and as its last pattern the cut mark.
     automaton: AhoCorasick,
     /// Recognises texts without any form fifty times as fast. `None` when there are too many forms.

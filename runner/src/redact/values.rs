@@ -99,7 +99,8 @@ impl Values {
 
 /// Removes what editors, shells and copying add around a secret: blanks, line ends, control characters, byte order marks and
 /// invisible spaces.
-pub(crate) fn trim(text: &str) -> &str {
+#[must_use]
+pub fn trim(text: &str) -> &str {
     text.trim_matches(is_blank)
 }
 

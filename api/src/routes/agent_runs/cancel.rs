@@ -1,9 +1,9 @@
 //! `POST /agents/{agent_run_id}/cancel`: cancels a run of an agent.
 
+use agents::AgentRunService;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::AgentRunId;
-use runner::Invoker;
 
 use crate::caller::Caller;
 use crate::error::Error;
@@ -22,11 +22,11 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(runs): State<AgentRunService>,
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
 ) -> Result<StatusCode, Error> {
-    match invoker.cancel_agent_run(&principal, &run).await?.ok_or(Error::NotFound)? {
+    match runs.cancel(&principal, &run).await?.ok_or(Error::NotFound)? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::RunEnded),
     }

@@ -1,8 +1,8 @@
 //! `POST /agents/execute`: starts a run of an agent.
 
+use agents::{AgentRunOptions, AgentRunService, ModelBounds, OnStuck, StuckAction};
 use axum::extract::State;
 use registry::{AgentReference, InvalidValue};
-use runner::{AgentRunOptions, Invoker, ModelBounds, OnStuck, StuckAction};
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
@@ -85,7 +85,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(runs): State<AgentRunService>,
     State(tasks): State<Tasks>,
     Caller(principal): Caller,
     CallDepth(depth): CallDepth,
@@ -94,9 +94,9 @@ pub(crate) async fn handle(
     request: Idempotent<Request>,
 ) -> Answer {
     let Idempotent { request: Request { agent, options, tokens_max }, once } = request;
-    let tokens_max = tokens_max.unwrap_or_else(|| invoker.run_tokens_default());
+    let tokens_max = tokens_max.unwrap_or_else(|| runs.tokens_default());
     let options = AgentRunOptions { names, depth, tokens_max, ..options };
-    let begin = async move { Ok(invoker.start_agent_run(&principal, &agent, (options, once)).await?) };
+    let begin = async move { Ok(runs.start(&principal, &agent, options, once).await?) };
     time.respond(begin, &tasks).await
 }
 

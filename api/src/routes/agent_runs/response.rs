@@ -1,6 +1,6 @@
 //! The answer of a person to a run that waits.
 
-use runner::HumanResponse;
+use agents::HumanResponse;
 use serde_json::{Value, json};
 
 use crate::extract::{AnyObject, Boolean, Decoder as _, Fields, FromBody, Text};

@@ -1,9 +1,9 @@
 //! Responses at the start of the work on a run, or at its end.
 
+use agents::{AgentRunLoop, Begun, Progress};
 use axum::Json;
 use axum::http::StatusCode;
 use registry::{AgentRun, AgentRunState};
-use runner::{AgentRunLoop, Begun, Progress};
 use tokio::sync::oneshot;
 
 use super::wire::AgentRunStatus;
@@ -41,7 +41,7 @@ impl ResponseTime {
     /// Goes on with a run that has its answer.
     pub(crate) async fn respond_resumed<F>(self, resumed: F, tasks: &Tasks) -> Answer
     where
-        F: Future<Output = Result<Option<AgentRunLoop>, runner::Error>> + Send + 'static,
+        F: Future<Output = Result<Option<AgentRunLoop>, agents::Error>> + Send + 'static,
     {
         let begin = async move { Ok(resumed.await?.map(|work| Begun::Work(Box::new(work)))) };
         self.respond(begin, tasks).await
@@ -77,7 +77,7 @@ impl ResponseTime {
 async fn work<F>(
     begin: F,
     beginning: oneshot::Sender<Result<Beginning, Error>>,
-) -> Option<Result<(AgentRun, Progress), runner::Error>>
+) -> Option<Result<(AgentRun, Progress), agents::Error>>
 where
     F: Future<Output = Result<Option<Begun>, Error>>,
 {

@@ -1,8 +1,8 @@
 //! `POST /agents/{agent_run_id}/resume`: answers a run that waits for a person.
 
+use agents::AgentRunService;
 use axum::extract::State;
 use registry::AgentRunId;
-use runner::Invoker;
 
 use super::response::Response;
 use super::response_time::{Answer, ResponseTime, resuming};
@@ -23,13 +23,13 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(runs): State<AgentRunService>,
     State(tasks): State<Tasks>,
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
     Query(time): Query<ResponseTime>,
     Body(Response(response)): Body<Response>,
 ) -> Answer {
-    let resumed = async move { invoker.resume_agent_run(&principal, &run, response).await };
+    let resumed = async move { runs.resume(&principal, &run, response).await };
     time.respond_resumed(resumed, &tasks).await
 }

@@ -1,9 +1,9 @@
 //! `GET /agents/{agent_run_id}/status`: a run of an agent.
 
+use agents::AgentRunService;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
-use runner::Invoker;
 
 use super::wire::AgentRunStatus;
 use crate::caller::Caller;
@@ -25,14 +25,14 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(runs): State<AgentRunService>,
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
     Query(Request { include_trace }): Query<Request>,
 ) -> Result<Json<AgentRunStatus>, Error> {
-    let (run, progress) = invoker.agent_run(&principal, &run).await?.ok_or(Error::NotFound)?;
+    let (run, progress) = runs.find(&principal, &run).await?.ok_or(Error::NotFound)?;
     let steps = match include_trace {
-        true => Some(invoker.agent_run_steps(&run, StepFilter::default()).await?.0),
+        true => Some(runs.steps(&run, StepFilter::default()).await?.0),
         false => None,
     };
     let status = AgentRunStatus::of(run, progress);

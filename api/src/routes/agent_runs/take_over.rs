@@ -17,7 +17,7 @@ pub async fn take_over_agent_runs(app: App) {
 
 async fn expire_requests(app: App) {
     while !app.readiness().is_ending() {
-        if let Err(error) = app.invoker().expire_human_requests().await {
+        if let Err(error) = app.agents().runs.expire_human_requests().await {
             tracing::warn!(%error, "cannot look for requests that nobody has answered");
         }
         sleep(Nodes::HEARTBEAT).await;
@@ -26,14 +26,14 @@ async fn expire_requests(app: App) {
 
 async fn take_over_runs(app: App) {
     let next = |app: App| async move {
-        let found = app.invoker().take_over_agent_run().await?;
-        Ok::<_, runner::Error>(found.map(|work| carry_on(app, work)))
+        let found = app.agents().runs.take_over().await?;
+        Ok::<_, agents::Error>(found.map(|work| carry_on(app, work)))
     };
     take_over(app, PARALLEL_MAX, next).await;
 }
 
 /// Works on a run in a task of its own, which the shutdown waits for.
-async fn carry_on(app: App, work: runner::AgentRunLoop) {
+async fn carry_on(app: App, work: agents::AgentRunLoop) {
     tracing::info!(run = %work.run().0.id, "a run of an agent goes on here: its server is gone");
     // A server that stops leaves the run to the others.
     let Ok(working) = app.tasks().spawn(work.to_its_end()) else { return };

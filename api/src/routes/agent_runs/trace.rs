@@ -1,9 +1,9 @@
 //! `GET /agents/{agent_run_id}/trace`: the steps of a run of an agent.
 
+use agents::{AgentRunService, MILESTONE_CHARACTERS_MAX};
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
-use runner::{Invoker, MILESTONE_CHARACTERS_MAX};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -47,13 +47,13 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(runs): State<AgentRunService>,
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let (run, _) = invoker.agent_run(&principal, &run).await?.ok_or(Error::NotFound)?;
-    let (steps, has_more) = invoker.agent_run_steps(&run, filter).await?;
+    let (run, _) = runs.find(&principal, &run).await?.ok_or(Error::NotFound)?;
+    let (steps, has_more) = runs.steps(&run, filter).await?;
     Ok(Json(Response { trace: steps.into_iter().map(TraceStep::from).collect(), has_more }))
 }
 

@@ -1,7 +1,7 @@
 //! The state of a run of an agent, and its steps.
 
+use agents::{AgentRunOptions, Progress, RunFailure};
 use registry::{AgentRun, AgentRunState, AgentRunStep, Urgency};
-use runner::{AgentRunOptions, Progress, RunFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use agents::{Catalogues, describes_objects, names_object_type};
 use axum::Json;
 use axum::extract::State;
 use registry::{
     AgentDraft, AgentId, AgentState, Assignment, Callable, HumanIntervention, Principal, SchemaText, Store,
     visible_json,
 };
-use runner::{Invoker, describes_objects, names_object_type};
 use serde_json::{Map, Value, json};
 
 use super::revision;
@@ -38,26 +38,22 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(
     State(store): State<Store>,
-    State(invoker): State<Invoker>,
+    State(catalogues): State<Catalogues>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentRevision>, Error> {
     let revision = store.agents().deploy_agent(&principal, &agent).await?;
-    let warnings = warnings(&revision.content, &invoker);
+    let warnings = warnings(&revision.content, &catalogues);
     let warnings = [warnings, warnings_of_versions(&revision.content, &store, &principal).await].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
 }
 
 /// The names that are no family, and those that are no tool of the server which agents call.
-fn warnings(content: &AgentDraft, invoker: &Invoker) -> Vec<String> {
+fn warnings(content: &AgentDraft, catalogues: &Catalogues) -> Vec<String> {
     let tools = &content.built_in_tools;
     let families = tools.unknown().into_iter();
     let families = families.map(|name| format!("builtInTools names the family {name}, which does not exist"));
-    let is_of_agents = |name: &str| {
-        invoker.native_tools().iter().any(|tool| tool.name == name)
-            && invoker.turn_tools().all(|tool| tool.name != name)
-    };
-    let names = tools.human_intervention.keys().filter(|name| !is_of_agents(name.as_str()));
+    let names = tools.human_intervention.keys().filter(|name| !catalogues.may_have_native(name.as_str()));
     let names = names.map(|name| format!("builtInTools.humanIntervention names {name}, which is no tool of agents"));
     families.chain(names).collect()
 }

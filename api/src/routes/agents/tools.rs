@@ -1,9 +1,9 @@
 //! `GET /v1/{organization}/agent/{agent_id}/tools`: the tools of the running revision, as model APIs and frameworks take them, in
 //! pages.
 
+use agents::{Catalogue, Catalogues};
 use axum::extract::State;
 use registry::{AgentId, AgentReference, Page, RunningAgent, Store};
-use runner::{Catalogue, Invoker};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -63,14 +63,14 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(
     State(store): State<Store>,
-    State(invoker): State<Invoker>,
+    State(catalogues): State<Catalogues>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Query(Request { format, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
     let reference = AgentReference::from(&agent);
     let running = store.agents().running_agent(&principal, &reference).await?.ok_or(Error::NotFound)?;
-    let catalogue = invoker.catalogue(&principal, running).await?;
+    let catalogue = catalogues.catalogue(&principal, running).await?;
     let rendered = tokio::task::spawn_blocking(move || render_page(&store, &catalogue, format, page)).await;
     rendered.map_err(|error| Error::Internal { detail: error.to_string() })?
 }

@@ -1,12 +1,12 @@
 //! `POST /v1/{organization}/conversation/{conversation_id}/turn`: begins a turn, and keeps the tools that it presents.
 
+use agents::Turns;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{
     AgentReference, ConversationId, InteractionId, NewTurn, SpecList, StateName, StateProblem, Store, TurnPlace,
 };
-use runner::Invoker;
 use serde_json::{Value, json};
 
 use super::system_tools::system_tools;
@@ -48,7 +48,7 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(
     State(store): State<Store>,
-    State(invoker): State<Invoker>,
+    State(turns): State<Turns>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
     Body(Request { state, list, place }): Body<Request>,
@@ -58,11 +58,11 @@ pub(crate) async fn handle(
     let running = running.ok_or_else(|| registry::Error::from(StateProblem::NotDeployed))?;
     let presented = running.revision.presented(state.as_ref(), list);
     let (state, specs) = presented.map_err(registry::Error::from)?;
-    let tools = invoker.presented(&principal, specs).await?;
+    let tools = turns.presented(&principal, specs).await?;
     let (agent_slug, revision) = (running.agent.slug.clone(), running.revision.deployment.number);
     let turn = NewTurn { conversation, agent_slug, revision, state, tools, place };
     let turn = store.conversations().begin_turn(&principal, turn).await?;
-    Ok((StatusCode::CREATED, Json(Turn::of(turn, system_tools(&invoker)))))
+    Ok((StatusCode::CREATED, Json(Turn::of(turn, system_tools(&turns)))))
 }
 
 impl FromBody for Request {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use agents::{AgentServices, TurnCall};
 use axum::extract::State;
 use axum::response::Response;
 use registry::{AgentProtocol, ConversationId, OperationKind, TurnId};
-use runner::{Call, Input, Invoker, TurnCall};
+use runner::{Call, Input};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +57,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(services): State<AgentServices>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
     InPath(turn): InPath<TurnId>,
@@ -65,7 +66,8 @@ pub(crate) async fn handle(
     request: Idempotent<Request>,
 ) -> Result<Response, Error> {
     let Idempotent { request: Request { tool, inputs }, once } = request;
-    let turn = invoker.turn(&principal, (&conversation, &turn)).await?.ok_or(Error::NotFound)?;
+    let (turns, invoker) = (&services.turns, services.invoker().clone());
+    let turn = turns.turn(&principal, &conversation, &turn).await?.ok_or(Error::NotFound)?;
     if turn.conversation.ended_at.is_some() {
         return Err(registry::Error::ConversationEnded.into());
     }
@@ -76,7 +78,7 @@ pub(crate) async fn handle(
         once,
         request: None,
     });
-    let call = invoker.turn_call(TurnCall {
+    let call = turns.turn_call(TurnCall {
         turn: Arc::new(turn),
         tool,
         principal,

@@ -1,9 +1,9 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}/turn/{turn_id}`: one turn, with the tools that it presented.
 
+use agents::Turns;
 use axum::Json;
 use axum::extract::State;
 use registry::{ConversationId, TurnId};
-use runner::Invoker;
 
 use super::system_tools::system_tools;
 use crate::caller::Caller;
@@ -19,11 +19,11 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(turns): State<Turns>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
     InPath(turn): InPath<TurnId>,
 ) -> Result<Json<Turn>, Error> {
-    let turn = invoker.turn(&principal, (&conversation, &turn)).await?.ok_or(Error::NotFound)?;
-    Ok(Json(Turn::of(turn, system_tools(&invoker))))
+    let turn = turns.turn(&principal, &conversation, &turn).await?.ok_or(Error::NotFound)?;
+    Ok(Json(Turn::of(turn, system_tools(&turns))))
 }

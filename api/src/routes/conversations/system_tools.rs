@@ -1,11 +1,11 @@
 //! The tools of the server that can be called in every turn.
 
-use runner::Invoker;
+use agents::Turns;
 
 use crate::wire::SystemTool;
 
-pub(super) fn system_tools(invoker: &Invoker) -> Vec<SystemTool> {
-    let shown = invoker.turn_tools().map(|tool| SystemTool {
+pub(super) fn system_tools(turns: &Turns) -> Vec<SystemTool> {
+    let shown = turns.turn_tools().map(|tool| SystemTool {
         name: tool.name.clone(),
         description: tool.description.to_owned(),
         input_schema: tool.input_schema.clone(),

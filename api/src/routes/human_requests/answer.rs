@@ -1,8 +1,8 @@
 //! `POST /v1/{organization}/human_request/{human_request_id}/answer`: answers a request, and lets its run go on.
 
+use agents::AgentRunService;
 use axum::extract::State;
 use registry::HumanRequestId;
-use runner::Invoker;
 
 use crate::caller::Caller;
 use crate::extract::{Body, InPath, Query};
@@ -21,13 +21,13 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(invoker): State<Invoker>,
+    State(runs): State<AgentRunService>,
     State(tasks): State<Tasks>,
     Caller(principal): Caller,
     InPath(request): InPath<HumanRequestId>,
     Query(time): Query<ResponseTime>,
     Body(Response(response)): Body<Response>,
 ) -> Answer {
-    let resumed = async move { invoker.answer_human_request(&principal, &request, response).await };
+    let resumed = async move { runs.answer_human_request(&principal, &request, response).await };
     time.respond_resumed(resumed, &tasks).await
 }

@@ -1,7 +1,8 @@
 //! A request to a person.
 
+use agents::{HumanForm, HumanRequestDetails, HumanResponse};
 use registry::HumanRequest;
-use runner::{ConfirmedCall, HumanForm, HumanRequestDetails, HumanResponse};
+use runner::ConfirmedCall;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

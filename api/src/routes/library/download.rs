@@ -1,12 +1,12 @@
 //! `GET /api/v1/downloads/{download}`: the content of an artifact, for everyone who has the link.
 
+use agents::ArtifactEncoding;
 use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use registry::{DownloadToken, LibraryItem, Store, is_hidden};
-use runner::ArtifactEncoding;
 use serde_json::Value;
 
 use crate::error::Error;

@@ -7,7 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Documents that tell what commands were or might be.
 const NOT_READ: [&str; 2] = ["CHANGELOG.md", "docs/decisions"];
 /// Crates whose messages name commands.
-const CRATES: [&str; 6] = ["api/src", "builder/src", "cli/src", "registry/src", "repository/src", "runner/src"];
+const CRATES: [&str; 7] =
+    ["agents/src", "api/src", "builder/src", "cli/src", "registry/src", "repository/src", "runner/src"];
 
 /// How much of a command a text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

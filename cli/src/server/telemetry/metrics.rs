@@ -40,6 +40,7 @@ impl Metrics {
         let recorder = builder.install_recorder().context("starting the metrics")?;
         registry::describe_metrics();
         runner::describe_metrics();
+        agents::describe_metrics();
         builder::describe_metrics();
         api::describe_metrics();
         describe_counter!(

@@ -1,0 +1,34 @@
+//! Reading one item.
+
+use futures_util::future::BoxFuture;
+use registry::{Library, LibraryItem};
+use runner::Outcome;
+use serde_json::{Map, Value};
+
+use super::answer::{Failure, not_found, outcome};
+use super::fields::take_id;
+use super::item::shown;
+use super::record::Record;
+use crate::platform_call::PlatformCall;
+
+pub(super) fn get<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(got::<R>(call).await) })
+}
+
+async fn got<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+    found::<R>(&library, arguments).await.map(shown::<R>)
+}
+
+/// Finds the item of the arguments, as it is or as it was in the version that they name.
+pub(super) async fn found<R: Record>(
+    library: &Library,
+    mut arguments: Map<String, Value>,
+) -> Result<LibraryItem, Failure> {
+    let id = take_id::<R>(&mut arguments)?;
+    let Some(version) = arguments.get("version").filter(|version| !version.is_null()) else {
+        return library.get(R::FAMILY, &id).await?.ok_or_else(|| not_found(R::FAMILY.as_str()));
+    };
+    // No item has a version that is no such number.
+    let version = version.as_u64().unwrap_or(u64::MAX);
+    library.get_revision(R::FAMILY, &id, version).await?.ok_or_else(|| not_found("version"))
+}

@@ -1,0 +1,31 @@
+//! Searching memories by words and by meaning.
+
+use futures_util::future::BoxFuture;
+use registry::{MatchedBy, MemoryResult};
+use runner::Outcome;
+use serde_json::{Value, json};
+
+use super::answer::{Failure, outcome};
+use super::fields::{SEARCH_LIMIT_DEFAULT, number};
+use super::item::shown;
+use super::record::Record;
+use crate::platform_call::PlatformCall;
+
+pub(super) fn search<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { outcome(found::<R>(call).await) })
+}
+
+async fn found<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+    let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+    let results = library.search_memories(query, number(&arguments, "limit", SEARCH_LIMIT_DEFAULT)).await?;
+    let items: Vec<_> = results.items.into_iter().map(result::<R>).collect();
+    Ok(json!({"items": items, "semantic": results.semantic, "corrections": results.corrections}))
+}
+
+fn result<R: Record>(MemoryResult { item, score, matched: MatchedBy { text, semantic } }: MemoryResult) -> Value {
+    let mut shown = shown::<R>(item);
+    let searches = [(text, "text"), (semantic, "semantic")];
+    shown["score"] = json!(score);
+    shown["matched"] = searches.into_iter().filter(|(has_found, _)| *has_found).map(|(_, name)| name).collect();
+    shown
+}

@@ -1,0 +1,95 @@
+//! Checkpoints of a run with its steps.
+
+use std::time::Duration;
+
+use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep, SecretValue};
+use runner::{Redactor, cut_text};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::human::STEP_TEXT_BYTES_MAX;
+use super::observation::ToolObservation;
+use super::run_loop::AgentRunLoop;
+use crate::error::Error;
+use crate::model::{Entry, ModelCall};
+
+/// Bytes of a checkpoint. A longer transcript ends the run, since every step writes it again.
+const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a tool's name in the list of steps. A model may invent names.
+const NAME_BYTES_MAX: usize = 128;
+/// Bytes of arguments in the list of steps.
+const STEP_INPUT_BYTES_MAX: usize = 16_000;
+/// Time between two attempts at the same step.
+const RELEASE_AFTER: Duration = Duration::from_secs(5);
+
+impl AgentRunLoop {
+    /// A call with its result, for the list of steps.
+    pub(super) fn step_of(&self, call: &ModelCall, observed: &ToolObservation) -> NewStep {
+        let thought = self.progress.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Model { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let redactor = self.redactor();
+        let shown = |text: &str| redactor.text(cut_text(text.to_owned(), STEP_TEXT_BYTES_MAX));
+        let input = match call.input.bytes() > STEP_INPUT_BYTES_MAX {
+            true => json!(cut_text(call.input.as_str().to_owned(), STEP_INPUT_BYTES_MAX)),
+            false => Value::Object(call.members()),
+        };
+        let step = json!({
+            "iteration": self.run.iterations, "thought": thought.map(shown),
+            "action": cut_text(call.name.clone(), NAME_BYTES_MAX), "action_input": redactor.value(input),
+            "observation": shown(&observed.text), "success": !observed.is_error,
+            "invocation_id": observed.invocation.as_ref().map(ToString::to_string),
+        });
+        NewStep { milestone: None, document: step.to_string() }
+    }
+
+    /// An answer without a call, for the list of steps.
+    pub(super) fn step_without_call(&self, thought: String) -> NewStep {
+        let thought = self.redactor().text(cut_text(thought, STEP_TEXT_BYTES_MAX));
+        let step = json!({"iteration": self.run.iterations, "thought": thought, "action": null, "success": false});
+        NewStep { milestone: None, document: step.to_string() }
+    }
+
+    /// Redacts texts that are cut already, which bounds the time. The beginning of a secret before a cut is redacted, too.
+    fn redactor(&self) -> Redactor {
+        Redactor::of(self.secrets.iter().map(SecretValue::expose))
+    }
+
+    /// Ends the run with a failure.
+    pub(super) async fn fail(&mut self, code: &str, message: impl Into<String>) -> Result<bool, Error> {
+        self.progress.fail(code, message);
+        self.save(AgentRunState::Failed, Vec::new()).await
+    }
+
+    /// Writes a checkpoint. Returns whether this server goes on with the run.
+    pub(super) async fn save(&mut self, state: AgentRunState, steps: Vec<NewStep>) -> Result<bool, Error> {
+        let mut state = state;
+        let (id, now) = (HumanRequestId::new(&self.service.clock), self.service.clock.now());
+        let mut request = (state == AgentRunState::Paused).then(|| self.progress.request(id, now)).flatten();
+        let mut document = self.progress.written()?;
+        if document.len() > DOCUMENT_BYTES_MAX && !state.has_ended() {
+            self.progress.clear();
+            let message = format!("a run has at most {DOCUMENT_BYTES_MAX} bytes of transcript");
+            self.progress.fail("transcript_too_long", message);
+            (state, document, request) = (AgentRunState::Failed, self.progress.written()?, None);
+        }
+        let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps, request };
+        let saved = self.service.store.agent_runs().save_agent_run(&self.run, checkpoint).await?;
+        let Some(run) = saved else { return Ok(false) };
+        self.run = run;
+        Ok(self.run.state == AgentRunState::Running)
+    }
+
+    /// Gives up the work on the run after a while, for the next attempt. If the database does not answer, the look for runs without
+    /// work finds it later.
+    pub(super) async fn release(self) {
+        tokio::select! {
+            () = sleep(RELEASE_AFTER) => {}
+            () = self.working.over() => {}
+        }
+        if let Err(error) = self.service.store.agent_runs().release_agent_run(&self.run).await {
+            tracing::error!(run = %self.run.id, %error, "a run of an agent is given up later");
+        }
+    }
+}
