@@ -31,7 +31,6 @@ mod intervention_rules;
 mod invoke;
 mod limits;
 mod loaded_components;
-mod memory_refusals;
 mod memory_reuse;
 mod metrics;
 mod native;

@@ -6,8 +6,6 @@ use registry::{RunBounds, VersionSettings};
 use serde::{Deserialize, Serialize};
 use wasmtime::ResourceLimiter;
 
-use crate::memory_refusals::MemoryRefusals;
-
 /// Unicode scalar values of the longest output. A longer output fails its run.
 pub const OUTPUT_CHARACTERS_MAX: usize = 20_000;
 
@@ -168,7 +166,16 @@ pub struct Limiter {
     /// Whether the guest was ever refused memory.
     pub memory_refused: bool,
     /// Refuses in place of the limiter, if the memory is one that can be read.
-    pub refusals: Option<MemoryRefusals>,
+    pub refusals: Option<Box<dyn RefuseGrowth>>,
+}
+
+/// Refuses a memory's growth in place of the limiter.
+pub trait RefuseGrowth: Send + Sync {
+    /// Makes the memory refuse the growth that the limiter is asked for.
+    fn refuse(&self);
+
+    /// Takes note that the growth failed, whoever refused it.
+    fn end(&self);
 }
 
 impl Limiter {
@@ -189,7 +196,7 @@ impl ResourceLimiter for Limiter {
         let more = desired.saturating_sub(current) as u64;
         let Some(left) = self.memory_left.checked_sub(more) else {
             self.memory_refused = true;
-            self.refusals.iter().for_each(MemoryRefusals::refuse);
+            self.refusals.iter().for_each(|refusals| refusals.refuse());
             return Ok(self.refusals.is_some());
         };
         self.memory_left = left;
@@ -200,7 +207,7 @@ impl ResourceLimiter for Limiter {
     /// Called when the engine refuses growth that this limiter granted, such as beyond the maximum of one memory.
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
         self.memory_refused = true;
-        self.refusals.iter().for_each(MemoryRefusals::end);
+        self.refusals.iter().for_each(|refusals| refusals.end());
         Ok(())
     }
 

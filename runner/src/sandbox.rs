@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
-use wasmtime::{Store, UpdateDeadline};
+use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::bindings::tool::lathe::tool::types::{Context, ToolError};
 use crate::code_store::CodeStore;
@@ -14,8 +14,7 @@ use crate::execution::RunDocuments;
 use crate::fair_scheduler::FairScheduler;
 use crate::host::{Host, HostSettings};
 use crate::loaded_components::{Engines, LoadedComponent, LoadedComponents};
-use crate::memory_refusals::MemoryRefusals;
-use crate::memory_reuse::{self, MemoryReuse, Pagemap};
+use crate::memory_reuse::{self, MemoryRefusals, MemoryReuse, Pagemap};
 use crate::outcome::{self, Outcome};
 use crate::tape::End;
 use crate::ticker::Ticker;
@@ -113,7 +112,9 @@ impl GuestRuntime {
         let started = Instant::now();
         let (limits, group) = (execution.limits, execution.group);
         let bundle = execution.code.bundle.bytes().clone();
-        let mut store = store(&component, &mut execution, ports);
+        let refusals = component.memories.clone().map(MemoryRefusals::new);
+        let mut store = store(component.tool.engine(), &mut execution, ports);
+        store.data_mut().limiter.refusals = refusals.clone().map(|refusals| Box::new(refusals) as _);
         let _ticking = self.ticker.run();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
         let call = cpu.counts(times.counts(call(&mut store, &component, execution)));
@@ -124,7 +125,7 @@ impl GuestRuntime {
         let Outcome::Failed { exception_stack_trace, .. } = &mut executed.outcome else {
             return (Ok(executed), Some(store));
         };
-        if let Some(refusals) = &store.data().limiter.refusals
+        if let Some(refusals) = &refusals
             && stopped_calls::is_out_of_memory(exception_stack_trace)
         {
             exception_stack_trace.extend(refusals.stack_trace(&bundle));
@@ -158,15 +159,14 @@ fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
     Executed { outcome, duration, is_called: host.is_called, logs, content, ledger, tape, asked }
 }
 
-fn store(component: &LoadedComponent, execution: &mut Execution, ports: Ports) -> Store<Host> {
+fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
     let tape_mode = std::mem::take(&mut execution.tape_mode);
     let interaction = std::mem::take(&mut execution.interaction);
     let bundle = execution.code.bundle.bytes().clone();
     let settings = HostSettings { bundle, limits: &limits, tape_mode, interaction };
-    let mut host = Host::new(settings, ports);
-    host.limiter.refusals = component.memories.clone().map(MemoryRefusals::new);
-    let mut store = Store::new(component.tool.engine(), host);
+    let host = Host::new(settings, ports);
+    let mut store = Store::new(engine, host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(limits.hostcall_bytes);
     store.set_max_component_handles(limits.handles);

@@ -4,19 +4,11 @@
 //! has no calls.
 
 mod javascript;
+mod position;
 mod python;
 
 pub use javascript::{ScriptCalls, is_out_of_memory};
-
-/// Innermost calls that are shown.
-const SHOWN_MAX: usize = 100;
-
-/// A position in a file of the project.
-#[derive(Debug)]
-pub struct Position {
-    pub file: String,
-    pub line: Option<u32>,
-}
+pub use position::Position;
 
 /// The calls as lines of a stack trace, in the order of the tool's language. Empty if the interpreter was in no call of the author's.
 pub fn read_stack_trace(memory: &[u8], bundle: &[u8]) -> Vec<String> {

@@ -13,7 +13,7 @@ use std::fmt;
 use engine::{Call, Engine};
 use source_map::Location;
 
-use super::{Position, SHOWN_MAX};
+use super::position::{Position, SHOWN_MAX};
 
 /// The directory of packages.
 const PACKAGES: &str = "node_modules/";

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::{Position, SHOWN_MAX};
+use super::position::{Position, SHOWN_MAX};
 
 /// Begins the table.
 const COOKIE: &[u8; 8] = b"xdebugpy";

@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::memory_reuse::SlotAllocator;
+use super::slot_allocator::SlotAllocator;
+use crate::limits::RefuseGrowth;
 use crate::stopped_calls::ScriptCalls;
 
-/// The calls of one run.
+/// The calls of one run. Clones share them.
+#[derive(Clone)]
 pub struct MemoryRefusals {
     memories: SlotAllocator,
     calls: Arc<Mutex<ScriptCalls>>,
@@ -21,20 +23,20 @@ impl MemoryRefusals {
         Self { memories, calls: Arc::default() }
     }
 
-    /// Makes the memory refuse the growth that the limiter is asked for. All runs are on one thread, so the memory that grows next
-    /// is that of this run.
-    pub fn refuse(&self) {
+    /// The calls as lines of a stack trace.
+    pub fn stack_trace(&self, bundle: &[u8]) -> Vec<String> {
+        self.calls.lock().stack_trace(bundle)
+    }
+}
+
+impl RefuseGrowth for MemoryRefusals {
+    /// All runs are on one thread, so the memory that grows next is that of this run.
+    fn refuse(&self) {
         let calls = self.calls.clone();
         self.memories.refuse_next(move |memory| *calls.lock() = ScriptCalls::read_running(memory));
     }
 
-    /// Takes note that the growth failed, whoever refused it.
-    pub fn end(&self) {
+    fn end(&self) {
         self.memories.refuse_none();
-    }
-
-    /// The calls as lines of a stack trace.
-    pub fn stack_trace(&self, bundle: &[u8]) -> Vec<String> {
-        self.calls.lock().stack_trace(bundle)
     }
 }

@@ -1,3 +1,5 @@
+//! Memories as the engine lays them out, and damaged ones.
+
 use proptest::prelude::*;
 
 use super::super::memory::{slot_address, text};

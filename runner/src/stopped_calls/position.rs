@@ -1,0 +1,11 @@
+//! What readers of all languages give.
+
+/// Innermost calls that are shown.
+pub const SHOWN_MAX: usize = 100;
+
+/// A position in a file of the project.
+#[derive(Debug)]
+pub struct Position {
+    pub file: String,
+    pub line: Option<u32>,
+}
