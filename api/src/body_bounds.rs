@@ -119,17 +119,17 @@ struct BoundedBody {
 impl BoundedBody {
     async fn next(&mut self) -> Result<Option<Frame<Bytes>>, BoxError> {
         // A body that says that it is too large is refused before the client sends it.
-        self.check(self.declared)?;
+        self.check(self.declared).map_err(BodyRefused)?;
         let frame = self.inner.frame().await.transpose().map_err(axum::Error::into_inner)?;
         let bytes = frame.as_ref().and_then(Frame::data_ref).map_or(0, Bytes::len);
-        self.check(self.share.bytes + bytes)?;
+        self.check(self.share.bytes + bytes).map_err(BodyRefused)?;
         self.share.add(bytes).map_err(BodyRefused)?;
         Ok(frame)
     }
 
-    fn check(&self, bytes: usize) -> Result<(), BodyRefused> {
+    fn check(&self, bytes: usize) -> Result<(), Error> {
         let bytes_max = self.bytes_max;
-        if bytes > bytes_max { Err(BodyRefused(Error::TooLarge { bytes_max })) } else { Ok(()) }
+        if bytes > bytes_max { Err(Error::TooLarge { bytes_max }) } else { Ok(()) }
     }
 }
 

@@ -123,8 +123,12 @@ const PYTHON_HEADERS: &str = "
 
 const JAVASCRIPT_HEADERS: &str = "
   const said: unknown[] = [];
-  for (const [name, value] of toolInput.headers) {
-    said.push(await fetch(`${toolInput.url}/echo`, { headers: { [name]: value } }).then((answer) => answer.status, (error) => error.message));
+  function* once(header: string[]) { yield header; }
+  for (const header of toolInput.headers) {
+    const answers = [{ [header[0]]: header[1] }, once(header)].map((headers: any) =>
+      fetch(`${toolInput.url}/echo`, { headers }).then((answer) => answer.status, (error) => error.message));
+    const [fromObject, fromGenerator] = await Promise.all(answers);
+    said.push(fromObject === fromGenerator ? fromObject : [fromObject, fromGenerator]);
   }
   return said;
 ";

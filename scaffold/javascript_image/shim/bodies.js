@@ -1,11 +1,12 @@
 // What the engine's requests and responses lack, or do otherwise than the Fetch standard.
 
 /** Replaces a constructor by one that remembers the arguments of each object. */
-function remembered(name, remember) {
+function remembered(name, remember, prepare = (list) => list) {
   const native = globalThis[name];
   const known = new WeakMap();
   const replaced = new Proxy(native, {
-    construct(target, list, self) {
+    construct(target, given, self) {
+      const list = prepare(given);
       const made = Reflect.construct(target, list, self);
       known.set(made, remember(list, known, made));
       return made;
@@ -55,7 +56,12 @@ const fields = remembered('Request', ([input, init], known, made) => {
   // The engine drops headers that a browser sets. The host refuses them with a message.
   const dropped = init?.headers && [...new Headers(init.headers)].filter(([name]) => !made.headers.has(name));
   return { ...FIELDS, dropped: [], ...known.get(input), ...chosen(init), ...(dropped && { dropped }) };
-});
+}, readOnce);
+/** Reads headers that can be read only once, such as those of a generator, into a list. */
+function readOnce([input, init]) {
+  const isOnce = typeof init?.headers?.next === 'function';
+  return [input, isOnce ? Object.create(init, { headers: { value: [...init.headers] } }) : init];
+}
 function chosen(init) {
   return Object.fromEntries(Object.keys(FIELDS).filter((name) => init?.[name] !== undefined).map((name) => [name, init[name]]));
 }

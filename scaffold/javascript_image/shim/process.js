@@ -19,6 +19,7 @@ const process = {
   execArgv: [],
   pid: 1,
   platform: 'browser',
+  title: 'tool',
   version: '',
   versions: {},
   chdir: refused('chdir'),
