@@ -111,23 +111,27 @@ fn settings_of_the_project_are_not_read() {
 
 #[test]
 fn a_server_that_builds_no_rust_says_what_it_lacks() {
-    let nowhere =
-        |flag: &str| Options { arguments: [flag, "/nowhere"].map(str::to_owned).into(), ..Options::default() };
+    let with = |arguments: &[&str]| Options {
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+        ..Options::default()
+    };
     let check = |options: Options, words: &[&str]| {
         let team = Team::on(&Server::private(&options));
         refused(&Project::new(&team), words);
     };
-    check(nowhere("--bubblewrap"), &["toolchain failed (sandbox): this server cannot build Rust", "bubblewrap"]);
     let Some(toolchain) = machine::toolchain() else { return };
+    let toolchain = toolchain.to_str().expect("UTF-8");
     check(
-        nowhere("--rust-toolchain"),
+        with(&["--bubblewrap", "/nowhere", "--rust-toolchain", toolchain]),
+        &["toolchain failed (sandbox): this server cannot build Rust", "bubblewrap"],
+    );
+    check(
+        with(&["--rust-toolchain", "/nowhere"]),
         &["toolchain failed (rust): ", "/nowhere has no bin/cargo", "rustup target add"],
     );
     let other = format!("sha256:{}", "0".repeat(64));
-    let pinned = ["--rust-toolchain", toolchain.to_str().expect("UTF-8"), "--rust-toolchain-digest", &other];
-    let pinned = Options { arguments: pinned.map(str::to_owned).into(), ..Options::default() };
-    check(pinned, &["toolchain failed (digest): rust ", &other, "rust_toolchain_digest"]);
-    let without_index = ["--rust-toolchain", toolchain.to_str().expect("UTF-8")].map(str::to_owned).into();
-    let without_index = Options { arguments: without_index, has_own_cache: true, ..Options::default() };
+    let pinned = ["--rust-toolchain", toolchain, "--rust-toolchain-digest", &other];
+    check(with(&pinned), &["toolchain failed (digest): rust ", &other, "rust_toolchain_digest"]);
+    let without_index = Options { has_own_cache: true, ..with(&["--rust-toolchain", toolchain]) };
     check(without_index, &["dependencies failed (index): Cargo.lock:6: dyn-clone 1.0.20 ", "LATHE_CRATE_INDEX"]);
 }

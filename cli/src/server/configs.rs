@@ -113,6 +113,8 @@ mod tests {
 
     #[test]
     fn numbers_in_the_help_are_the_defaults() {
+        // The client of a model needs it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let (default, mut count) = (describe(None), 0);
         for argument in ServeSettings::augment_args(Command::new("lathe")).get_arguments() {
             let help = argument.get_help().map(ToString::to_string).unwrap_or_default();

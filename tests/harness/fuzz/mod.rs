@@ -78,12 +78,15 @@ impl Target {
     }
 }
 
+/// The test of a crate that calls [`require_rows`].
+const ROWS: &str = "every_target_has_a_row";
+
 /// Requires that the documents have a row for each target of these files.
 pub fn require_rows(files: &[&str]) {
     let documents = include_str!("../../../docs/explanation/parsers.md");
     let names =
         files.iter().flat_map(|file| file.split("#[test]\nfn ").skip(1).filter_map(|rest| rest.split('(').next()));
-    let missing: Vec<_> = names.filter(|name| !documents.contains(&format!("`{name}`"))).collect();
+    let missing: Vec<_> = names.filter(|name| *name != ROWS && !documents.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "docs/explanation/parsers.md lacks {missing:?}");
 }
 
