@@ -1,4 +1,4 @@
-//! What readers of all languages give.
+//! The place of a stopped call, which the readers of all languages return.
 
 /// Innermost calls that are shown.
 pub const SHOWN_MAX: usize = 100;

@@ -19,7 +19,7 @@ pub fn meaning(argument: &Arg) -> String {
     cell(&sentence(split_default(&help).0))
 }
 
-/// What the comment of a setting says beyond its help.
+/// Returns what the comment of a setting says beyond its help.
 pub fn notes(argument: &Arg) -> String {
     let help = argument.get_long_help().map(ToString::to_string).unwrap_or_default();
     help.split_once("\n\n").map(|(_, notes)| cell(&sentence(notes))).unwrap_or_default()

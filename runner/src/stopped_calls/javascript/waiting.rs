@@ -26,9 +26,9 @@ pub mod slot {
     /// The index of the `await`, or a larger number while the function runs.
     pub const RESUMPTION: usize = 4;
     pub const PROMISE: usize = 5;
-    /// Of a promise.
+    /// The field is one of a promise.
     pub const REACTION: usize = 1;
-    /// Of a reaction: the promise that it settles.
+    /// The field is one of a reaction, and holds the promise that it settles.
     pub const DERIVED: usize = 0;
     pub const ON_FULFILLED: usize = 5;
     pub const FLAGS: usize = 9;
