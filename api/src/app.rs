@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use agents::{AgentRunService, AgentServices, Catalogues, Turns};
+use api_kit::body_bounds::BodyBudget;
+use api_kit::in_progress::RequestAdmission;
+use api_kit::public_url::PublicBase;
+use api_kit::rate::{KeyLimit, LimitFactory};
+use api_kit::request_id::RequestIds;
+use api_kit::tasks::Tasks;
 use axum::extract::FromRef;
 use builder::Builder;
+use mcp::OauthServer;
+use mcp::{Calling, Dialogues, McpEndpoint};
 use registry::{Clock, Store};
 use repository::{GitServer, Repositories};
 use runner::Invoker;
 
-use crate::body_bounds::BodyBudget;
 use crate::config::Config;
-use crate::in_progress::RequestAdmission;
-use crate::mcp::{Calling, Dialogues, McpEndpoint};
-use crate::oauth::OauthServer;
-use crate::public_url::PublicBase;
-use crate::rate::{KeyLimit, LimitFactory};
 use crate::readiness::Readiness;
-use crate::request_id::RequestIds;
-use crate::tasks::Tasks;
 
 /// The parts of which an [`App`] is made.
 pub struct Parts {

@@ -8,10 +8,10 @@
 //! | `oauth_registration` | whether OAuth clients may register themselves | no |
 //! | `rate_limits` | requests per minute and user, by operation | none |
 
-use crate::in_progress::RequestBounds;
-use crate::public_url::PublicUrl;
-use crate::rate::RateLimits;
-use crate::server::ConnectionLimits;
+use api_kit::in_progress::RequestBounds;
+use api_kit::public_url::PublicUrl;
+use api_kit::rate::RateLimits;
+use api_kit::server::ConnectionLimits;
 
 #[derive(Clone, Debug, Default)]
 pub struct Config {

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use api_kit::error::Error;
 use parking_lot::Mutex;
 use registry::{Clock, Store, Timestamp};
 use tokio::time::timeout;
-
-use crate::error::Error;
 
 /// How long a check of the database is valid. A check writes to the disk, and every client may ask for readiness.
 const CHECK_AGE_MAX: Duration = Duration::from_secs(1);

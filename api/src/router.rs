@@ -10,8 +10,10 @@ mod build;
 mod public;
 mod route;
 mod route_guard;
-mod sections;
 
+use ::mcp::OauthError;
+use api_kit::body_bounds::BodyBound::{Content, Streamed};
+use api_kit::openapi::{self, OperationDoc};
 use axum::Router;
 use registry::Permission::{
     AccessRepo, Administer, CreateAgent, CreateTool, DeleteAgent, DeleteTool, DeployAgent, GetAgent, GetInvocation,
@@ -20,10 +22,6 @@ use registry::Permission::{
 use serde_json::Value;
 
 use crate::app::App;
-use crate::body_bounds::BodyBound::{Content, Streamed};
-use crate::oauth::OauthError;
-use crate::openapi::{self, OperationDoc};
-use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
     agent_runs, agents, api_keys, builds, conversations, document, git, health, holds, human_requests, invocations,
     library, mcp, me, oauth, operations, organization, reference, roles, root, scaffold, signin, signing_keys, test,
@@ -53,15 +51,20 @@ pub(crate) fn operation_names() -> Vec<&'static str> {
     routes().iter().filter_map(|route| route.operation.as_ref()).map(OperationDoc::id).collect()
 }
 
-impl RateLimits {
-    /// Sets the limit of one operation; 0 removes the limit.
-    pub fn with(mut self, name: &str, per_minute: u32) -> Result<Self, UnknownOperation> {
-        let known = operation_names();
-        let Some(operation) = known.iter().find(|known| **known == name) else {
-            return Err(UnknownOperation { name: name.to_owned(), known });
-        };
-        self.set(operation, per_minute);
-        Ok(self)
+/// A limit is set for an operation that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no operation `{name}`; limits can be set for {}", known.join(", "))]
+pub struct UnknownOperation {
+    pub name: String,
+    pub known: Vec<&'static str>,
+}
+
+/// Finds the operation with a name, for its rate limit.
+pub fn find_operation(name: &str) -> Result<&'static str, UnknownOperation> {
+    let known = operation_names();
+    match known.iter().find(|known| **known == name) {
+        Some(operation) => Ok(operation),
+        None => Err(UnknownOperation { name: name.to_owned(), known }),
     }
 }
 
@@ -218,4 +221,32 @@ fn of_agents() -> Vec<Route> {
         get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).for_mcp_clients(),
         delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation).for_mcp_clients(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use api_kit::auth::ResourceKind;
+    use api_kit::rate::RateLimits;
+    use registry::Permission;
+
+    use super::*;
+
+    /// A permission accepts conditions if and only if one of its operations names a tool or a run.
+    #[test]
+    fn conditions_can_be_met_where_they_are_accepted() {
+        for permission in Permission::grantable() {
+            let mut own = routes().into_iter().filter(|route| route.permission == Some(permission));
+            let names_tool = own.any(|route| ResourceKind::of(route.path) != ResourceKind::None);
+            assert_eq!(names_tool, permission.can_be_conditional(), "{permission}");
+        }
+    }
+
+    #[test]
+    fn limits_are_set_for_operations() {
+        for operation in RateLimits::contract().operations() {
+            assert_eq!(find_operation(operation), Ok(operation));
+        }
+        let error = find_operation("invoke").unwrap_err().to_string();
+        assert!(error.contains("`invoke`; limits can be set for ") && error.contains(", create-tool, "), "{error}");
+    }
 }

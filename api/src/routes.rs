@@ -29,7 +29,6 @@ pub(crate) mod signin;
 pub(crate) mod signing_keys;
 mod sorting;
 pub(crate) mod test;
-mod text_types;
 pub(crate) mod tools;
 pub(crate) mod user_variables;
 pub(crate) mod users;

@@ -4,10 +4,9 @@ mod lobe;
 mod strict;
 
 use agents::{Catalogue, ListedTool};
+use mcp::rendered;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-
-use crate::mcp::rendered;
 use strict::{StrictDialect, is_strict};
 
 /// Bytes of the definitions of one page, as of a page of the history.

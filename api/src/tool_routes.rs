@@ -11,15 +11,15 @@ mod envelope;
 mod query;
 
 use agents::routed_tools;
+use api_kit::caller::Caller;
+use api_kit::openapi::{Inputs, OperationDoc};
+use api_kit::tasks::Tasks;
 use axum::extract::{Request, State};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use registry::Permission;
 use runner::{Invoker, RoutedTool, ToolRoute, Verb};
 
 use crate::app::App;
-use crate::caller::Caller;
-use crate::openapi::{Inputs, OperationDoc};
-use crate::tasks::Tasks;
 
 pub(crate) use envelope::with_envelope;
 

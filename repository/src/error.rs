@@ -24,7 +24,7 @@ pub enum Error {
         "there is no directory `{project}` {}commit {commit}; {known}. If the directory is new, push it first",
         on_branch(.branch.as_ref())
     )]
-    MissingProject { project: String, branch: Option<BranchName>, commit: CommitId, known: KnownProjects },
+    MissingProject { project: String, branch: Option<BranchName>, commit: CommitId, known: Box<KnownProjects> },
     /// The tree breaks a rule.
     #[error(transparent)]
     RefusedTree(#[from] TreeRefusal),

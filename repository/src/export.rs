@@ -49,7 +49,12 @@ pub fn export_project(
         let directories = find_projects(repository, commit, project_files).unwrap_or_default();
         let example = project_files.first().copied().unwrap_or_default().to_owned();
         let known = KnownProjects { directories, example };
-        return Err(Error::MissingProject { project: project_path.to_string(), branch: None, commit: *commit, known });
+        return Err(Error::MissingProject {
+            project: project_path.to_string(),
+            branch: None,
+            commit: *commit,
+            known: Box::new(known),
+        });
     };
     let mut inspector = Inspector::new(&git, PROJECT_LIMITS).map_err(Error::git("open the objects"))?;
     inspector.inspect(project.id()).map_err(|refusal| show_from_root(refusal, project_path))?;

@@ -25,7 +25,7 @@ pub fn on_a_closed_store() {
         store.close().await;
         let server = Server::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a port");
         let url = format!("http://{}", server.local_address());
-        let served = server.serve(App::new(parts), async { stopped.await.unwrap_or_default() });
+        let served = api::serve(server, App::new(parts), async { stopped.await.unwrap_or_default() });
         (url, token, tokio::spawn(served))
     });
     all_are(503, |method, path| Request::to(&url, method, &format!("/v1/acme{path}")).bearer(&token));

@@ -152,7 +152,7 @@ fn the_proxy_closes_idle_connections_before_a_node_that_ends_does() {
 
 #[test]
 fn a_stopped_server_gets_the_time_that_it_gives_running_work() {
-    let limits = read("api/src/server/limits.rs");
+    let limits = read("api_kit/src/server/limits.rs");
     let drain_seconds = number(&limits, "DRAIN_TIME_MAX: Duration = Duration::from_secs(") + drain_delay_seconds();
     for (path, before) in STOP_TIMES {
         let seconds = number(&read(path), before);

@@ -4,12 +4,14 @@
 use super::{File, files, none};
 
 /// Programs of tests, with the directories of their sources.
-const PROGRAMS: [(&str, &str); 9] = [
+const PROGRAMS: [(&str, &str); 11] = [
     ("it", "tests/"),
     ("store", "registry/tests/store/"),
     ("api-it", "api/tests/it/"),
     ("agents", "agents/src/"),
     ("api", "api/src/"),
+    ("api_kit", "api_kit/src/"),
+    ("mcp", "mcp/src/"),
     ("builder", "builder/src/"),
     ("lathe", "cli/src/"),
     ("registry", "registry/src/"),

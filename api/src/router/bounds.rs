@@ -7,14 +7,14 @@
 
 mod table;
 
+use api_kit::error::Error;
+use api_kit::in_progress::Work;
+use api_kit::openapi::OperationDoc;
 use axum::body::HttpBody as _;
 use axum::response::Response;
+use table::ROWS;
 
 use super::route::Route;
-use crate::error::Error;
-use crate::in_progress::Work;
-use crate::openapi::OperationDoc;
-use table::ROWS;
 pub use table::ResponseBound;
 
 /// Bytes of a response that is no success. The message of a refusal has at most 64 KiB, and the problems of a request are bounded
@@ -103,6 +103,7 @@ mod tests {
 
     use super::*;
     use crate::router::routes;
+    use crate::sections;
 
     #[test]
     fn every_operation_has_a_row_and_every_row_an_operation() {
@@ -114,7 +115,7 @@ mod tests {
             "the row is-live of api/src/router/bounds/table.rs belongs to no operation"
         );
         let mut other = routes();
-        other[0].operation = Some(OperationDoc::new("get-more", crate::openapi::Tag::SERVICE, "More"));
+        other[0].operation = Some(OperationDoc::new("get-more", sections::SERVICE, "More"));
         assert_eq!(problem(&other).unwrap(), "GET / has no row in api/src/router/bounds/table.rs");
     }
 

@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use api_kit::auth::{Bearers, Guard, OrganizationSource};
+use api_kit::error::Error;
+use api_kit::event_lines::escape_lines;
+use api_kit::openapi::{self, OperationDoc};
+use api_kit::public_url::PublicBase;
+use api_kit::request_log::log_request;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use mcp::with_challenge;
 
 use super::bounds;
 use super::public::{PROBES, PUBLIC};
 use super::route::Route;
 use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
-use crate::auth::{Bearers, Guard, OrganizationSource};
-use crate::error::Error;
-use crate::event_lines::escape_lines;
-use crate::mcp::with_challenge;
-use crate::openapi::{self, OperationDoc};
-use crate::public_url::PublicBase;
-use crate::request_log::log_request;
 use crate::routes::git;
 use crate::tool_routes::with_envelope;
 
@@ -99,11 +99,12 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
 
 #[cfg(test)]
 mod tests {
+    use api_kit::openapi::OperationDoc;
     use registry::Permission::GetTool;
 
     use super::{RouteRefused, check};
-    use crate::openapi::{OperationDoc, Tag};
     use crate::router::route::get;
+    use crate::sections;
 
     async fn handler() {}
 
@@ -151,6 +152,6 @@ mod tests {
     }
 
     fn described() -> OperationDoc {
-        OperationDoc::new("test", Tag::SERVICE, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
+        OperationDoc::new("test", sections::SERVICE, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
     }
 }

@@ -1,13 +1,13 @@
 //! One line of the route table.
 
+use api_kit::auth::Bearers;
+use api_kit::body_bounds::BodyBound;
+use api_kit::openapi::{Inputs, OperationDoc, RouteDoc, Signature};
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use registry::Permission;
 
 use crate::app::App;
-use crate::auth::Bearers;
-use crate::body_bounds::BodyBound;
-use crate::openapi::{Inputs, OperationDoc, RouteDoc, Signature};
 use crate::tool_routes::ToolOperation;
 
 /// One operation of the API.

@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
+use api_kit::auth::Guard;
+use api_kit::body_bounds::{BodyBound, BodyBudget, BodyOwner};
+use api_kit::body_end::with_end;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::in_progress::{RequestAdmission, RequestPermit};
+use api_kit::rate::Limit;
+use api_kit::server::{Peer, client_of};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
 use super::bounds::{self, ResponseBound};
-use crate::auth::Guard;
-use crate::body_bounds::{BodyBound, BodyBudget, BodyOwner};
-use crate::body_end::with_end;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::in_progress::{RequestAdmission, RequestPermit};
-use crate::rate::Limit;
-use crate::server::{Peer, client_of};
 
 /// The checks in front of one handler.
 pub(super) struct RouteGuard {

@@ -2,18 +2,19 @@
 
 use std::sync::OnceLock;
 
+use api_kit::openapi::OperationDoc;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use serde_json::Value;
 
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 /// The rendered document, which is the same for all callers. Rendering takes some milliseconds.
 static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-openapi-document", Tag::SERVICE, "This document")
+    OperationDoc::new("get-openapi-document", sections::SERVICE, "This document")
         .description("An OpenAPI 3.1 document of the whole API, the same for all callers. `/docs` shows it as a page.")
         .returns_bytes(200, "The document.", &["application/json"])
 }

@@ -4,6 +4,11 @@
 
 mod words;
 
+use api_kit::caller::Caller;
+use api_kit::error::{Error, Problem};
+use api_kit::extract::{Decoder as _, OneOf};
+use api_kit::openapi::{OperationDoc, Parameter, schemas};
+use api_kit::tasks::Tasks;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
@@ -15,11 +20,7 @@ use registry::{OrganizationId, Principal};
 use repository::{GitRequest, GitResponse, GitServer, Repositories};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use crate::caller::Caller;
-use crate::error::{Error, Problem};
-use crate::extract::{Decoder as _, OneOf};
-use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
-use crate::tasks::Tasks;
+use crate::sections;
 
 pub(crate) use words::with_words;
 
@@ -36,7 +37,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Git clients use this interface; the document shows their requests.
 pub(crate) fn read_operation() -> OperationDoc {
     let services = OneOf(&[("git-upload-pack", ()), ("git-receive-pack", ())]).schema();
-    common(OperationDoc::new("access-git-interface", Tag::SOURCE, "Begin a fetch or a push"))
+    common(OperationDoc::new("access-git-interface", sections::SOURCE, "Begin a fetch or a push"))
         .description(
             "Git's smart HTTP protocol, version 2: `git clone {server}/v1/{organization}/tool/git/tools.git`. Git begins \
             with the request `tools.git/info/refs?service=…`. Its first request has no credentials; git asks its user for \
@@ -51,7 +52,7 @@ pub(crate) fn read_operation() -> OperationDoc {
 }
 
 pub(crate) fn write_operation() -> OperationDoc {
-    common(OperationDoc::new("post-git-interface", Tag::SOURCE, "Fetch or push"))
+    common(OperationDoc::new("post-git-interface", sections::SOURCE, "Fetch or push"))
         .description(
             "The second request of git's smart HTTP protocol: `tools.git/git-upload-pack` fetches and \
             `tools.git/git-receive-pack` pushes. A push may change every branch but `main`, and is checked before a branch \

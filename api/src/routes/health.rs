@@ -1,5 +1,7 @@
 //! Liveness and readiness of the server.
 
+use api_kit::error::Error;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{Clock, Store};
@@ -7,9 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::Error;
-use crate::openapi::{OperationDoc, Tag};
 use crate::readiness::Readiness;
+use crate::sections;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
@@ -18,13 +19,13 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn live_operation() -> OperationDoc {
-    OperationDoc::new("is-live", Tag::SERVICE, "Check liveness")
+    OperationDoc::new("is-live", sections::SERVICE, "Check liveness")
         .description("Responds while the process runs. Nothing else is checked.")
         .returns::<Response>(200, "The process runs.", json!({"status": "live"}))
 }
 
 pub(crate) fn ready_operation() -> OperationDoc {
-    OperationDoc::new("is-ready", Tag::SERVICE, "Check readiness")
+    OperationDoc::new("is-ready", sections::SERVICE, "Check readiness")
         .description(
             "The server is ready while every part works, the database accepts writes, and no shutdown has begun.",
         )

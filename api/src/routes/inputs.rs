@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use api_kit::extract::{Decoder, Fields, List, Object, ObjectText, OneOf, Text, TextMap, text_within};
 use registry::{InvocationMode, UserVariableName};
 use runner::Input;
 use serde_json::{Value, json};
 
-use crate::extract::{Decoder, Fields, List, Object, ObjectText, OneOf, Text, TextMap, text_within};
 use crate::wire::MODES;
 
 /// Inputs of one call, which run in parallel.

@@ -8,10 +8,9 @@ pub(crate) mod register;
 pub(crate) mod revoke;
 pub(crate) mod token;
 
+use api_kit::error::Error;
 use axum::response::{IntoResponse, Response};
-
-use crate::error::Error;
-use crate::oauth::{AuthorizationRefused, PageResponse};
+use mcp::{AuthorizationRefused, PageResponse};
 
 /// The response to a request that gets no authorisation.
 fn refused(refused: AuthorizationRefused) -> Result<Response, Error> {

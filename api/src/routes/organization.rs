@@ -1,5 +1,8 @@
 //! `GET /v1/{organization}/organization`: the caller's organisation.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::Store;
@@ -7,9 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Organization")]
@@ -23,7 +24,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"org_id": "acme", "name": "acme", "created_at": "2026-11-20T09:32:05.000Z"});
-    OperationDoc::new("get-organization", Tag::IDENTITY, "Show the organisation")
+    OperationDoc::new("get-organization", sections::IDENTITY, "Show the organisation")
         .description("The caller's organisation.")
         .returns::<Response>(200, "The organisation.", example)
 }

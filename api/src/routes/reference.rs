@@ -5,12 +5,11 @@ pub(crate) mod errors;
 mod markdown;
 pub(crate) mod page;
 
+use api_kit::response_headers::{NO_SNIFF, PUBLIC_CACHE};
 use axum::http::HeaderName;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-
-use crate::response_headers::{NO_SNIFF, PUBLIC_CACHE};
 
 type Headers = [(HeaderName, &'static str); 5];
 

@@ -1,9 +1,8 @@
 //! The replay gate of a publication or of a branch test.
 
+use api_kit::extract::{Decoder, Fields, Object, WholeNumber};
 use builder::ReplayGate;
 use registry::Permission;
-
-use crate::extract::{Decoder, Fields, Object, WholeNumber};
 
 /// Runs per gate. More take minutes.
 const RUNS_MAX: i64 = 1_000;

@@ -1,9 +1,9 @@
 //! Runs a call and renders its results, as an invocation and a branch test return them.
 
+use api_kit::error::Error;
 use futures_util::stream::poll_fn;
 use runner::{Call, EventSender, Invoker, RunEvent};
 
-use crate::error::Error;
 use crate::wire::{InvocationResult, InvocationResults, StatusEvent};
 use crate::work::{Event, Events, FinalResponse};
 

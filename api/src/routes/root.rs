@@ -1,9 +1,10 @@
 //! `GET /`: says what this is and where to go.
 
+use api_kit::openapi::OperationDoc;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 const TEXT: &str = concat!(
     "Lathe ",
@@ -19,7 +20,7 @@ const TEXT: &str = concat!(
 );
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-root", Tag::SERVICE, "Say what this is")
+    OperationDoc::new("get-root", sections::SERVICE, "Say what this is")
         .description("What the server is, and the paths to begin with, as plain text.")
         .returns_bytes(200, "The text.", &["text/plain"])
 }

@@ -2,18 +2,19 @@
 
 use std::sync::OnceLock;
 
+use api_kit::error::Error;
+use api_kit::openapi::OperationDoc;
 use axum::body::Bytes;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::IntoResponse;
 
-use crate::error::Error;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 /// The packed archive, which is the same for all callers. Packing takes some milliseconds.
 static ARCHIVE: OnceLock<Bytes> = OnceLock::new();
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-scaffold-release", Tag::SOURCE, "Download the scaffold")
+    OperationDoc::new("get-tool-scaffold-release", sections::SOURCE, "Download the scaffold")
         .description(
             "The Python package `amigo_tool_scaffold` as a source archive, with a project template. pip and uv can install \
             from this URL, with the token as the password of Basic authentication.",

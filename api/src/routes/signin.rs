@@ -1,5 +1,8 @@
 //! `POST /v1/{organization}/user/signin_with_api_key`: exchanges an API key for a token.
 
+use api_kit::error::{Error, Problem};
+use api_kit::extract;
+use api_kit::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, STORE_CODES, schemas};
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::HeaderMap;
@@ -7,9 +10,7 @@ use axum::http::request::Parts;
 use registry::{OrganizationId, SignIn, SignInRefused, SignedIn, Store};
 use serde_json::json;
 
-use crate::error::{Error, Problem};
-use crate::extract;
-use crate::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, STORE_CODES, Tag, schemas};
+use crate::sections;
 use crate::wire::{SecretText, Token};
 
 /// The headers with the key's id, the key, and its user.
@@ -21,7 +22,7 @@ pub(crate) struct Organization(String);
 pub(crate) fn operation() -> OperationDoc {
     let [key_id, key, user] = HEADERS;
     let header = |name, description| Parameter::header(name, description, schemas::text()).required();
-    OperationDoc::new("sign-in-with-api-key", Tag::SIGN_IN, "Sign in with an API key")
+    OperationDoc::new("sign-in-with-api-key", sections::SIGN_IN, "Sign in with an API key")
         .description("Returns a token for an API key. The key is in the headers; the body is empty.")
         .parameter(header(key_id, "The key's id."))
         .parameter(header(key, "The key."))

@@ -1,17 +1,18 @@
 //! `GET /v1/{organization}/keys`: the public keys of the organisation's signatures.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::Store;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{SigningKey, SigningKeys};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("list-signing-keys", Tag::VERSIONS, "List the public signing keys")
+    OperationDoc::new("list-signing-keys", sections::VERSIONS, "List the public signing keys")
         .description("The public keys that verify the provenance of versions. There are none before the first version.")
         .returns::<SigningKeys>(200, "The keys.", example())
 }

@@ -1,9 +1,8 @@
 //! `sort_by`: a field with a direction before it. A `+` that was not percent-encoded arrives as a space.
 
+use api_kit::extract::{Decoder, Node, TextDecoder};
 use registry::Direction;
 use serde_json::{Value, json};
-
-use crate::extract::{Decoder, Node, TextDecoder};
 
 /// Decoder of one value of `sort_by`, for these fields. The sign is required.
 pub(crate) struct SortKey<T: 'static>(pub(crate) &'static [(&'static str, T)]);

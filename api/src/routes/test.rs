@@ -1,24 +1,24 @@
 //! `POST /v1/{organization}/tool/test`: builds and runs the tip of a branch without publishing it.
 
+use api_kit::auth::Requirement;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody, Text, TextMap, text_within};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
 use runner::{Call, CallOrigin, Depth, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::inputs::{inputs, inputs_example};
 use super::progress::report;
 use super::replay_gate::{GATE_PERMISSIONS, replay_gate};
 use super::results::run;
-use super::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
-use tokio_util::sync::CancellationToken;
-
-use crate::auth::Requirement;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, Text, TextMap, text_within};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{InvocationResults, TestTool, results_example};
 use crate::work::{Events, FinalResponse, Reply};
 
@@ -37,7 +37,7 @@ struct Test {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("test-tool", Tag::RUNS, "Test a branch")
+    OperationDoc::new("test-tool", sections::RUNS, "Test a branch")
         .description(
             "Builds the tip of a branch, runs the checks of its project, and runs it on the inputs. Nothing is published. \
             The request has the values of variables; the variables of existing tools are not used. The records of these \

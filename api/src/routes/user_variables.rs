@@ -4,9 +4,8 @@ pub(crate) mod list;
 pub(crate) mod remove;
 pub(crate) mod set;
 
+use api_kit::error::Error;
 use registry::{AccountId, Principal, Store, UserId};
-
-use crate::error::Error;
 
 /// Finds the account of the user in the path.
 async fn find_account(store: &Store, principal: &Principal, user: &UserId) -> Result<AccountId, Error> {

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use agents::{Catalogue, ListedSource, ListedTool, library_instructions};
+use mcp::title;
 use registry::{Agent, RunningAgent};
 use serde_json::{Value, json};
-
-use crate::mcp::title;
 
 /// A family of the tools of a catalogue.
 pub(super) struct Family<'a> {

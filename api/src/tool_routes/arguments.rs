@@ -1,12 +1,12 @@
 //! The arguments of a call: the parameters of path and query, and the fields of the body.
 
+use api_kit::error::{Error, Problem};
+use api_kit::extract::{self, QueryParameters};
 use axum::extract::{FromRequestParts as _, Request};
 use runner::ToolRoute;
 use serde_json::{Map, Value};
 
 use super::query::argument;
-use crate::error::{Error, Problem};
-use crate::extract::{self, QueryParameters};
 
 /// Reads the arguments. An argument that occurs in two places must have one value.
 pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value) -> Result<Map<String, Value>, Error> {

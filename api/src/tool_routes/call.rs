@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use agents::{library_failure, library_refusal};
+use api_kit::caller_names;
+use api_kit::error::Error;
+use api_kit::request_identity::RequestIdentity;
+use api_kit::tasks::Tasks;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -16,10 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::arguments;
 use super::envelope::{failure, success};
-use crate::caller_names;
-use crate::error::Error;
-use crate::request_identity::RequestIdentity;
-use crate::tasks::Tasks;
 
 /// A request that calls a tool.
 pub(super) struct ToolRequest {

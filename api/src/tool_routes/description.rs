@@ -1,10 +1,11 @@
 //! The description of a tool's routes in the OpenAPI document, from the declaration of the tool.
 
+use api_kit::caller_names;
+use api_kit::openapi::{Inputs, OperationDoc, Parameter, RequestBody};
 use runner::{RoutedTool, ToolEffect, ToolRoute};
 use serde_json::Value;
 
-use crate::caller_names;
-use crate::openapi::{Inputs, OperationDoc, Parameter, RequestBody, Tag};
+use crate::sections;
 
 /// Parameters and body.
 pub(super) fn inputs(tool: &RoutedTool, route: ToolRoute) -> Inputs {
@@ -26,7 +27,7 @@ pub(super) fn inputs(tool: &RoutedTool, route: ToolRoute) -> Inputs {
 /// Texts and responses.
 pub(super) fn operation(tool: &RoutedTool, route: ToolRoute) -> OperationDoc {
     let status = if tool.effect == ToolEffect::Adds { 201 } else { 200 };
-    OperationDoc::new(route.operation(tool.name), Tag::LIBRARY, tool.title)
+    OperationDoc::new(route.operation(tool.name), sections::LIBRARY, tool.title)
         .description(tool.description)
         .returns_schema(status, "The result.", tool.output_schema["oneOf"][0].clone())
         .in_envelopes()

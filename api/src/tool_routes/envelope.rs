@@ -1,6 +1,8 @@
 //! Responses of tools: an object that tells success from failure.
 
 use agents::library_failure;
+use api_kit::error::{Fault, Refusal};
+use api_kit::request_id::RequestId;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::Request;
@@ -9,9 +11,6 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-
-use crate::error::{Fault, Refusal};
-use crate::request_id::RequestId;
 
 /// Seconds after which a client may try again what the server cannot do now.
 const RETRY_AFTER_SECONDS: u64 = 1;

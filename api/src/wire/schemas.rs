@@ -13,7 +13,7 @@ mod source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::id_schema::Id;
+pub(crate) use api_kit::id_schema::Id;
 pub(crate) use content::ContentBlock;
 pub(crate) use ledger::{Cost, Ledger};
 pub(crate) use settings::{

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use api_kit::request_identity::RequestIdentity;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::poll_fn;
@@ -18,7 +19,6 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::coop::unconstrained;
 
 use super::FinalResponse;
-use crate::request_identity::RequestIdentity;
 
 /// Events queued for a slow client. A burst of a build log fits.
 pub(super) const BUFFERED_MAX: usize = 512;
@@ -148,12 +148,12 @@ fn outcome(answer: &FinalResponse) -> Event {
 
 /// The stream as a client reads it after the end of the work.
 #[cfg(test)]
-pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<FinalResponse, crate::error::Error>) -> String {
+pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<FinalResponse, api_kit::error::Error>) -> String {
     use http_body_util::BodyExt;
 
     let (sender, receiver) = tokio::sync::mpsc::channel(BUFFERED_MAX);
     let events = Events::to(sender);
-    let answer = FinalResponse::of(work(events.clone()).await, &crate::request_id::RequestId::for_tests());
+    let answer = FinalResponse::of(work(events.clone()).await, &api_kit::request_id::RequestId::for_tests());
     events.end(&answer).await;
     let body = response(receiver).into_body().collect().await.map(http_body_util::Collected::to_bytes);
     body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
@@ -161,13 +161,13 @@ pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<FinalRespo
 
 #[cfg(test)]
 mod tests {
+    use api_kit::error::Error;
+    use api_kit::request_id::RequestId;
     use futures_util::stream;
     use http_body_util::BodyExt;
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::error::Error;
-    use crate::request_id::RequestId;
 
     fn number(value: u32) -> Option<Event> {
         Event::new("status", &value)

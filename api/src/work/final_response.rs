@@ -1,14 +1,13 @@
 //! The final response of work, rendered once: a plain response, a stream and an operation have the same bytes.
 
+use api_kit::error::{Error, Fault};
+use api_kit::request_id::RequestId;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use registry::Refused;
 use serde::Serialize;
 use serde_json::value::RawValue;
-
-use crate::error::{Error, Fault};
-use crate::request_id::RequestId;
 
 /// The status and the JSON body of a response.
 #[derive(Clone, Debug)]

@@ -1,6 +1,9 @@
 //! The state of an operation. Its response is rendered again from its results, the runs in the history or the version, so
 //! that the server keeps no copy of an output.
 
+use api_kit::error::{Error, Refusal};
+use api_kit::openapi::{OperationDoc, Parameter, schemas};
+use api_kit::request_id::RequestId;
 use registry::{
     InvocationId, OperationId, OperationKind, OperationState, OrganizationId, Record, Store, TrackedOperation,
 };
@@ -10,9 +13,6 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::FinalResponse;
-use crate::error::{Error, Refusal};
-use crate::openapi::{OperationDoc, Parameter, schemas};
-use crate::request_id::RequestId;
 use crate::wire::schemas::Id;
 use crate::wire::{InvocationResults, PublishedVersion};
 

@@ -2,6 +2,11 @@
 
 use std::panic::AssertUnwindSafe;
 
+use api_kit::error::Error;
+use api_kit::openapi::{DocumentedInput, Inputs};
+use api_kit::request_id::RequestId;
+use api_kit::request_identity::RequestIdentity;
+use api_kit::tasks::Tasks;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -13,11 +18,6 @@ use tokio::sync::mpsc::{self, Receiver};
 use super::FinalResponse;
 use super::events::{self, Event, Events};
 use super::response_mode::ResponseMode;
-use crate::error::Error;
-use crate::openapi::{DocumentedInput, Inputs};
-use crate::request_id::RequestId;
-use crate::request_identity::RequestIdentity;
-use crate::tasks::Tasks;
 
 /// The response mode of a request, and the means to run its work.
 pub(crate) struct Reply {

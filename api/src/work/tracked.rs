@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use api_kit::error::Error;
+use api_kit::extract::key_reused;
+use api_kit::request_id::RequestId;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, LOCATION};
@@ -21,9 +24,6 @@ use tokio::time::sleep;
 use super::reply::{Reply, WorkContext, ended_early, to_its_end};
 use super::response_mode::ResponseMode;
 use super::{Events, FinalResponse, OperationReader, events};
-use crate::error::Error;
-use crate::extract::key_reused;
-use crate::request_id::RequestId;
 
 /// Marks the repetition of an earlier response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

@@ -31,7 +31,7 @@ pub async fn start(app: &TestApp) -> Running {
     let app = app.app.clone();
     let served = tokio::spawn(async move {
         let shutdown = async { stopped.await.unwrap_or_default() };
-        server.serve(app, shutdown).await.unwrap();
+        api::serve(server, app, shutdown).await.unwrap();
     });
     Running { address, stop: Some(stop), served }
 }

@@ -79,7 +79,7 @@ impl Assembled {
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.agents.invoker().clone())));
         let taking_over = tokio::spawn(api::take_over_publications(self.app.clone()));
         let carrying_on = tokio::spawn(api::take_over_agent_runs(self.app.clone()));
-        let served = self.server.serve(self.app, shutdown).await;
+        let served = api::serve(self.server, self.app, shutdown).await;
         preparing.abort();
         checking.abort();
         watching.abort();

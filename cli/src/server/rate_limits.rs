@@ -58,7 +58,8 @@ impl RateLimitSettings {
                     "0 removes the limit",
                 ));
             }
-            limits.with(operation, *per_minute).map_err(refused)
+            let operation = api::find_operation(operation).map_err(refused)?;
+            Ok(limits.with(operation, *per_minute))
         })
     }
 }
@@ -82,9 +83,9 @@ mod tests {
         let own = |limits: RateLimits| limits.with("invoke-tool-version", 600);
         assert_eq!(read("rate_limits = \"off\""), Ok(RateLimits::off()));
         assert_eq!(read("rate_limits = \"contract\""), Ok(RateLimits::contract()));
-        assert_eq!(read("[rate_limits]\ninvoke-tool-version = 600"), Ok(own(RateLimits::off()).expect("known")));
+        assert_eq!(read("[rate_limits]\ninvoke-tool-version = 600"), Ok(own(RateLimits::off())));
         let both = read("[rate_limits]\nprofile = \"contract\"\ninvoke-tool-version = 600");
-        assert_eq!(both, Ok(own(RateLimits::contract()).expect("known")));
+        assert_eq!(both, Ok(own(RateLimits::contract())));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The rows of the table of bounds, without those of native tools, whose outputs and work have one bound.
 
 use ResponseBound::{Bytes, Stream};
-
-use crate::in_progress::Work::{
+use api_kit::in_progress::Work::{
     self, AgentRuns, Builds, ClientDocuments, Git, Lists, McpMessage, Memory, Reads, Runs, Stream as Lasting, Writes,
 };
 

@@ -1,17 +1,18 @@
 //! `POST /agents/{agent_run_id}/cancel`: cancels a run of an agent.
 
 use agents::AgentRunService;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::AgentRunId;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("cancel-agent-run", Tag::AGENTS, "Cancel a run of an agent")
+    OperationDoc::new("cancel-agent-run", sections::AGENTS, "Cancel a run of an agent")
         .description(
             "Ends a run that goes on or is paused. A call of a tool in progress is cancelled, too; another server than that of the \
             run lets the call end first.",

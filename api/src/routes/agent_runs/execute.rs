@@ -1,22 +1,23 @@
 //! `POST /agents/execute`: starts a run of an agent.
 
 use agents::{AgentRunOptions, AgentRunService, ModelBounds, OnStuck, StuckAction};
+use api_kit::call_depth::CallDepth;
+use api_kit::caller::Caller;
+use api_kit::caller_names::InNamesOf;
+use api_kit::extract::{
+    AnyObject, Boolean, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
+    Text, WholeNumber,
+};
+use api_kit::openapi::OperationDoc;
+use api_kit::tasks::Tasks;
 use axum::extract::State;
 use registry::{AgentReference, InvalidValue};
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
 use super::wire::AgentRunStatus;
-use crate::call_depth::CallDepth;
-use crate::caller::Caller;
-use crate::caller_names::InNamesOf;
-use crate::extract::{
-    AnyObject, Boolean, Decoder as _, Fields, FromBody, Idempotent, List, Object, OneOf, PathParameter as _, Query,
-    Text, WholeNumber,
-};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::agents::fields::built_in_tools;
-use crate::tasks::Tasks;
+use crate::sections;
 
 const OBJECTIVE_BYTES_MAX: usize = 64 << 10;
 const NAME_BYTES_MAX: usize = 128;
@@ -68,7 +69,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("execute-agent", Tag::AGENTS, "Run an agent")
+    OperationDoc::new("execute-agent", sections::AGENTS, "Run an agent")
         .description(
             "Lets a model call the tools of an agent until it has reached the objective. The model is that of the server's \
             settings. The run acts for the caller, with the caller's rights at each call, and every call is in the history. The \

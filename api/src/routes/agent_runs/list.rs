@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/agent_run`: runs of agents.
 
+use api_kit::caller::Caller;
+use api_kit::error::{Error, Problem};
+use api_kit::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentId, AgentRunFilter, AgentRunId, AgentRunState, ListedAgentRun, Store};
@@ -7,10 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::{Error, Problem};
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::schemas;
 
 const LIMIT_MAX: u64 = 200;
@@ -57,7 +58,7 @@ struct Listed {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-runs", Tag::AGENTS, "List runs of agents")
+    OperationDoc::new("get-agent-runs", sections::AGENTS, "List runs of agents")
         .description("Runs of agents, newest first. Users see their own, administrators those of all users.")
         .returns::<Response>(200, "The runs.", json!({"agent_runs": [example()], "has_more": false}))
         .errors(503, &["query_too_slow"])

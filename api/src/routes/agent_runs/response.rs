@@ -1,9 +1,8 @@
 //! The answer of a person to a run that waits.
 
 use agents::HumanResponse;
+use api_kit::extract::{AnyObject, Boolean, Decoder as _, Fields, FromBody, Text};
 use serde_json::{Value, json};
-
-use crate::extract::{AnyObject, Boolean, Decoder as _, Fields, FromBody, Text};
 
 /// Bytes of a text.
 const INPUT_BYTES_MAX: usize = 16 << 10;

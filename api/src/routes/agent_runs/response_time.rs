@@ -1,16 +1,16 @@
 //! Responses at the start of the work on a run, or at its end.
 
 use agents::{AgentRunLoop, Begun, Progress};
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, QueryParameters, key_reused};
+use api_kit::openapi::OperationDoc;
+use api_kit::tasks::Tasks;
 use axum::Json;
 use axum::http::StatusCode;
 use registry::{AgentRun, AgentRunState};
 use tokio::sync::oneshot;
 
 use super::wire::AgentRunStatus;
-use crate::error::Error;
-use crate::extract::{FromQuery, QueryParameters, key_reused};
-use crate::openapi::OperationDoc;
-use crate::tasks::Tasks;
 
 /// When the response comes.
 pub(crate) struct ResponseTime {

@@ -1,22 +1,23 @@
 //! `GET /agents/{agent_run_id}/status`: a run of an agent.
 
 use agents::AgentRunService;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, InPath, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
 
 use super::wire::AgentRunStatus;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, InPath, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) struct Request {
     include_trace: bool,
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-run", Tag::AGENTS, "Show a run of an agent")
+    OperationDoc::new("get-agent-run", sections::AGENTS, "Show a run of an agent")
         .description("A run of the caller. Administrators see the runs of all users.")
         .returns::<AgentRunStatus>(200, "The run.", AgentRunStatus::example())
         .errors(403, &["organization_differs"])

@@ -1,6 +1,11 @@
 //! `GET /agents/{agent_run_id}/trace`: the steps of a run of an agent.
 
 use agents::{AgentRunService, MILESTONE_CHARACTERS_MAX};
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, InPath, Query, QueryParameters, Text};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::TIME;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
@@ -9,11 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::wire::TraceStep;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, InPath, Query, QueryParameters, Text};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::TIME;
+use crate::sections;
 
 const MILESTONE: Text<String> = Text::new(
     || json!({"type": "string", "maxLength": MILESTONE_CHARACTERS_MAX, "pattern": r"^[^\u0000]*$"}),
@@ -37,7 +38,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-run-trace", Tag::AGENTS, "List the steps of a run of an agent")
+    OperationDoc::new("get-agent-run-trace", sections::AGENTS, "List the steps of a run of an agent")
         .description(
             "What the model thought and called, and what came of it, up to 1,000 steps or 8 MiB, the first ones first. Long \
             observations are cut here; the record of the call has all of it.",

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/agent/{agent_id}/assignment`: assigns a tool in the draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{CONSTRAINT, DIGEST};
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{
@@ -9,11 +14,7 @@ use serde_json::{Value, json};
 
 use super::fields::{line, text};
 use super::human_intervention::{self, HumanInterventionDecoder, require_usable_rules};
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::{CONSTRAINT, DIGEST};
+use crate::sections;
 use crate::wire::assignment_example;
 
 const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));
@@ -36,7 +37,7 @@ const DIGEST_DESCRIPTION: &str = "The `component_digest` that the version must h
 pub(crate) struct Request(Assignment);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("assign-tool", Tag::AGENTS, "Assign a tool to an agent")
+    OperationDoc::new("assign-tool", sections::AGENTS, "Assign a tool to an agent")
         .description(
             "Assigns a tool in the draft, in place of an earlier assignment of this tool. The running revision stays as it is \
             until the next deployment, which checks the tool and its versions. An agent has at most 500 assignments.",

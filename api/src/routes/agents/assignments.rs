@@ -1,18 +1,19 @@
 //! `GET /v1/{organization}/agent/{agent_id}/assignment`: the assignments of a draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentId, Store};
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Assignment, AssignmentList, assignment_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-assignments", Tag::AGENTS, "List the assignments of an agent")
+    OperationDoc::new("get-agent-assignments", sections::AGENTS, "List the assignments of an agent")
         .description("The assignments of the draft, in the order of the tools' ids.")
         .returns::<AssignmentList>(200, "All assignments.", json!({"assignments": [assignment_example()]}))
 }

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/agent`: creates an agent with a draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody, Object};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::DESCRIPTION;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,17 +15,13 @@ use super::fields::{
     AGENT_NAME, AGENT_TYPE, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE,
     TOOL_EXPOSURE_DESCRIPTION, built_in_tools,
 };
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, Object};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::DESCRIPTION;
+use crate::sections;
 use crate::wire::CreatedAgent;
 
 pub(crate) struct Request(NewAgent);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-agent", Tag::AGENTS, "Create an agent")
+    OperationDoc::new("create-agent", sections::AGENTS, "Create an agent")
         .description(
             "Creates an agent without assignments and without a running revision. The caller is its author. The slug is \
             unique among the agents of the organisation, or among the caller's personal agents; the type never changes. A \

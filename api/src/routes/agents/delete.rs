@@ -1,16 +1,17 @@
 //! `DELETE /v1/{organization}/agent/{agent_id}`: deletes an agent.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("delete-agent", Tag::AGENTS, "Delete an agent")
+    OperationDoc::new("delete-agent", sections::AGENTS, "Delete an agent")
         .description(
             "Deletes the agent, which cannot be restored. Its slug can be used again. Its revisions stay in the database, \
             and no request returns them.",

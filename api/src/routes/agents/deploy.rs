@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 
 use agents::{Catalogues, describes_objects, names_object_type};
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{
@@ -12,10 +16,7 @@ use registry::{
 use serde_json::{Map, Value, json};
 
 use super::revision;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::AgentRevision;
 
 /// Names and keywords that one warning repeats.
@@ -24,7 +25,7 @@ const SHOWN_MAX: usize = 5;
 const KEY_CHARACTERS_MAX: usize = 64;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deploy-agent", Tag::AGENTS, "Deploy the draft of an agent")
+    OperationDoc::new("deploy-agent", sections::AGENTS, "Deploy the draft of an agent")
         .description(
             "Makes the draft the running revision, with the next number. A revision never changes. Every tool of an \
             assignment or of a state must be live and have a live version that matches, with the pinned digest if there is one. A draft that has not changed since the last \

@@ -1,12 +1,12 @@
 //! Decoders of the fields of agents.
 
+use api_kit::extract::{Decoder as _, Fields, List, OneOf, Text};
 use registry::{
     AgentName, AgentScope, AgentSlug, AgentType, BuiltInTools, FamilyName, StateType, SystemPrompt, ToolExposure,
 };
 use serde_json::{Value, json};
 
 use super::human_intervention;
-use crate::extract::{Decoder as _, Fields, List, OneOf, Text};
 
 pub(super) const AGENT_NAME: Text<AgentName> = Text::trimmed(|| line(AgentName::BYTES_MAX));
 

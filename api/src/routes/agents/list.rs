@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/agent`: lists agents, filtered and in pages.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentFilter, AgentId, AgentSort, Page, Slice, Store};
@@ -8,11 +12,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::fields::{AGENT_TYPE, SLUG};
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::sorting::SortKey;
+use crate::sections;
 use crate::wire::{Agent, agent_example};
 
 const SORT_BY: SortKey<AgentSort> = SortKey(&[("name", AgentSort::Name), ("created_at", AgentSort::CreatedAt)]);
@@ -32,7 +33,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"agents": [agent_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-agents", Tag::AGENTS, "List agents")
+    OperationDoc::new("get-agents", sections::AGENTS, "List agents")
         .description(
             "Lists the agents that the caller sees, without their drafts, newest first unless `sort_by` gives another order. \
             An agent that is renamed while its list is read by name can be on two pages, or on none.",

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/agent/{agent_id}`: changes an agent and its draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, Object};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::DESCRIPTION;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentChanges, AgentId, AgentScope, Permission, Store};
@@ -9,16 +14,12 @@ use super::fields::{
     AGENT_NAME, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION,
     built_in_tools,
 };
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, Object};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::DESCRIPTION;
+use crate::sections;
 
 pub(crate) struct Request(AgentChanges);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-agent", Tag::AGENTS, "Change an agent")
+    OperationDoc::new("modify-agent", sections::AGENTS, "Change an agent")
         .description(
             "A field that is absent or null stays unchanged. `system_prompt`, `tool_exposure` and `builtInTools` change the draft, and the \
             running revision stays as it is until the next deployment. All other fields take effect at once. Only the author of \

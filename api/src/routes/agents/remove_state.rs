@@ -1,16 +1,17 @@
 //! `DELETE /v1/{organization}/agent/{agent_id}/state/{state_name}`: removes a state from the draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, StateName, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("remove-agent-state", Tag::AGENTS, "Remove a state from an agent")
+    OperationDoc::new("remove-agent-state", sections::AGENTS, "Remove a state from an agent")
         .description("Removes the state from the draft. The running revision stays as it is until the next deployment.")
         .returns_nothing(204, "Removed.")
 }

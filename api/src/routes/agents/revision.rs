@@ -1,18 +1,19 @@
 //! `GET /v1/{organization}/agent/{agent_id}/revision/{number}`: one revision with its content.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentId, RevisionNumber, Store};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{AgentRevision, assignment_example, deployment_example, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-revision", Tag::AGENTS, "Show a revision of an agent")
+    OperationDoc::new("get-agent-revision", sections::AGENTS, "Show a revision of an agent")
         .description("One revision, as it was deployed.")
         .returns::<AgentRevision>(200, "The revision.", example())
 }

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/agent/{agent_id}/state`: sets a state in the draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, List, Object};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::STATE_NAME;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, AgentState, Assignment, InvalidValue, StateTools, StateType, Store, ToolCallSpecs};
@@ -8,11 +13,7 @@ use serde_json::Value;
 use super::assign::assignment;
 use super::fields::STATE_TYPE;
 use super::human_intervention::require_usable_rules;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, List, Object};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::STATE_NAME;
+use crate::sections;
 use crate::wire::state_example;
 
 const ACTION: &str = "action_tool_call_specs";
@@ -23,7 +24,7 @@ const DESIGNATED: &str = "designated_tool";
 pub(crate) struct Request(AgentState);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("set-agent-state", Tag::AGENTS, "Set a state of an agent")
+    OperationDoc::new("set-agent-state", sections::AGENTS, "Set a state of an agent")
         .description(
             "Sets a state in the draft, in place of an earlier state of this name. An `action` state has \
             `action_tool_call_specs` and `exit_condition_tool_call_specs`, a `decision` or `reflection` state has \

@@ -1,18 +1,19 @@
 //! `GET /v1/{organization}/agent/{agent_id}/state`: the states of a draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentId, Store};
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{AgentState, AgentStateList, state_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-agent-states", Tag::AGENTS, "List the states of an agent")
+    OperationDoc::new("get-agent-states", sections::AGENTS, "List the states of an agent")
         .description("The states of the draft, in the order of their names.")
         .returns::<AgentStateList>(200, "All states.", json!({"states": [state_example()]}))
 }

@@ -2,6 +2,10 @@
 //! pages.
 
 use agents::{Catalogue, Catalogues};
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, InPath, OneOf, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use registry::{AgentId, AgentReference, Page, RunningAgent, Store};
 use schemars::JsonSchema;
@@ -9,10 +13,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, InPath, OneOf, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::tool_formats::{Definitions, ToolFormat, render_definitions};
 use crate::work::FinalResponse;
 
@@ -51,7 +52,7 @@ pub(crate) fn operation() -> OperationDoc {
     let tool = json!({"name": "search_orders", "description": "Finds orders.", "inputSchema": {"type": "object"}});
     let example =
         json!({"revision": 1, "tools": [tool], "left_out": [], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-agent-tools", Tag::AGENTS, "List the tools of an agent for a model API")
+    OperationDoc::new("get-agent-tools", sections::AGENTS, "List the tools of an agent for a model API")
         .description(
             "Lists the tools of the running revision that the caller may invoke, with the names under which MCP clients call \
             them. 404 before the first deployment. In the forms of OpenAI and Anthropic, `strict` is true for a tool whose input \

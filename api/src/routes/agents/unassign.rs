@@ -1,16 +1,17 @@
 //! `DELETE /v1/{organization}/agent/{agent_id}/assignment/{tool_id}`: removes a tool from the draft.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, Store, ToolId};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("unassign-tool", Tag::AGENTS, "Remove a tool from an agent")
+    OperationDoc::new("unassign-tool", sections::AGENTS, "Remove a tool from an agent")
         .description(
             "Removes the assignment of the tool from the draft. The running revision stays as it is until the next deployment.",
         )

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/api_key`: creates a key for any user.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::USER_ID;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,11 +12,7 @@ use registry::{Clock, Store, UserId};
 use serde_json::{Value, json};
 
 use super::terms::{KeyTerms, created_example};
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::USER_ID;
+use crate::sections;
 use crate::wire::CreatedApiKey;
 
 pub(crate) struct Request {
@@ -20,7 +21,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-api-key", Tag::IDENTITY, "Create a key")
+    OperationDoc::new("create-api-key", sections::IDENTITY, "Create a key")
         .description("Creates a key for a user of the organisation. Only this response shows the secret of the key.")
         .returns::<CreatedApiKey>(201, "The key.", created_example())
         .errors(400, &["user_unknown", "invalid_value", "too_many"])

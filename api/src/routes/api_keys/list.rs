@@ -1,15 +1,16 @@
 //! `GET /v1/{organization}/api_key`: the keys of all users or of one user, newest first.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::USER_ID;
 use axum::Json;
 use axum::extract::State;
 use registry::{Page, Slice, Store, UserId};
 
 use super::terms::{ApiKeys, list_example};
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::USER_ID;
+use crate::sections;
 
 pub(crate) struct Request {
     user: Option<UserId>,
@@ -17,7 +18,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-api-keys", Tag::IDENTITY, "List keys")
+    OperationDoc::new("get-api-keys", sections::IDENTITY, "List keys")
         .description(
             "The keys of all users without their secrets, newest first. The list includes expired and revoked keys.",
         )

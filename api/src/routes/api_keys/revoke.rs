@@ -1,16 +1,17 @@
 //! `DELETE /v1/{organization}/api_key/{api_key_id}`: revokes the key of any user and its tokens.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{ApiKeyId, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("revoke-api-key", Tag::IDENTITY, "Revoke a key")
+    OperationDoc::new("revoke-api-key", sections::IDENTITY, "Revoke a key")
         .description(
             "Revokes the key of any user and its tokens: on this server at once, on other servers within a second.",
         )

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use api_kit::extract::{Decoder as _, Fields, Text, WholeNumber};
+use api_kit::text_types::TIME;
 use registry::{AccountId, ApiKeyName, Clock, NewApiKey, Slice, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::extract::{Decoder as _, Fields, Text, WholeNumber};
-use crate::routes::text_types::TIME;
 use crate::wire::ApiKey;
 
 /// Maximum of `expires_in`: ten years and some days. The store checks the same bound for both fields.

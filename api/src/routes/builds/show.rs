@@ -1,14 +1,15 @@
 //! `GET /v1/{organization}/tool/{tool_id}/build/{build_id}`: one build with its log, also a failed one.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{BuildId, BuildReference, Store, ToolId};
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::Build;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -17,7 +18,7 @@ pub(crate) fn operation() -> OperationDoc {
         "stage": "manifest", "message": "pyproject.toml:3: `timeout_seconds` should be a number", "creator": "ada",
         "started_at": "2026-11-20T09:37:36.000Z", "finished_at": "2026-11-20T09:37:37.000Z", "log": "checkout: 3 files\n",
     });
-    OperationDoc::new("get-tool-build", Tag::VERSIONS, "Show a build")
+    OperationDoc::new("get-tool-build", sections::VERSIONS, "Show a build")
         .description(
             "One attempt to publish a version, with its log. The error of a refused publication has the id as \
             `build_id`.",

@@ -1,6 +1,11 @@
 //! `POST /v1/{organization}/conversation/{conversation_id}/turn`: begins a turn, and keeps the tools that it presents.
 
 use agents::Turns;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, PathParameter as _, WholeNumber};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::STATE_NAME;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,11 +15,7 @@ use registry::{
 use serde_json::{Value, json};
 
 use super::system_tools::system_tools;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, PathParameter as _, WholeNumber};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::STATE_NAME;
+use crate::sections;
 use crate::wire::{Turn, turn_example};
 
 /// The largest index of a state or of a round: more than a conversation has turns.
@@ -32,7 +33,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("begin-turn", Tag::AGENTS, "Begin a turn of a conversation")
+    OperationDoc::new("begin-turn", sections::AGENTS, "Begin a turn of a conversation")
         .description(
             "Presents the tools of a state of the running revision, each in the highest live version that its specification \
             accepts, and keeps them with the turn. Calls of the turn are checked against these, whatever becomes of the agent \

@@ -1,16 +1,17 @@
 //! `DELETE /v1/{organization}/conversation/{conversation_id}`: ends a conversation.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{ConversationId, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("end-conversation", Tag::AGENTS, "End a conversation")
+    OperationDoc::new("end-conversation", sections::AGENTS, "End a conversation")
         .description(
             "Ends the conversation: it has no more turns and calls. Its turns, its log and its runs stay. A conversation that has \
             ended stays as it is.",

@@ -3,6 +3,11 @@
 use std::sync::Arc;
 
 use agents::{AgentServices, TurnCall};
+use api_kit::call_depth::CallDepth;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::response::Response;
 use registry::{AgentProtocol, ConversationId, OperationKind, TurnId};
@@ -10,13 +15,9 @@ use runner::{Call, Input};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::call_depth::CallDepth;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::turn_inputs;
 use crate::routes::results::run;
+use crate::sections;
 use crate::wire::{InvocationResults, results_example};
 use crate::work::{OperationRequest, Reply, WorkContext, with_operation_responses};
 
@@ -38,7 +39,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("invoke-in-turn", Tag::AGENTS, "Invoke a tool in a turn")
+    let operation = OperationDoc::new("invoke-in-turn", sections::AGENTS, "Invoke a tool in a turn")
         .description(
             "Runs a tool that the turn presented, in the version that it presented, on one to ten inputs in parallel and in the \
             mode of the conversation. A tool that the turn did not present is refused, even if the state has it now. \

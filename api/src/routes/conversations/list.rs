@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/agent/{agent_id}/conversation`: lists the caller's conversations with an agent, in pages.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, InPath, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentId, Page, Slice, Store};
@@ -7,10 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, InPath, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Conversation, conversation_example};
 
 pub(crate) struct Request(Page);
@@ -25,7 +26,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"conversations": [conversation_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-conversations", Tag::AGENTS, "List conversations with an agent")
+    OperationDoc::new("get-conversations", sections::AGENTS, "List conversations with an agent")
         .description("Lists the caller's conversations with the agent, newest first.")
         .returns::<Response>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])

@@ -1,16 +1,17 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}/log`: the calls whose results an interaction sees, in pages.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, InPath, PathParameter as _, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use registry::{ConversationId, InteractionId, Outcome, Page, Record, Slice, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, InPath, PathParameter as _, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::invocations::page;
+use crate::sections;
 use crate::wire::{ToolInvocation, run_example};
 use crate::work::FinalResponse;
 
@@ -31,7 +32,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-conversation-log", Tag::AGENTS, "Show the log of a conversation")
+    OperationDoc::new("get-conversation-log", sections::AGENTS, "Show the log of a conversation")
         .description(
             "The calls of the conversation's turns whose results later interactions see, oldest first. With `interaction_id`, also \
             those that only this interaction sees: ephemeral results and results that are too long to be persisted. Calls that were \

@@ -1,17 +1,18 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}`: one conversation of the caller.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{ConversationId, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Conversation, conversation_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-conversation", Tag::AGENTS, "Show a conversation")
+    OperationDoc::new("get-conversation", sections::AGENTS, "Show a conversation")
         .description("One conversation of the caller.")
         .returns::<Conversation>(200, "The conversation.", conversation_example())
 }

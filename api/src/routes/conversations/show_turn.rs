@@ -1,19 +1,20 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}/turn/{turn_id}`: one turn, with the tools that it presented.
 
 use agents::Turns;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{ConversationId, TurnId};
 
 use super::system_tools::system_tools;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Turn, turn_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-turn", Tag::AGENTS, "Show a turn of a conversation")
+    OperationDoc::new("get-turn", sections::AGENTS, "Show a turn of a conversation")
         .description("One turn with the tools as it presented them. A turn never changes.")
         .returns::<Turn>(200, "The turn.", turn_example())
 }

@@ -1,16 +1,17 @@
 //! `POST /v1/{organization}/agent/{agent_id}/conversation`: starts a conversation.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, WholeNumber};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::FOREIGN_ID;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{AgentId, InvalidValue, InvocationMode, NewConversation, Simulation, Store};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, WholeNumber};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::FOREIGN_ID;
+use crate::sections;
 use crate::wire::{Conversation, MODES, conversation_example};
 
 const RUN_INDEX: WholeNumber = WholeNumber(i64::MIN..=i64::MAX);
@@ -21,7 +22,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("start-conversation", Tag::AGENTS, "Start a conversation with an agent")
+    OperationDoc::new("start-conversation", sections::AGENTS, "Start a conversation with an agent")
         .description(
             "Starts a conversation of the caller, whom alone it exists for. Every call in it runs in its mode. The ids of a \
             simulation belong to the mode `conversation-simulation`.",

@@ -1,13 +1,12 @@
 //! Refusals in the forms that git and Git LFS show to their users.
 
+use api_kit::error::Refusal;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::{Value, json};
-
-use crate::error::Refusal;
 
 const LFS_TYPE: &str = "application/vnd.git-lfs+json";
 
@@ -59,6 +58,7 @@ fn read_words(refusal: &Refusal) -> String {
 
 #[cfg(test)]
 mod tests {
+    use api_kit::error::Error;
     use axum::Router;
     use axum::middleware::from_fn;
     use axum::routing::get;
@@ -66,7 +66,6 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::error::Error;
 
     async fn answered(agent: &str, error: fn() -> Error) -> (String, String) {
         let router = Router::new().route("/", get(move || async move { error() })).layer(from_fn(with_words));

@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/history_hold`: all holds, newest first, in pages.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{Page, Slice, Store};
@@ -7,10 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Hold, hold_example};
 
 pub(crate) struct Request(Page);
@@ -25,7 +26,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"holds": [hold_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-history-holds", Tag::HISTORY, "List legal holds")
+    OperationDoc::new("get-history-holds", sections::HISTORY, "List legal holds")
         .description("The legal holds of the organisation, newest first. The list includes released holds.")
         .returns::<Response>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])

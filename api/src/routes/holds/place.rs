@@ -1,16 +1,17 @@
 //! `POST /v1/{organization}/history_hold`: places a hold.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody, PathParameter as _};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{HOLD_REASON, TIME};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{HeldRuns, HoldReason, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, PathParameter as _};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::{HOLD_REASON, TIME};
+use crate::sections;
 use crate::wire::{Hold, hold_example};
 
 pub(crate) struct Request {
@@ -19,7 +20,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("place-history-hold", Tag::HISTORY, "Place a legal hold")
+    OperationDoc::new("place-history-hold", sections::HISTORY, "Place a legal hold")
         .description(
             "Keeps runs in the history that the server would delete because of their age: all runs of the organisation, or \
             those of a tool, from a time on, or before a time. The hold and its recordings of runs stay until the hold is \

@@ -1,16 +1,17 @@
 //! `POST /v1/{organization}/history_hold/{hold_id}/release`: releases a hold.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{HoldId, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("release-history-hold", Tag::HISTORY, "Release a legal hold")
+    OperationDoc::new("release-history-hold", sections::HISTORY, "Release a legal hold")
         .description(
             "Releases a hold. The next hourly deletion removes the runs whose time is over and that no other hold keeps. \
             The hold stays in the list with the user and the time of its release. Another release changes nothing.",

@@ -1,17 +1,18 @@
 //! `POST /v1/{organization}/human_request/{human_request_id}/answer`: answers a request, and lets its run go on.
 
 use agents::AgentRunService;
+use api_kit::caller::Caller;
+use api_kit::extract::{Body, InPath, Query};
+use api_kit::openapi::OperationDoc;
+use api_kit::tasks::Tasks;
 use axum::extract::State;
 use registry::HumanRequestId;
 
-use crate::caller::Caller;
-use crate::extract::{Body, InPath, Query};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::agent_runs::{Answer, Response, ResponseTime, resuming};
-use crate::tasks::Tasks;
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("answer-human-request", Tag::AGENTS, "Answer a request to a person")
+    let operation = OperationDoc::new("answer-human-request", sections::AGENTS, "Answer a request to a person")
         .description(
             "Answers an open request; the first answer counts. A question takes `human_input`, `approved` or both, an approval \
             `approved`, a form the values of all `forms`, or `approved: false`. The run goes on, for its user, whoever answers.",

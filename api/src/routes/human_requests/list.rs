@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/human_request`: the requests that wait for people, or that did.
 
+use api_kit::caller::Caller;
+use api_kit::error::{Error, Problem};
+use api_kit::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, HumanRequestFilter, HumanRequestId, HumanRequestState, Store, Urgency};
@@ -8,10 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::wire::Shown;
-use crate::caller::Caller;
-use crate::error::{Error, Problem};
-use crate::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 const LIMIT_MAX: u64 = 200;
 const LIMIT: u64 = 50;
@@ -38,7 +39,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"human_requests": [Shown::example()], "has_more": false});
-    OperationDoc::new("get-human-requests", Tag::AGENTS, "List requests to people")
+    OperationDoc::new("get-human-requests", sections::AGENTS, "List requests to people")
         .description(
             "Requests of runs of agents that wait for a person, the most urgent ones first, then the oldest ones. Users see those of \
             their own runs, administrators those of all runs.",

@@ -1,17 +1,18 @@
 //! `GET /v1/{organization}/human_request/{human_request_id}`: one request to a person.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{HumanRequestId, Store};
 
 use super::wire::Shown;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-human-request", Tag::AGENTS, "Get a request to a person")
+    OperationDoc::new("get-human-request", sections::AGENTS, "Get a request to a person")
         .description("The request, with its answer if there is one.")
         .returns::<Shown>(200, "The request.", Shown::example())
         .links_to("answer-human-request", "human_request_id", "/human_request_id")

@@ -1,13 +1,13 @@
 //! A request to a person.
 
 use agents::{HumanForm, HumanRequestDetails, HumanResponse};
+use api_kit::error::Error;
 use registry::HumanRequest;
 use runner::ConfirmedCall;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::error::Error;
 use crate::wire::schemas;
 
 /// A request of a run of an agent to a person.

@@ -2,11 +2,10 @@
 
 use std::fmt::Display;
 
+use api_kit::extract::{OneOf, PathParameter as _, QueryParameters, Text};
+use api_kit::openapi::schemas;
 use registry::{AgentId, ClientName, Effect, EffectKind, InvokeStep, NativeToolName, TurnId};
 use serde_json::json;
-
-use crate::extract::{OneOf, PathParameter as _, QueryParameters, Text};
-use crate::openapi::schemas;
 
 const TURN: Text<TurnId> = Text::of_type(schemas::object_id);
 

@@ -1,17 +1,18 @@
 //! `POST /v1/{organization}/tool/invocation/{invocation_id}/cancel`: cancels a run that is in progress.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{InvocationId, Store};
 use runner::Invoker;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("cancel-tool-invocation", Tag::HISTORY, "Cancel a run")
+    OperationDoc::new("cancel-tool-invocation", sections::HISTORY, "Cancel a run")
         .description(
             "Stops a run that is in progress. It fails with the type `cancelled`, and its message names the user who \
             cancelled it. The other runs of the same call go on.",

@@ -1,14 +1,14 @@
 //! The filters of the list and of the search of the history.
 
+use api_kit::error::Error;
+use api_kit::extract::{OneOf, PathParameter as _, QueryParameters, Text};
+use api_kit::text_types::{FOREIGN_ID, TIME};
 use registry::{
     Constraint, Effect, EffectKind, HostPattern, InvocationFilter, Origin, RunStates, SourceType, ToolId, ToolSelection,
 };
 use serde_json::json;
 
 use super::call_effects;
-use crate::error::Error;
-use crate::extract::{OneOf, PathParameter as _, QueryParameters, Text};
-use crate::routes::text_types::{FOREIGN_ID, TIME};
 
 const SOURCE_TYPE: OneOf<SourceType> = OneOf(&[
     (SourceType::RegularConversation.as_str(), SourceType::RegularConversation),

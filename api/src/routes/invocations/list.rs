@@ -1,5 +1,10 @@
 //! `GET /v1/{organization}/tool/invocation`: lists runs, filtered and in pages, newest first by default.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::CONSTRAINT;
 use axum::extract::State;
 use registry::{Constraint, InvocationFilter, InvocationSort, Page, Slice, Store};
 use schemars::JsonSchema;
@@ -7,12 +12,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{filter, page};
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::sorting::SortKey;
-use crate::routes::text_types::CONSTRAINT;
+use crate::sections;
 use crate::wire::{ToolInvocation, run_example};
 use crate::work::FinalResponse;
 
@@ -48,7 +49,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("get-tool-invocations", Tag::HISTORY, "List runs")
+    OperationDoc::new("get-tool-invocations", sections::HISTORY, "List runs")
         .description(
             "Lists runs, newest first unless `sort_by` gives another order. A page of large records ends \
             after 8 MiB, whatever the limit.",

@@ -1,9 +1,9 @@
 //! Responses with many records.
 
+use api_kit::error::Error;
 use registry::Record;
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::wire::ToolInvocation;
 use crate::work::FinalResponse;
 

@@ -5,6 +5,12 @@
 //! branch has unpublished code, which receives the values of the run including secrets: this needs the permission to
 //! modify the tool.
 
+use api_kit::auth::Requirement;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{BRANCH_NAME, CONSTRAINT, PROJECT_PATH};
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, ReplayedBranch};
@@ -12,18 +18,13 @@ use registry::{InvocationId, Permission, Principal, ProjectPath, Record, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
 
-use crate::auth::Requirement;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::progress::report;
-use crate::routes::text_types::{BRANCH_NAME, CONSTRAINT, PROJECT_PATH};
+use crate::sections;
 use crate::wire::{ReplayToolInvocation, Replayed, replay_example};
 use crate::work::{Events, FinalResponse, Reply};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("replay-tool-invocation", Tag::HISTORY, "Replay a run")
+    OperationDoc::new("replay-tool-invocation", sections::HISTORY, "Replay a run")
         .description(
             "Runs the code again, offline, from the recording of the run. The replay has no connection and no clock, and \
             leaves no record. For the version that ran, the response has the first difference, if there is one. For another \

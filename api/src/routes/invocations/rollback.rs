@@ -4,6 +4,11 @@
 //! The operation needs the permission to invoke: clients that hold conversations take back turns. It reaches the runs of the caller, and for an
 //! administrator those of all users. The permission to read the history does not permit a change of the history.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder as _, Fields, FromBody};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::FOREIGN_ID;
 use axum::Json;
 use axum::extract::State;
 use registry::{Permission, RecordEvent, Rollback, Store};
@@ -11,13 +16,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder as _, Fields, FromBody};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::FOREIGN_ID;
+use crate::sections;
 
 const SIMULATION: &str = "simulation_unit_test_set_run_id";
+
+pub(crate) struct Request(Rollback);
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RolledBack")]
@@ -27,7 +30,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("roll-back-tool-invocations", Tag::HISTORY, "Take records out of a conversation")
+    OperationDoc::new("roll-back-tool-invocations", sections::HISTORY, "Take records out of a conversation")
         .description(
             "Takes the caller's records of a conversation, of one interaction in it, or of a simulation out of it. They stay in \
             the history without its ids; nothing else changes. Records that left it before are not counted again. Those of \
@@ -39,7 +42,7 @@ pub(crate) fn operation() -> OperationDoc {
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
-    Body(from): Body<Rollback>,
+    Body(Request(from)): Body<Request>,
 ) -> Result<Json<Response>, Error> {
     let by = principal.user();
     let own = (!principal.may(Permission::Administer)).then_some(principal.account);
@@ -47,7 +50,7 @@ pub(crate) async fn handle(
     Ok(Json(Response { rolled_back: store.history().record(&unlinked).await? }))
 }
 
-impl FromBody for Rollback {
+impl FromBody for Request {
     const NAME: &'static str = "RollBackToolInvocations";
 
     fn example() -> Value {
@@ -62,8 +65,8 @@ impl FromBody for Rollback {
         fields.exactly_one_of(["conversation_id", SIMULATION]);
         fields.at_most_one_of([SIMULATION, "interaction_id"]);
         match (conversation, simulation) {
-            (Some(id), _) => Some(Self::Conversation { id, interaction_id }),
-            (None, run_id) => Some(Self::Simulation { run_id: run_id? }),
+            (Some(id), _) => Some(Self(Rollback::Conversation { id, interaction_id })),
+            (None, run_id) => Some(Self(Rollback::Simulation { run_id: run_id? })),
         }
     }
 }

@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/tool/invocation/search`: searches runs by the words of their results.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use registry::{Page, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, Slice, Store};
 use schemars::JsonSchema;
@@ -7,10 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{filter, page};
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{SEARCH_FIELDS, ToolInvocation, run_example};
 use crate::work::FinalResponse;
 
@@ -42,7 +43,7 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
-    OperationDoc::new("search-tool-invocations", Tag::HISTORY, "Search runs")
+    OperationDoc::new("search-tool-invocations", sections::HISTORY, "Search runs")
         .description(
             "Searches the outputs, the exceptions and the inputs of runs that have ended, latest end first. A page of large \
             records ends after 8 MiB, whatever the limit.",

@@ -1,18 +1,19 @@
 //! `GET /v1/{organization}/tool/invocation/{invocation_id}`: one record, also of a run that has not ended.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{InvocationId, Store};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{AccountedToolInvocation, run_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-invocation", Tag::HISTORY, "Show a run")
+    OperationDoc::new("get-tool-invocation", sections::HISTORY, "Show a run")
         .description("One record with its ledger, also of a run that has not ended.")
         .returns::<AccountedToolInvocation>(200, "The record.", example())
 }

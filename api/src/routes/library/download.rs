@@ -1,6 +1,9 @@
 //! `GET /api/v1/downloads/{download}`: the content of an artifact, for everyone who has the link.
 
 use agents::ArtifactEncoding;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::{OperationDoc, STORE_CODES};
 use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
@@ -9,9 +12,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use registry::{DownloadToken, LibraryItem, Store, is_hidden};
 use serde_json::Value;
 
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+use crate::sections;
 
 /// An artifact may be a page of a model's making. A browser saves it, and runs nothing of it with the rights of this server's pages.
 const SAFE: [(HeaderName, HeaderValue); 2] = [
@@ -20,7 +21,7 @@ const SAFE: [(HeaderName, HeaderValue); 2] = [
 ];
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("download-artifact", Tag::LIBRARY, "Download an artifact by its link")
+    OperationDoc::new("download-artifact", sections::LIBRARY, "Download an artifact by its link")
         .description(
             "The content of an artifact, with the media type that it was saved with. `artifact_get` with `with_download_url` \
             returns the link, which needs no token and works for fifteen minutes, or longer if the artifact is public.",

@@ -1,17 +1,18 @@
 //! `POST`, `GET` and `DELETE /v1/{organization}/mcp/{gateway}`: the tools of an agent for MCP clients.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use mcp::{McpEndpoint, McpRequest};
 use registry::AgentReference;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::mcp::{McpEndpoint, McpRequest};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn post_operation() -> OperationDoc {
-    OperationDoc::new("post-mcp", Tag::AGENTS, "Send a message of the Model Context Protocol")
+    OperationDoc::new("post-mcp", sections::AGENTS, "Send a message of the Model Context Protocol")
         .description(
             "One JSON-RPC request or notification of an MCP client. The tools are those of the agent's running revision \
             that the user may invoke. Protocol version 2026-07-28 needs no session; earlier versions begin one with \
@@ -28,7 +29,7 @@ pub(crate) fn post_operation() -> OperationDoc {
 }
 
 pub(crate) fn get_operation() -> OperationDoc {
-    OperationDoc::new("get-mcp", Tag::AGENTS, "Listen to a session of the Model Context Protocol")
+    OperationDoc::new("get-mcp", sections::AGENTS, "Listen to a session of the Model Context Protocol")
         .description("The stream of a session of an earlier protocol version. 405 without a session.")
         .returns_bytes(200, "The messages of the server.", &["text/event-stream"])
         .errors(429, &["too_many_streams"])
@@ -36,7 +37,7 @@ pub(crate) fn get_operation() -> OperationDoc {
 }
 
 pub(crate) fn delete_operation() -> OperationDoc {
-    OperationDoc::new("delete-mcp", Tag::AGENTS, "End a session of the Model Context Protocol")
+    OperationDoc::new("delete-mcp", sections::AGENTS, "End a session of the Model Context Protocol")
         .description("Ends a session of an earlier protocol version. 405 without a session.")
         .returns_nothing(204, "The session has ended.")
         .json_rpc_errors(&[400, 403, 404, 405])

@@ -1,18 +1,19 @@
 //! `GET /.well-known/oauth-protected-resource/{*resource}`: how clients get access to an MCP endpoint (RFC 9728).
 
+use api_kit::error::Error;
+use api_kit::openapi::{OperationDoc, Parameter, schemas};
+use api_kit::public_url::PublicBase;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use mcp::protected_resource;
 
-use crate::error::Error;
-use crate::mcp::protected_resource;
-use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
-use crate::public_url::PublicBase;
+use crate::sections;
 
 const PREFIX: &str = "/.well-known/oauth-protected-resource/";
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-protected-resource", Tag::AGENTS, "Describe an MCP endpoint as a protected resource")
+    OperationDoc::new("get-protected-resource", sections::AGENTS, "Describe an MCP endpoint as a protected resource")
         .description("RFC 9728. The answer is the same for gateways that exist and for those that do not.")
         .parameter(Parameter::path("resource", "The path of the endpoint.", schemas::text()))
         .returns_bytes(200, "The description.", &["application/json"])

@@ -1,23 +1,24 @@
 //! `POST /v1/{organization}/user/me/api_key`: creates a key of the caller, with the same rights. It expires no later than
 //! the key that the caller signed in with.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Clock, Store};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::api_keys::terms::{KeyTerms, created_example};
+use crate::sections;
 use crate::wire::CreatedApiKey;
 
 pub(crate) struct Request(KeyTerms);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-own-api-key", Tag::IDENTITY, "Create a key of the caller")
+    OperationDoc::new("create-own-api-key", sections::IDENTITY, "Create a key of the caller")
         .description(
             "Creates another key of the caller, with the same rights. It expires no later than the key that the caller \
             signed in with. Only this response shows the secret of the key.",

@@ -1,19 +1,20 @@
 //! `GET /v1/{organization}/user/me/api_key`: the caller's keys, newest first.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, Query, QueryParameters};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{Page, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, Query, QueryParameters};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::api_keys::terms::{ApiKeys, list_example};
+use crate::sections;
 
 pub(crate) struct Request(Page);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-own-api-keys", Tag::IDENTITY, "List the keys of the caller")
+    OperationDoc::new("get-own-api-keys", sections::IDENTITY, "List the keys of the caller")
         .description(
             "The caller's keys without their secrets, newest first. The list includes expired and revoked keys.",
         )

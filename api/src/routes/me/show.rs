@@ -1,19 +1,20 @@
 //! `GET /v1/{organization}/user/me`: the caller and their permissions.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::Store;
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Grant, Me};
 
 pub(crate) fn operation() -> OperationDoc {
     let permissions = json!([{"permission": "Tool:InvokeTool", "conditions": []}]);
     let example = json!({"user_id": "ada", "org_id": "acme", "role": "invoker", "permissions": permissions});
-    OperationDoc::new("get-me", Tag::IDENTITY, "Show the caller")
+    OperationDoc::new("get-me", sections::IDENTITY, "Show the caller")
         .description("The caller's id, organisation, role and permissions.")
         .returns::<Me>(200, "The caller.", example)
 }

@@ -1,20 +1,19 @@
 //! `POST /oauth/authorize`: the decision of a user.
 
+use api_kit::error::Error;
+use api_kit::openapi::{OperationDoc, STORE_CODES};
+use api_kit::server::Peer;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use mcp::{Asked, Authorization, AuthorizationRefused, Consent, Decision, OauthError, OauthServer, Page, Parameters};
 use serde_json::Value;
 
 use super::{fields, refused};
-use crate::error::Error;
-use crate::oauth::{
-    Asked, Authorization, AuthorizationRefused, Consent, Decision, OauthError, OauthServer, Page, Parameters,
-};
-use crate::openapi::{OperationDoc, STORE_CODES, Tag};
-use crate::server::Peer;
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("post-oauth-authorization", Tag::SIGN_IN, "Allow or deny an authorisation")
+    OperationDoc::new("post-oauth-authorization", sections::SIGN_IN, "Allow or deny an authorisation")
         .description(
             "The form of the page. It has the user and an API key: there are no sessions of browsers. A wrong key counts as a \
             wrong sign-in, and shows the page again.",

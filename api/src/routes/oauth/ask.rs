@@ -1,17 +1,18 @@
 //! `GET /oauth/authorize`: the page on which a user allows the access of a client.
 
+use api_kit::error::Error;
+use api_kit::openapi::{OperationDoc, STORE_CODES};
+use api_kit::server::Peer;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use mcp::{Asked, Authorization, AuthorizationRefused, OauthServer, Page, Parameters};
 
 use super::fields::authorization_parameters;
 use super::refused;
-use crate::error::Error;
-use crate::oauth::{Asked, Authorization, AuthorizationRefused, OauthServer, Page, Parameters};
-use crate::openapi::{OperationDoc, STORE_CODES, Tag};
-use crate::server::Peer;
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("get-oauth-authorization", Tag::SIGN_IN, "Show the page of an authorisation")
+    let operation = OperationDoc::new("get-oauth-authorization", sections::SIGN_IN, "Show the page of an authorisation")
         .description(
             "The authorization endpoint of OAuth 2.1. A program sends its user here. Errors are a page: nothing is sent to the \
             client before its user has decided.",

@@ -1,9 +1,8 @@
 //! The parameters of OAuth requests, for the document. A request with wrong ones gets an error of OAuth or a page, and no list of
 //! problems.
 
+use api_kit::openapi::{Parameter, schemas};
 use serde_json::{Value, json};
-
-use crate::openapi::{Parameter, schemas};
 
 /// The parameters of a request for an authorisation.
 pub(super) const AUTHORIZATION: [(&str, &str); 8] = [

@@ -1,16 +1,17 @@
 //! `POST /oauth/register`: a client registers itself (RFC 7591), if the operator permits it.
 
+use api_kit::error::Error;
+use api_kit::extract::{expect_length, read};
+use api_kit::openapi::{OperationDoc, STORE_CODES};
+use api_kit::server::Peer;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use mcp::{OauthServer, RegistrationRefused, register};
 use serde_json::json;
 
-use crate::error::Error;
-use crate::extract::{expect_length, read};
-use crate::oauth::{OauthServer, RegistrationRefused, register};
-use crate::openapi::{OperationDoc, STORE_CODES, Tag};
-use crate::server::Peer;
+use crate::sections;
 use crate::wire::OauthClient;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -19,7 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
         "token_endpoint_auth_method": "none", "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"], "scope": "mcp",
     });
-    OperationDoc::new("register-oauth-client", Tag::SIGN_IN, "Register an OAuth client")
+    OperationDoc::new("register-oauth-client", sections::SIGN_IN, "Register an OAuth client")
         .description(
             "RFC 7591. Only with the server's option `--oauth-registration`; 404 without it. The client is public, whatever it \
             asks for. Clients that no user has authorised within a day are deleted.",

@@ -1,15 +1,16 @@
 //! `POST /oauth/revoke`: ends a token (RFC 7009).
 
+use api_kit::error::Error;
+use api_kit::openapi::{OperationDoc, STORE_CODES};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use mcp::{OauthError, Parameters};
 use registry::Store;
 use serde_json::Value;
 
 use super::fields;
-use crate::error::Error;
-use crate::oauth::{OauthError, Parameters};
-use crate::openapi::{OperationDoc, STORE_CODES, Tag};
+use crate::sections;
 
 const FIELDS: [(&str, &str); 3] = [
     ("token", "An access token, or a refresh token, with which the whole authorisation ends."),
@@ -18,7 +19,7 @@ const FIELDS: [(&str, &str); 3] = [
 ];
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("revoke-oauth-token", Tag::SIGN_IN, "Revoke a token of an OAuth client")
+    OperationDoc::new("revoke-oauth-token", sections::SIGN_IN, "Revoke a token of an OAuth client")
         .description(
             "RFC 7009. A token that is not valid, or of another client, is left as it is; the answer is the same.",
         )

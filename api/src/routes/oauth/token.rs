@@ -1,16 +1,17 @@
 //! `POST /oauth/token`: exchanges a code or a refresh token for tokens.
 
+use api_kit::error::Error;
+use api_kit::openapi::{OperationDoc, STORE_CODES};
+use api_kit::public_url::canonical;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use mcp::{OauthError, Parameters, SCOPE};
 use registry::{ACCESS_LIFETIME, AuthorizationTerms, IssuedAccess, PkceChallenge, Refresh, Store};
 use serde_json::{Value, json};
 
 use super::fields;
-use crate::error::Error;
-use crate::oauth::{OauthError, Parameters, SCOPE};
-use crate::openapi::{OperationDoc, STORE_CODES, Tag};
-use crate::public_url::canonical;
+use crate::sections;
 use crate::wire::{OauthTokens, SecretText};
 
 const FIELDS: [(&str, &str); 7] = [
@@ -27,7 +28,7 @@ pub(crate) fn operation() -> OperationDoc {
     let example = json!({
         "access_token": "lat_…", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "lrt_…", "scope": "mcp",
     });
-    OperationDoc::new("create-oauth-token", Tag::SIGN_IN, "Exchange a code or a refresh token")
+    OperationDoc::new("create-oauth-token", sections::SIGN_IN, "Exchange a code or a refresh token")
         .description(
             "The token endpoint of OAuth 2.1, for public clients. A code is used once, within 60 seconds. Each use of a \
             refresh token returns the next one. A second use of a code ends the authorisation, and so does one of a refresh token, \

@@ -3,19 +3,20 @@
 //! The user who started the operation may see it. So may users who see its result elsewhere: runs in the history,
 //! versions with their tool. For all others it does not exist.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
+use api_kit::request_id::RequestId;
 use axum::Json;
 use axum::extract::State;
 use registry::{OperationId, OperationKind, Permission, Principal, Store, TrackedOperation};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
-use crate::request_id::RequestId;
+use crate::sections;
 use crate::work::{OperationInstance, OperationReader};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-operation", Tag::RUNS, "Show an operation")
+    OperationDoc::new("get-operation", sections::RUNS, "Show an operation")
         .description(
             "The state of an asynchronous operation or of a request with an idempotency key, and its response after its \
             end. The user who started the operation may see it. So may users with `Tool:GetInvocation` for the tool of an \

@@ -2,6 +2,9 @@
 
 use std::sync::LazyLock;
 
+use api_kit::error::Error;
+use api_kit::extract;
+use api_kit::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, schemas};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
@@ -13,9 +16,7 @@ use swagger_ui_dist::{ApiDefinition, OpenApiSource, generate_routes};
 use tower::ServiceExt;
 
 use super::headers;
-use crate::error::Error;
-use crate::extract;
-use crate::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, Tag, schemas};
+use crate::sections;
 
 /// An asset needs no other source and no frame.
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -32,7 +33,7 @@ static SWAGGER_UI: LazyLock<Router> = LazyLock::new(|| {
 pub(crate) struct Asset(String);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-reference-asset", Tag::SERVICE, "Get a file of the reference")
+    OperationDoc::new("get-reference-asset", sections::SERVICE, "Get a file of the reference")
         .description("Scripts and styles of the pages below `/docs`.")
         .parameter(Parameter::path("asset", "The file's name.", schemas::text()))
         .returns_bytes(200, "The file.", &["text/javascript", "text/css"])

@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
+use api_kit::openapi::OperationDoc;
 use axum::response::IntoResponse;
 
 use super::{headers, markdown};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
@@ -24,7 +25,7 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
 });
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-error-reference", Tag::SERVICE, "The error reference")
+    OperationDoc::new("get-error-reference", sections::SERVICE, "The error reference")
         .description("The meaning of every error code, and what to do about it. `/docs/errors#<code>` shows one code.")
         .returns_bytes(200, "The page.", &["text/html"])
 }

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/role`: creates a custom role of the organisation.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::ROLE_NAME;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,11 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::grants::grants;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::ROLE_NAME;
+use crate::sections;
 use crate::wire::grants_example;
 
 pub(crate) struct Request {
@@ -28,7 +29,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-role", Tag::IDENTITY, "Create a role")
+    OperationDoc::new("create-role", sections::IDENTITY, "Create a role")
         .description("Creates a custom role of the organisation, in addition to the built-in roles.")
         .returns::<Response>(201, "The role's name.", json!({"name": "searcher"}))
         .errors(400, &["too_many"])

@@ -1,9 +1,8 @@
 //! Decoder of the grants of a role.
 
+use api_kit::extract::{Decoder, Fields, List, Node, Object, Text, any_text};
 use registry::{CONDITIONS_MAX, Condition, GRANTS_MAX, Grant, Grants, Permission, Tags};
 use serde_json::{Value, json};
-
-use crate::extract::{Decoder, Fields, List, Node, Object, Text, any_text};
 
 const CONDITION_KEY: Text<String> = Text::new(
     || {

@@ -1,5 +1,8 @@
 //! `GET /v1/{organization}/role`: the built-in roles, then the custom roles by name.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::Store;
@@ -7,9 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Role, role_example};
 
 /// The built-in roles, and the custom ones of the organisation.
@@ -21,7 +22,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-roles", Tag::IDENTITY, "List roles")
+    OperationDoc::new("get-roles", sections::IDENTITY, "List roles")
         .description("The built-in roles, then the custom roles by name.")
         .returns::<Response>(200, "All roles.", json!({"roles": [role_example()]}))
 }

@@ -1,21 +1,22 @@
 //! `POST /v1/{organization}/role/{role_name}`: replaces the grants of a custom role, from the next request of its users on.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody, InPath};
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Grants, RoleName, Store};
 use serde_json::{Value, json};
 
 use super::grants::grants;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, InPath};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::grants_example;
 
 pub(crate) struct Request(Grants);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-role", Tag::IDENTITY, "Change a role")
+    OperationDoc::new("modify-role", sections::IDENTITY, "Change a role")
         .description("Replaces all grants of a custom role, from the next request of its users on.")
         .returns_nothing(204, "Changed.")
         .errors(400, &["role_built_in"])

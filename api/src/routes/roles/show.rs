@@ -1,17 +1,18 @@
 //! `GET /v1/{organization}/role/{role_name}`: one role with its grants.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{RoleName, Store};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{Role, role_example};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-role", Tag::IDENTITY, "Show a role")
+    OperationDoc::new("get-role", sections::IDENTITY, "Show a role")
         .description("One role with its grants.")
         .returns::<Role>(200, "The role.", role_example())
 }

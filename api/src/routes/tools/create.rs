@@ -1,22 +1,23 @@
 //! `POST /v1/{organization}/tool`: creates a tool without a version.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder, Fields, FromBody, Node};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{DESCRIPTION, TagsDecoder, tool_name_schema};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{NewTool, Store, ToolName};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder, Fields, FromBody, Node};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::{DESCRIPTION, TagsDecoder, tool_name_schema};
+use crate::sections;
 use crate::wire::CreatedTool;
 
 pub(crate) struct Request(NewTool);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-tool", Tag::TOOLS, "Create a tool")
+    OperationDoc::new("create-tool", sections::TOOLS, "Create a tool")
         .description(
             "Creates a tool without a version. The name is unique among the organisation's live tools and never \
             changes. It can be used again after the tool is deprecated.",

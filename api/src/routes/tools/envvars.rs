@@ -1,15 +1,16 @@
 //! `POST /v1/{organization}/tool/{tool_id}/envvar`: changes variables, all or none. No operation returns their values.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, List, Object, any_text};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::ENVVAR_NAME;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, List, Object, any_text};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::ENVVAR_NAME;
+use crate::sections;
 
 /// Changes of one kind in one request. A tool has tens of variables.
 const CHANGES_MAX: usize = 100;
@@ -17,7 +18,7 @@ const CHANGES_MAX: usize = 100;
 pub(crate) struct Request(EnvvarChanges);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-tool-envvars", Tag::TOOLS, "Change variables")
+    OperationDoc::new("modify-tool-envvars", sections::TOOLS, "Change variables")
         .description(
             "Deletes, then updates, then inserts variables; all changes are made or none. Values are encrypted; only \
             runs can read them. A value has at most 32 KiB, a tool at most 100 variables.",

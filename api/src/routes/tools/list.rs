@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/tool`: lists tools, filtered and in pages.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, PathParameter as _, Query, QueryParameters, Text};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{Page, Slice, Store, TagFilter, TagValue, ToolFilter, ToolId, ToolSort};
@@ -7,11 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, PathParameter as _, Query, QueryParameters, Text};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::sorting::SortKey;
+use crate::sections;
 use crate::wire::Tool;
 
 const SORT_BY: SortKey<ToolSort> = SortKey(&[("name", ToolSort::Name), ("deprecated", ToolSort::Deprecated)]);
@@ -46,7 +47,7 @@ struct FilterValues {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tools", Tag::TOOLS, "List tools")
+    OperationDoc::new("get-tools", sections::TOOLS, "List tools")
         .description(
             "Lists the tools, newest first unless `sort_by` gives another order. The list includes deprecated tools.",
         )

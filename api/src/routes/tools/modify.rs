@@ -1,20 +1,21 @@
 //! `POST /v1/{organization}/tool/{tool_id}`: changes the description and the tags of a tool.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody, InPath};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{DESCRIPTION, TagsDecoder};
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Store, ToolChanges, ToolId};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, InPath};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::{DESCRIPTION, TagsDecoder};
+use crate::sections;
 
 pub(crate) struct Request(ToolChanges);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-tool", Tag::TOOLS, "Change description and tags")
+    OperationDoc::new("modify-tool", sections::TOOLS, "Change description and tags")
         .description(
             "A field that is absent or null stays unchanged; `tags` replaces all tags. The name of a tool cannot \
             change.",

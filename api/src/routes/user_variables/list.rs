@@ -1,23 +1,24 @@
 //! `GET /v1/{organization}/user/{user_id}/variable` and `…/user/me/variable`: the variables of a user, by name.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AccountId, OrganizationId, Store, UserId};
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::user_variables::find_account;
+use crate::sections;
 use crate::wire::{UserVariable, UserVariableList};
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("get-user-variables", Tag::IDENTITY, "List the variables of a user"))
+    described(OperationDoc::new("get-user-variables", sections::IDENTITY, "List the variables of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("get-own-variables", Tag::IDENTITY, "List the variables of the caller"))
+    described(OperationDoc::new("get-own-variables", sections::IDENTITY, "List the variables of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

@@ -1,21 +1,22 @@
 //! `DELETE /v1/{organization}/user/{user_id}/variable/{variable_name}` and `…/user/me/variable/{variable_name}`.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Store, UserId, UserVariableName};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::user_variables::find_account;
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("remove-user-variable", Tag::IDENTITY, "Remove a variable of a user"))
+    described(OperationDoc::new("remove-user-variable", sections::IDENTITY, "Remove a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("remove-own-variable", Tag::IDENTITY, "Remove a variable of the caller"))
+    described(OperationDoc::new("remove-own-variable", sections::IDENTITY, "Remove a variable of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

@@ -1,25 +1,26 @@
 //! `POST /v1/{organization}/user/{user_id}/variable` and `…/user/me/variable`: sets a variable of a user.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, any_text};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::USER_VARIABLE_NAME;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{NewUserVariable, SecretValue, Store, UserId};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, any_text};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::USER_VARIABLE_NAME;
 use crate::routes::user_variables::find_account;
+use crate::sections;
 
 pub(crate) struct Request(NewUserVariable);
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("set-user-variable", Tag::IDENTITY, "Set a variable of a user"))
+    described(OperationDoc::new("set-user-variable", sections::IDENTITY, "Set a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("set-own-variable", Tag::IDENTITY, "Set a variable of the caller"))
+    described(OperationDoc::new("set-own-variable", sections::IDENTITY, "Set a variable of the caller"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

@@ -1,5 +1,10 @@
 //! `POST /v1/{organization}/user`: adds a user with a role. The user can sign in after an API key is created for them.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Decoder, Fields, FromBody, Node};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::{ROLE_NAME, USER_ID};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -8,11 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Decoder, Fields, FromBody, Node};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::{ROLE_NAME, USER_ID};
+use crate::sections;
 
 pub(crate) struct Request(NewUser);
 
@@ -23,7 +24,7 @@ pub(crate) struct Response {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("create-user", Tag::IDENTITY, "Add a user")
+    OperationDoc::new("create-user", sections::IDENTITY, "Add a user")
         .description("Adds a user with a role. The user can sign in after an API key is created for them.")
         .returns::<Response>(201, "The user's id.", json!({"user_id": "bob"}))
         .errors(400, &["role_unknown", "too_many"])

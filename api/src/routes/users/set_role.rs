@@ -1,20 +1,21 @@
 //! `POST /v1/{organization}/user/{user_id}`: changes the role of a user, from their next request on.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Body, Fields, FromBody, InPath};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::ROLE_NAME;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{RoleName, Store, UserId};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, InPath};
-use crate::openapi::{OperationDoc, Tag};
-use crate::routes::text_types::ROLE_NAME;
+use crate::sections;
 
 pub(crate) struct Request(RoleName);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("modify-user", Tag::IDENTITY, "Change the role of a user")
+    OperationDoc::new("modify-user", sections::IDENTITY, "Change the role of a user")
         .description("The new role applies from the next request of the user on.")
         .returns_nothing(204, "Changed.")
         .errors(400, &["role_unknown"])

@@ -1,17 +1,18 @@
 //! `GET /v1/{organization}/user/{user_id}`: one user.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{Store, UserId};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::User;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-user", Tag::IDENTITY, "Show a user")
+    OperationDoc::new("get-user", sections::IDENTITY, "Show a user")
         .description("One user with their role.")
         .returns::<User>(200, "The user.", super::user_example())
 }

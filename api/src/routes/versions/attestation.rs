@@ -1,5 +1,9 @@
 //! `GET …/version/{version}/provenance` and `…/sbom`: the attestations of a version, byte for byte as they were made.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -9,10 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::detail::ExactVersion;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 /// A DSSE envelope around an in-toto statement.
 #[derive(Serialize, JsonSchema)]
@@ -53,7 +54,7 @@ pub(crate) mod provenance {
             "payloadType": "application/vnd.in-toto+json", "payload": "eyJfdHlwZSI6…",
             "signatures": [{"keyid": "5".repeat(64), "sig": "bWVudA=="}],
         });
-        OperationDoc::new("get-tool-version-provenance", Tag::VERSIONS, "Show the provenance of a version")
+        OperationDoc::new("get-tool-version-provenance", sections::VERSIONS, "Show the provenance of a version")
             .description(
                 "The SLSA provenance (version 1) of a version in a signed DSSE envelope: commit, branch, image, packages \
                 and build. Any verifier of DSSE envelopes can check it with a public key of the organisation, without the \
@@ -77,7 +78,7 @@ pub(crate) mod sbom {
 
     pub(crate) fn operation() -> OperationDoc {
         let example = json!({"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {}, "components": []});
-        OperationDoc::new("get-tool-version-sbom", Tag::VERSIONS, "Show the bill of materials of a version")
+        OperationDoc::new("get-tool-version-sbom", sections::VERSIONS, "Show the bill of materials of a version")
             .description(
                 "The bill of materials of a version as a CycloneDX document (version 1.6): the interpreter and every \
                 package of the lock file, each with its hash. The provenance has its SHA-256.",

@@ -1,10 +1,9 @@
 //! The source that the caller of an invocation may claim: a conversation, or a simulation of a conversation.
 
+use api_kit::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber};
+use api_kit::text_types::FOREIGN_ID;
 use registry::{InvocationMetadata, InvocationSource};
 use serde_json::{Value, json};
-
-use crate::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber};
-use crate::routes::text_types::FOREIGN_ID;
 
 /// Characters of a name of another service: of a user, a state or a state machine.
 const NAME_CHARACTERS_MAX: usize = 1_024;

@@ -1,16 +1,17 @@
 //! `DELETE /v1/{organization}/tool/{tool_id}/version/{constraint}`: deprecates the matching versions.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{Constraint, Store, ToolId};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("deprecate-tool-version", Tag::VERSIONS, "Deprecate versions")
+    OperationDoc::new("deprecate-tool-version", sections::VERSIONS, "Deprecate versions")
         .description(
             "Deprecates all live versions that the constraint admits, at once. The response is 404 when there are \
             none.",

@@ -1,5 +1,9 @@
 //! `GET /v1/{organization}/tool/{tool_id}/version/{version}`: one version with its digests, its settings and its build log.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{InPath, PathParameter, Text};
+use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{BuildReference, Store, ToolId, Version, VersionSettings};
@@ -7,10 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{InPath, PathParameter, Text};
-use crate::openapi::{OperationDoc, Tag};
+use crate::sections;
 use crate::wire::{ToolVersion, schemas, version_example};
 
 /// A version with its sources, its digests and its settings.
@@ -34,7 +35,7 @@ pub(crate) struct Response {
 pub(crate) struct ExactVersion(pub(super) Version);
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-version", Tag::VERSIONS, "Show a version")
+    OperationDoc::new("get-tool-version", sections::VERSIONS, "Show a version")
         .description("One version, live or deprecated, with its digests, its settings and the log of its build.")
         .returns::<Response>(200, "The version.", example())
 }

@@ -1,23 +1,23 @@
 //! `POST /v1/{organization}/tool/{tool_id}/version/{version}/invoke`: runs a version on one to ten inputs in parallel.
 //! `/tool/by-name/{tool_name}/version/{version}/invoke` does the same for a caller that knows only the tool's name.
 
+use api_kit::call_depth::CallDepth;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::DIGEST;
 use axum::extract::State;
 use axum::response;
 use registry::{Constraint, Digest, InvocationSource, OperationKind, Principal, ToolId, ToolName};
 use runner::{Call, CallOrigin, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
-
 use tokio_util::sync::CancellationToken;
 
-use crate::call_depth::CallDepth;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::{inputs, inputs_example};
 use crate::routes::results::run;
-use crate::routes::text_types::DIGEST;
 use crate::routes::versions::claimed_source;
+use crate::sections;
 use crate::wire::{InvocationResults, results_example};
 use crate::work::{OperationRequest, Reply, WorkContext, with_operation_responses};
 
@@ -39,11 +39,11 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version", Tag::RUNS, "Invoke a version"))
+    described(OperationDoc::new("invoke-tool-version", sections::RUNS, "Invoke a version"))
 }
 
 pub(crate) fn operation_by_name() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version-by-name", Tag::RUNS, "Invoke a version by the tool's name"))
+    described(OperationDoc::new("invoke-tool-version-by-name", sections::RUNS, "Invoke a version by the tool's name"))
 }
 
 fn described(operation: OperationDoc) -> OperationDoc {

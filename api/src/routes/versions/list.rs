@@ -1,5 +1,10 @@
 //! `GET /v1/{organization}/tool/{tool_id}/version`: lists the versions of a tool, in pages.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{FromQuery, InPath, Query, QueryParameters, Text};
+use api_kit::openapi::OperationDoc;
+use api_kit::text_types::CONSTRAINT;
 use axum::Json;
 use axum::extract::State;
 use registry::{
@@ -9,12 +14,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{FromQuery, InPath, Query, QueryParameters, Text};
-use crate::openapi::{OperationDoc, Tag};
 use crate::routes::sorting::SortKey;
-use crate::routes::text_types::CONSTRAINT;
+use crate::sections;
 use crate::wire::{ToolVersion, VersionUser, version_example};
 
 const SORT_BY: SortKey<VersionSort> = SortKey(&[
@@ -60,7 +61,7 @@ struct FilterValues {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("get-tool-versions", Tag::VERSIONS, "List versions")
+    OperationDoc::new("get-tool-versions", sections::VERSIONS, "List versions")
         .description(
             "Lists the versions, newest first unless `sort_by` gives another order. The list includes deprecated \
             versions.",

@@ -1,5 +1,11 @@
 //! `POST /v1/{organization}/tool/{tool_id}/version`: publishes the tip of a branch as the next version.
 
+use api_kit::auth::Requirement;
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
+use api_kit::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc};
+use api_kit::text_types::{PROJECT_PATH, RELEASE_BRANCH};
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, PublishRequest, Published};
@@ -7,19 +13,14 @@ use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
 use repository::CommitId;
 use serde_json::{Value, json};
 
-use crate::auth::Requirement;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
-use crate::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::routes::replay_gate::{GATE_PERMISSIONS, replay_gate};
-use crate::routes::text_types::{PROJECT_PATH, RELEASE_BRANCH};
+use crate::sections;
 use crate::wire::{BUMPS, PublishToolVersion, PublishedVersion};
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("publish-tool-version", Tag::VERSIONS, "Publish a version")
+    let operation = OperationDoc::new("publish-tool-version", sections::VERSIONS, "Publish a version")
         .description(
             "Builds the tip of a branch, runs the checks of its project, and publishes it as the tool's next version. The \
             first version is `1.0.0`, whatever the bump. After a minor or patch bump, callers of the highest earlier \
@@ -127,8 +128,9 @@ impl FromBody for PublishToolVersion {
 
 #[cfg(test)]
 mod tests {
+    use api_kit::extract::parsed;
+
     use super::*;
-    use crate::extract::parsed;
 
     #[test]
     fn a_request_is_stored_as_it_is_read() {

@@ -1,13 +1,13 @@
 //! Publications whose server is gone: this server begins them again.
 
+use api_kit::error::Error;
+use api_kit::extract::parsed;
 use futures_util::FutureExt;
 use registry::{Permission, Principal, QueuedPublication, Store};
 use repository::CommitId;
 
 use super::publish::Publication;
 use crate::app::App;
-use crate::error::Error;
-use crate::extract::parsed;
 use crate::take_over::take_over;
 use crate::work::{Events, FinalResponse, RunningOperation, WorkContext};
 

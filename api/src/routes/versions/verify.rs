@@ -1,5 +1,9 @@
 //! `POST /v1/{organization}/tool/{tool_id}/version/{version}/verify`: builds a version again and compares.
 
+use api_kit::caller::Caller;
+use api_kit::error::Error;
+use api_kit::extract::InPath;
+use api_kit::openapi::{BUILD_CODES, OperationDoc};
 use axum::extract::State;
 use axum::response;
 use builder::Builder;
@@ -7,16 +11,13 @@ use registry::{Store, ToolId};
 use serde_json::json;
 
 use super::detail::ExactVersion;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::extract::InPath;
-use crate::openapi::{BUILD_CODES, OperationDoc, Tag};
 use crate::routes::progress::report;
+use crate::sections;
 use crate::wire::Verification;
 use crate::work::{FinalResponse, Reply, WorkContext};
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("verify-tool-version", Tag::VERSIONS, "Build a version again and compare")
+    OperationDoc::new("verify-tool-version", sections::VERSIONS, "Build a version again and compare")
         .description(
             "Builds the commit of a version again and compares the result with the published version. Another release of \
             Lathe may have another image of the language: then `image_digest` and `component_digest` differ.",

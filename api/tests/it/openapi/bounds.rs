@@ -11,7 +11,7 @@ const PARTS: [(&str, &str); 4] = [
     ("path", "path and query have 8 KiB together: 414 `uri_too_long`"),
     ("query", "path and query have 8 KiB together: 414 `uri_too_long`"),
     ("header", "headers have 32 KiB together: 431 `headers_too_large`"),
-    ("form", "a value has 4,096 bytes, and a form 64 of them: `api/src/oauth/parameters.rs`"),
+    ("form", "a value has 4,096 bytes, and a form 64 of them: `mcp/src/oauth/parameters.rs`"),
 ];
 
 /// Places in bodies whose schemas have no bound: operation, place, where the bound stands.
@@ -34,8 +34,8 @@ const BODIES: [(&str, &str, &str); 20] = [
     ("answer-human-request", "/forms", "the answers of a call, 128 KiB: 400 `human_response`"),
     ("resume-agent-run", "/forms", "the answers of a call, 128 KiB: 400 `human_response`"),
     ("post-git-interface", "", "413 `git_body_too_large`"),
-    ("post-mcp", "", "a body of 1 MiB, and `api/src/mcp/message.rs`"),
-    ("register-oauth-client", "", "8 KiB: `api/src/oauth/registration.rs`"),
+    ("post-mcp", "", "a body of 1 MiB, and `mcp/src/message.rs`"),
+    ("register-oauth-client", "", "8 KiB: `mcp/src/oauth/registration.rs`"),
 ];
 
 /// A schema without references.

@@ -1,0 +1,24 @@
+//! Reads requests: bytes, queries and paths become types of the registry, or a 422 response that names the location.
+
+mod body;
+mod decoder;
+mod fields;
+mod idempotent;
+mod ignored_fields;
+mod node;
+mod numbers;
+mod path;
+mod query;
+mod text;
+mod values;
+
+pub use body::{Body, FromBody, RightsEnded, expect_length, parsed, read, read_object};
+pub use decoder::Decoder;
+pub use fields::{Fields, Object, Tagged, or_null};
+pub use idempotent::{Idempotent, key_reused};
+pub use ignored_fields::IgnoredFields;
+pub use node::Node;
+pub use path::{InPath, PathParameter, parameter};
+pub use query::{FromQuery, Query, QueryParameters};
+pub use text::{OneOf, Text, TextDecoder, any_text, text_within};
+pub use values::{AnyObject, Boolean, List, Number, ObjectText, Pair, TextMap, WholeNumber};

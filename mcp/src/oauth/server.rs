@@ -1,0 +1,19 @@
+//! The parts of the authorization server.
+
+use std::sync::Arc;
+
+use api_kit::public_url::PublicBase;
+use api_kit::rate::KeyLimit;
+use registry::Store;
+use runner::Documents;
+
+/// The state of all OAuth operations.
+#[derive(Clone)]
+pub struct OauthServer {
+    pub store: Store,
+    pub documents: Documents,
+    /// `None` when signing in has no limit.
+    pub key_limit: Option<Arc<KeyLimit>>,
+    pub public: PublicBase,
+    pub accepts_registrations: bool,
+}
