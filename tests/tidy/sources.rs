@@ -40,6 +40,17 @@ fn nothing_stops_the_process() {
     none("outside tests, errors are values", &findings);
 }
 
+/// The manifests switch these tests off, because cargo would read every crate once more to find none.
+#[test]
+fn comments_have_no_examples_that_nothing_runs() {
+    let is_example = |line: &str| line.trim_start().starts_with("/// ```") || line.trim_start().starts_with("//! ```");
+    let found = product().into_iter().flat_map(|file| {
+        let lines = (1..).zip(file.text.lines()).filter(|(_, line)| is_example(line));
+        lines.map(|(number, _)| format!("{}:{number}", file.path)).collect::<Vec<_>>()
+    });
+    none("an example in a comment is not compiled; write a test", &found.collect::<Vec<_>>());
+}
+
 #[test]
 fn every_file_has_a_module_comment() {
     let mut findings = Vec::new();
