@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Digest, InvocationId, InvocationSource, Principal,
-    RawJson,
+    AgentCall, AgentProtocol, AgentReference, AgentRun, CallVia, CallerNames, Digest, InvocationId, Principal, RawJson,
 };
 use runner::{
     Call, CallOrigin, Depth, ErrorKind, EventSender, Input, Interaction, Question, Refusal, ResultPersistence,
-    RunResult, Subject,
+    RunResult, Subject, ToolCaller,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::observation::ToolObservation;
-use super::progress::{AgentRunOptions, Progress, SingleCall};
+use super::run_checkpoint::{RunCheckpoint, SingleCall};
+use super::run_options::AgentRunOptions;
 use super::service::AgentRunService;
 use crate::catalogue::{Catalogue, ListedSource, ListedTool};
 use crate::error::Error;
@@ -44,18 +44,23 @@ pub(super) struct RunContext {
 
 impl AgentRunService {
     /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
-    pub(super) async fn present(&self, run: &AgentRun, progress: &Progress) -> Result<Option<RunContext>, Error> {
+    pub(super) async fn present(
+        &self,
+        run: &AgentRun,
+        checkpoint: &RunCheckpoint,
+    ) -> Result<Option<RunContext>, Error> {
         let store = &self.store;
         let Some(principal) = store.versions().principal(&run.organization, &run.account).await? else {
             return Ok(None);
         };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.agents().running_agent(&principal, &reference).await? else { return Ok(None) };
-        let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
+        let AgentRunOptions { built_in_tools, names, depth, .. } = &checkpoint.options;
         let catalogue = self.catalogues.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
-        let component = progress.calls.first().and_then(|call| find_component(catalogue.find(&call.name)?));
-        let (names, depth, interaction) = (names.clone(), *depth, progress.interaction(component));
-        let single_call = progress.single_call.clone();
+        let called = checkpoint.pending_calls().and_then(|calls| catalogue.find(&calls.call.name));
+        let component = called.and_then(find_component);
+        let (names, depth, interaction) = (names.clone(), *depth, checkpoint.interaction(component));
+        let single_call = checkpoint.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
     }
 
@@ -116,28 +121,22 @@ pub(super) fn call(present: &RunContext, listed: &ListedTool, input: RawJson, ca
             (Subject::of(callable, api.as_ref()), assignment.component_digest, assignment.result_persistence)
         }
     };
+    let via = CallVia::Agent(AgentCall {
+        agent: running.agent.id.clone(),
+        revision: running.revision.deployment.number,
+        protocol: if single_call.is_some() { AgentProtocol::Mcp } else { AgentProtocol::Rest },
+        client: single_call.as_ref().and_then(|call| call.client.clone()),
+        turn: None,
+    });
+    let caller = ToolCaller { via, names: names.clone(), ..ToolCaller::direct(principal.clone()) };
     Call {
-        subject,
-        inputs: vec![Input::of(input)],
-        source: InvocationSource::Direct { user_id: principal.user().into() },
-        principal: principal.clone(),
-        agent_call: Some(AgentCall {
-            agent: running.agent.id.clone(),
-            revision: running.revision.deployment.number,
-            protocol: if single_call.is_some() { AgentProtocol::Mcp } else { AgentProtocol::Rest },
-            client: single_call.as_ref().and_then(|call| call.client.clone()),
-            turn: None,
-        }),
         human_intervention: listed.human_intervention(running),
         pinned: pinned.into_iter().chain(single_call.as_ref().and_then(|call| call.pinned)).collect(),
         result_persistence,
-        conversation: None,
         depth: *depth,
         origin: CallOrigin::Checkpointed,
-        run_id: None,
-        operation: None,
         cancelled,
         interaction: interaction.clone(),
-        caller_names: names.clone(),
+        ..Call::new(subject, caller, vec![Input::of(input)])
     }
 }

@@ -10,9 +10,8 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
-use runner::{Call, CallOrigin, Depth, Invoker, ResultPersistence, Subject};
+use runner::{Call, Invoker, Subject, ToolCaller};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::inputs::{inputs, inputs_example};
 use super::progress::report;
@@ -77,25 +76,8 @@ impl Test {
             commit_branch: commit_branch.to_string(),
             commit: candidate.commit.clone(),
         };
-        let call = Call {
-            subject: Subject::Candidate(Box::new(candidate)),
-            principal,
-            inputs,
-            source,
-            agent_call: None,
-            interaction: runner::Interaction::default(),
-            caller_names: registry::CallerNames::default(),
-            pinned: Vec::new(),
-            human_intervention: registry::HumanIntervention::default(),
-            result_persistence: ResultPersistence::default(),
-            conversation: None,
-            depth: Depth::default(),
-            origin: CallOrigin::Client,
-            run_id: None,
-            operation: None,
-            cancelled: CancellationToken::new(),
-        };
-        run(&invoker, call, &events).await
+        let caller = ToolCaller { source, ..ToolCaller::direct(principal) };
+        run(&invoker, Call::new(Subject::Candidate(Box::new(candidate)), caller, inputs), &events).await
     }
 }
 
