@@ -15,7 +15,6 @@ mod error;
 mod event_lines;
 mod extract;
 mod head_limits;
-mod id_schema;
 mod metrics;
 mod openapi;
 mod public_url;

@@ -5,6 +5,7 @@ use runner::{
     Answer, CONFIRMATION, ConfirmedCall, Interaction, NESTING_LEVELS_MAX, Question, cut_text, is_confirmed,
     nests_within,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -50,8 +51,10 @@ pub struct HumanRequestDetails {
 }
 
 /// A form of a tool.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HumanRequestForm")]
 pub struct HumanForm {
+    /// The name of the form in the answer.
     pub key: String,
     pub message: String,
     /// The JSON schema of the values.
@@ -59,7 +62,8 @@ pub struct HumanForm {
 }
 
 /// The answer of a person.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HumanRequestResponse")]
 pub struct HumanResponse {
     pub human_input: Option<String>,
     pub approved: Option<bool>,

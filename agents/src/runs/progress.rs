@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use registry::{BuiltInTools, CallerNames, ClientName, Digest, HumanRequestId, InvocationId, RawJson, Timestamp};
 use runner::{Answer, ConfirmedCall, Depth, cut_text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +60,7 @@ pub struct Progress {
     pub(super) has_begun: bool,
     pub tokens: u64,
     /// The runs of workflows that this run has started. A server that ended may not have begun the last one.
-    pub triggered_runs: Vec<String>,
+    pub triggered_runs: Vec<InvocationId>,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,
     /// The question to a person, while the run is paused.
@@ -110,9 +111,11 @@ pub struct FinalAnswer {
     pub summary: Option<String>,
 }
 
-/// Why a run failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentRunFailure")]
 pub struct RunFailure {
+    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_not_allowed`, `model_refused`, `model_unavailable`,
+    /// `agent_gone` or `abandoned`; of a task of MCP also `interrupted`, `not_called`, `input_unavailable` or `unanswered`.
     pub code: String,
     pub message: String,
 }

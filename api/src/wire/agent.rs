@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Intervention, NativeToolName};
+use registry::{AgentId, Intervention, NativeToolName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::agent_state::AgentState;
 use super::assignment::Assignment;
-use super::schemas;
-
 /// An agent, without its draft.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Agent {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
+    pub id: AgentId,
     pub org_id: String,
     /// `agent`, `mcp_gateway` or `profile`.
     pub agent_type: String,
@@ -74,15 +71,13 @@ pub struct BuiltInTools {
     pub allowed_families: Option<Vec<String>>,
     /// Whether a person confirms the calls of a tool, by its name. Absent if nothing is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, schemas::Intervention>")]
     pub human_intervention: BTreeMap<NativeToolName, Intervention>,
 }
 
 /// The response to the creation of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedAgent {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
+    pub id: AgentId,
 }
 
 /// A revision without its content.
@@ -124,7 +119,7 @@ pub(crate) fn deployment_example() -> Value {
 impl From<registry::Agent> for Agent {
     fn from(agent: registry::Agent) -> Self {
         Self {
-            id: agent.id.into(),
+            id: agent.id,
             org_id: agent.organization.to_string(),
             agent_type: agent.agent_type.as_str().to_owned(),
             name: agent.name.into(),

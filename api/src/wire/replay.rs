@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{InvocationResult, results_example, schemas};
+use super::{InvocationResult, results_example};
 
 /// The comparison of a replay with the recorded run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -49,9 +49,7 @@ enum ReplayDifferenceKind {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayCosts {
-    #[schemars(with = "schemas::Cost")]
     pub recorded: Cost,
-    #[schemars(with = "schemas::Cost")]
     pub replayed: Cost,
 }
 

@@ -19,7 +19,7 @@ const PAGE_REVISIONS_MAX: usize = 100;
 impl Client {
     pub async fn create_agent(&self, agent: Value) -> anyhow::Result<String> {
         let created: DecodedResponse<CreatedAgent> = self.get(Call::new(Method::POST, &["agent"]).body(agent)).await?;
-        Ok(created.body.id)
+        Ok(created.body.id.into())
     }
 
     /// Lists at most `agents_max` agents, and returns whether there are more.

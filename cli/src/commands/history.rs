@@ -175,7 +175,7 @@ fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String
         to_the_second(&invocation.created_at),
         tool_name(invocation, names).unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
-        invocation.origin.as_str().to_owned(),
+        invocation.origin.clone(),
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]

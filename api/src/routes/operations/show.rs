@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{OperationDoc, Tag};
 use crate::request_id::RequestId;
-use crate::work::{OperationInstance, OperationReader};
+use crate::wire::{Operation, operation_example};
+use crate::work::OperationReader;
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-operation", Tag::RUNS, "Show an operation")
@@ -22,7 +23,7 @@ pub(crate) fn operation() -> OperationDoc {
             invocation, and users with `Tool:GetTool` for the tool of a publication. For all others it does not exist. The \
             server keeps it for a day, unless the operator configured another time.",
         )
-        .returns::<OperationInstance>(200, "The operation.", OperationInstance::example())
+        .returns::<Operation>(200, "The operation.", operation_example())
 }
 
 pub(crate) async fn handle(
@@ -30,7 +31,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     request: RequestId,
     InPath(operation): InPath<OperationId>,
-) -> Result<Json<OperationInstance>, Error> {
+) -> Result<Json<Operation>, Error> {
     let organization = &principal.organization;
     let found = store.operations().get_operation(organization, &operation).await?.ok_or(Error::NotFound)?;
     if !may_see(&store, &principal, &found).await? {

@@ -61,12 +61,12 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
     }
     let asked = match arguments.human_intervention {
         Some(asked) => Some(asked),
-        None => present(client, (&agent.id, &tool.id)).await?,
+        None => present(client, (agent.id.as_str(), &tool.id)).await?,
     };
     if let Some(asked) = asked {
         assignment["humanIntervention"] = json!(asked);
     }
-    client.assign_tool(&agent.id, &assignment).await?;
+    client.assign_tool(agent.id.as_str(), &assignment).await?;
     screen.answer(&json!({"agent_id": agent.id, "assignment": assignment}), || {
         let (agent, tool) = (&agent.slug, &tool.name);
         format!("assigned {tool} in the draft of {agent}\n\nTo make the draft run:\n  lathe agent deploy {agent}")
@@ -76,6 +76,6 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
 /// The confirmation that the present assignment of the tool asks for. Another version of the tool does not end it.
 async fn present(client: &Client, (agent, tool): (&str, &str)) -> anyhow::Result<Option<HumanIntervention>> {
     let assignments = client.show_agent(agent).await?.body.draft.assignments;
-    let found = assignments.into_iter().find(|assignment| assignment.tool_id == tool);
+    let found = assignments.into_iter().find(|assignment| assignment.tool_id.as_str() == tool);
     Ok(found.map(|assignment| assignment.human_intervention))
 }

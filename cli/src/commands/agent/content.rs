@@ -15,7 +15,7 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
     let names = client.tool_names(assignments.iter().map(|assignment| assignment.tool_id.as_str())).await?;
     let name = |assignment: &Assignment| {
         let id = &assignment.tool_id;
-        names.get(id).cloned().unwrap_or_else(|| id.clone())
+        names.get(id.as_str()).cloned().unwrap_or_else(|| id.to_string())
     };
     let row = |assignment: &Assignment| {
         let Assignment { version_constraint, result_persistence, additional_instruction, human_intervention, .. } =

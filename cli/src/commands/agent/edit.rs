@@ -58,10 +58,10 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
         changes.insert("system_prompt".to_owned(), json!(prompt::read(file)?.as_str()));
     }
     if changes_tools {
-        let present = client.show_agent(&agent.id).await?.body.draft.built_in_tools;
+        let present = client.show_agent(agent.id.as_str()).await?.body.draft.built_in_tools;
         changes.insert("builtInTools".to_owned(), json!(built_in_tools(present, families.as_deref(), policies)));
     }
-    client.modify_agent(&agent.id, &Value::Object(changes.clone())).await?;
+    client.modify_agent(agent.id.as_str(), &Value::Object(changes.clone())).await?;
     changes.insert("id".to_owned(), json!(agent.id));
     let deploy = format!("; `lathe agent deploy {}` makes the draft the running revision", agent.slug);
     let next = if is_of_draft { deploy.as_str() } else { "" };
