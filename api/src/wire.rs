@@ -16,6 +16,7 @@ mod human_request;
 mod identity;
 mod oauth;
 mod operation;
+mod pages;
 mod replay;
 mod request;
 mod role;
@@ -44,9 +45,13 @@ pub use human_request::{HumanRequest, HumanRequestCall, HumanRequestList};
 pub use identity::{Me, Token, User, UserVariable, UserVariableList};
 pub use oauth::{OauthClient, OauthTokens};
 pub use operation::Operation;
+pub use pages::{
+    AgentList, AgentRevisionList, AgentTools, ApiKeyList, ConversationList, HoldList, InvocationList, ListPage,
+    ToolFilterValues, ToolList, ToolVersionList, UserList, VersionFilterValues,
+};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
 pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
-pub use role::{Condition, Grant, Role};
+pub use role::{Condition, Grant, Role, RoleList};
 pub use run::{AccountedToolInvocation, InvocationResult, InvocationResults, RunOutcome, TestedBranch, ToolInvocation};
 pub use runner::Input;
 pub use secret_text::SecretText;

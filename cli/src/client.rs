@@ -33,7 +33,7 @@ pub use agent_runs::{AgentRunFilter, StepFilter};
 pub use decoded_response::{read, read_all};
 pub use human_requests::HumanRequestFilter;
 pub use identity::KeyOwner;
-pub use invocations::{HistoryFilter, Invocations, Search};
+pub use invocations::{HistoryFilter, Search};
 pub use library::Items;
 pub use record_pages::RecordPages;
 pub use request::Client;

@@ -18,6 +18,13 @@ pub struct Role {
     pub updated_at: Option<String>,
 }
 
+/// The built-in roles, and the custom ones of the organisation.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RoleList {
+    #[schemars(length(max = 128))]
+    pub roles: Vec<Role>,
+}
+
 /// A permission, for all tools or for those that meet every condition.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use api::wire::{Agent, AgentRun, AgentRunStep};
+use api::wire::{Agent, AgentList, AgentRun, AgentRunStep, AgentTools};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -133,7 +133,7 @@ impl Client {
     pub async fn agent_tools(&self, agent: &str, format: Option<&str>) -> anyhow::Result<Vec<Value>> {
         let path = ["agent", agent, "tools"];
         let call = Call::new(Method::GET, &path).query_all("format", format).query("limit", PAGE_TOOLS_MAX);
-        self.all_pages(call, "tools").await
+        self.all_pages::<AgentTools>(call).await
     }
 
     /// Returns the slugs of agents by id. Ids without an agent are left out.
@@ -145,7 +145,7 @@ impl Client {
         let mut slugs = BTreeMap::new();
         for page_ids in ids.chunks(PAGE_AGENTS_MAX) {
             let call = Call::new(Method::GET, &["agent"]).query_all("id", page_ids).query("limit", PAGE_AGENTS_MAX);
-            let agents: Vec<Agent> = read_all(&self.all_pages(call, "agents").await?)?;
+            let agents: Vec<Agent> = read_all(&self.all_pages::<AgentList>(call).await?)?;
             slugs.extend(agents.into_iter().map(|agent| (agent.id.into(), agent.slug)));
         }
         Ok(slugs)

@@ -1,6 +1,6 @@
 //! Agents: create, find, list, change, assign tools, deploy.
 
-use api::wire::{Agent, AgentDetail, AgentRevision, CreatedAgent};
+use api::wire::{Agent, AgentDetail, AgentList, AgentRevision, AgentRevisionList, CreatedAgent};
 use registry::{AgentId, AgentSlug, closest};
 use reqwest::Method;
 use serde_json::Value;
@@ -25,7 +25,7 @@ impl Client {
     /// Lists at most `agents_max` agents, and returns whether there are more.
     pub async fn list_agents(&self, types: &[String], agents_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
         let call = Call::new(Method::GET, &["agent"]).query_all("agent_type", types).query("limit", PAGE_AGENTS_MAX);
-        let pages = self.pages_while(call, "agents", |agents| agents.len() < agents_max);
+        let pages = self.pages_while::<AgentList>(call, |agents| agents.len() < agents_max);
         let (mut agents, has_more_pages) = pages.await?;
         let has_more = has_more_pages || agents.len() > agents_max;
         agents.truncate(agents_max);
@@ -76,7 +76,7 @@ impl Client {
 
     async fn agents_with(&self, field: &'static str, text: &str) -> anyhow::Result<Vec<Agent>> {
         let call = Call::new(Method::GET, &["agent"]).query(field, text).query("limit", PAGE_AGENTS_MAX);
-        self.all_pages(call, "agents").await?.iter().map(read).collect()
+        self.all_pages::<AgentList>(call).await?.iter().map(read).collect()
     }
 
     pub async fn show_agent(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentDetail>> {
@@ -105,7 +105,7 @@ impl Client {
 
     pub async fn list_agent_revisions(&self, id: &str) -> anyhow::Result<Vec<Value>> {
         let path = ["agent", id, "revision"];
-        self.all_pages(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX), "revisions").await
+        self.all_pages::<AgentRevisionList>(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX)).await
     }
 
     pub async fn agent_revision(&self, id: &str, number: u32) -> anyhow::Result<DecodedResponse<AgentRevision>> {

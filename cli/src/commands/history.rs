@@ -10,7 +10,7 @@ mod tail;
 
 use std::collections::BTreeMap;
 
-use api::wire::{AgentCall, RunOutcome, ToolInvocation};
+use api::wire::{AgentCall, InvocationList, RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
 use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use self::rollback::RollbackArguments;
 use self::tail::TailArguments;
 use super::choice::choice;
 use super::not_found;
-use crate::client::{Client, Invocations, Search};
+use crate::client::{Client, Search};
 use crate::failure::Outcome;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
 
@@ -154,7 +154,7 @@ impl AmountArguments {
     }
 }
 
-async fn show_table(client: &Client, page: &Invocations, screen: Screen) -> anyhow::Result<Outcome> {
+async fn show_table(client: &Client, page: &InvocationList, screen: Screen) -> anyhow::Result<Outcome> {
     let invocations = &page.tool_invocations;
     if invocations.is_empty() {
         screen.note("no records");
