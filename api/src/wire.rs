@@ -29,7 +29,7 @@ mod turn;
 mod verification;
 mod version;
 
-pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, BuiltInTools, CreatedAgent, Deployment};
+pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, CreatedAgent, Deployment};
 pub use agent_call::AgentCall;
 pub use agent_run::{AgentRun, AgentRunList, AgentRunQuestion, AgentRunStep, AgentRunTrace, ListedAgentRun};
 pub use agent_state::{AgentState, AgentStateList};

@@ -1,8 +1,6 @@
 //! Agents with their drafts, and the revisions that deployments make.
 
-use std::collections::BTreeMap;
-
-use registry::{AgentId, Intervention, NativeToolName};
+use registry::{AgentId, BuiltInTools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -59,19 +57,6 @@ pub struct AgentDraft {
     pub assignments: Vec<Assignment>,
     /// In the order of their names.
     pub states: Vec<AgentState>,
-}
-
-/// The families of the Library that an agent has, and which calls of the server's tools a person confirms.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BuiltInTools {
-    /// Families that the agent does not have.
-    pub disabled: Vec<String>,
-    /// The only families that the agent has, apart from those that are disabled. Null for all.
-    pub allowed_families: Option<Vec<String>>,
-    /// Whether a person confirms the calls of a tool, by its name. Absent if nothing is asked for.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub human_intervention: BTreeMap<NativeToolName, Intervention>,
 }
 
 /// The response to the creation of an agent.
@@ -140,18 +125,12 @@ impl From<registry::AgentDraft> for AgentDraft {
         let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
         let tool_exposure = draft.tool_exposure.as_str().to_owned();
         let states = draft.states.into_iter().map(AgentState::from).collect();
-        let built_in_tools = draft.built_in_tools.into();
-        Self { system_prompt: draft.system_prompt.into(), tool_exposure, built_in_tools, assignments, states }
-    }
-}
-
-impl From<registry::BuiltInTools> for BuiltInTools {
-    fn from(tools: registry::BuiltInTools) -> Self {
-        let names = |names: Vec<registry::FamilyName>| names.into_iter().map(String::from).collect();
         Self {
-            disabled: names(tools.disabled),
-            allowed_families: tools.allowed_families.map(names),
-            human_intervention: tools.human_intervention,
+            system_prompt: draft.system_prompt.into(),
+            tool_exposure,
+            built_in_tools: draft.built_in_tools,
+            assignments,
+            states,
         }
     }
 }

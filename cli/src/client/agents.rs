@@ -1,6 +1,6 @@
 //! Agents: create, find, list, change, assign tools, deploy.
 
-use api::wire::{Agent, AgentDetail, AgentList, AgentRevision, AgentRevisionList, CreatedAgent};
+use api::wire::{Agent, AgentDetail, AgentList, AgentRevision, AgentRevisionList, Assignment, CreatedAgent};
 use registry::{AgentId, AgentSlug, closest};
 use reqwest::Method;
 use serde_json::Value;
@@ -91,8 +91,9 @@ impl Client {
         self.execute(Call::new(Method::DELETE, &["agent", id])).await
     }
 
-    pub async fn assign_tool(&self, agent: &str, assignment: &Value) -> anyhow::Result<()> {
-        self.execute(Call::new(Method::POST, &["agent", agent, "assignment"]).body(assignment.clone())).await
+    pub async fn assign_tool(&self, agent: &str, assignment: &Assignment) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["agent", agent, "assignment"]).body(serde_json::to_value(assignment)?))
+            .await
     }
 
     pub async fn unassign_tool(&self, agent: &str, tool: &str) -> anyhow::Result<()> {
