@@ -5,7 +5,7 @@ mod conversation_runs;
 use std::sync::Arc;
 
 use registry::{AgentCall, CallerNames, Library, LibraryScope, Principal, Provenance, Store};
-use runner::{NativeCall, NativeToolSpec};
+use runner::{NativeCall, NativeToolSpec, ToolCaller};
 use serde_json::{Map, Value};
 
 pub(crate) use conversation_runs::ConversationRuns;
@@ -28,8 +28,9 @@ pub struct PlatformCall {
 impl PlatformCall {
     /// A call with the Library of its user, and with the runs of its conversation.
     pub(crate) fn new(store: &Store, call: NativeCall) -> Self {
-        let NativeCall { run, principal, agent_call, caller_names, base_url, arguments } = call;
-        let CallerNames { app, workflow } = caller_names;
+        let NativeCall { run, caller, base_url, arguments } = call;
+        let ToolCaller { principal, via, names: CallerNames { app, workflow }, .. } = caller;
+        let agent_call = via.agent_call().cloned();
         let agent = agent_call.as_ref().map(|call| call.agent.clone());
         let is_trusted = agent.is_none() && workflow.is_none();
         let scope =

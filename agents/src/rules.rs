@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use registry::{CallerNames, Clock, LibraryScope, Principal, Provenance, Store};
-use runner::{CallPolicy, CalledTool};
+use runner::{CallPolicy, CalledTool, ToolCaller};
 
 use crate::library::EnforcedRules;
 pub(crate) use cache::RULES;
@@ -54,9 +54,9 @@ impl UserRules {
 /// Refuses calls that a rule of the user forbids.
 impl CallPolicy for UserRules {
     fn check<'a>(&'a self, called: CalledTool<'a>) -> BoxFuture<'a, Result<(), runner::Error>> {
-        let CalledTool { principal, caller_names, tool, apis } = called;
+        let CalledTool { caller: ToolCaller { principal, names, .. }, tool, apis } = called;
         Box::pin(async move {
-            let rules = self.enforced(principal, caller_names).await?;
+            let rules = self.enforced(principal, names).await?;
             let names: Vec<_> = std::iter::once(tool.to_owned()).chain(apis).collect();
             let Some(rule) = rules.forbids(&names) else { return Ok(()) };
             let message = format!("the rule {rule} of the user forbids calls of {tool}; rule_get shows it");

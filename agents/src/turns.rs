@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use registry::{
-    AgentProtocol, Assignment, CallerNames, ClientName, Constraint, ConversationId, Digest, Error, PresentedTool,
-    Principal, Store, Turn, TurnId,
+    AgentProtocol, Assignment, CallVia, CallerNames, ClientName, Constraint, ConversationId, Digest, Error,
+    PresentedTool, Principal, Store, Turn, TurnId,
 };
 use runner::{
-    Call, CallOrigin, Conversation, Depth, Input, Interaction, NativeTool, NativeTools, Reach, ResultPersistence,
-    Subject,
+    Call, Conversation, Depth, Input, NativeTool, NativeTools, Reach, ResultPersistence, Subject, ToolCaller,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -73,7 +72,7 @@ impl Turns {
 
     /// The native tools of every turn, which no specification lists.
     pub fn turn_tools(&self) -> impl Iterator<Item = &Arc<NativeTool>> {
-        self.natives.iter().filter(|tool| tool.reach == Reach::Turns)
+        self.natives.iter().filter(|tool| tool.reach == Reach::Unlisted)
     }
 
     /// Makes the call of a tool in a turn. A tool that the turn does not present is refused when the call is resolved.
@@ -95,23 +94,21 @@ impl Turns {
                 Subject::NotPresented { tool, presented: turn.tools.iter().map(|tool| tool.name.clone()).collect() }
             }
         };
-        Call {
+        let caller = ToolCaller {
             source: turn.source(),
-            agent_call: Some(turn.agent_call(protocol, client)),
+            via: CallVia::Agent(turn.agent_call(protocol, client)),
             conversation: Some(conversation(&turn)),
-            inputs: inputs.into_iter().map(|input| Input { invocation_mode: mode, ..input }).collect(),
+            names: CallerNames::default(),
+            principal,
+        };
+        let inputs = inputs.into_iter().map(|input| Input { invocation_mode: mode, ..input }).collect();
+        Call {
             pinned: pins.into_iter().flatten().collect(),
             human_intervention,
             result_persistence,
-            subject,
-            principal,
             depth,
-            origin: CallOrigin::Client,
-            run_id: None,
-            operation: None,
             cancelled,
-            interaction: Interaction::default(),
-            caller_names: CallerNames::default(),
+            ..Call::new(subject, caller, inputs)
         }
     }
 

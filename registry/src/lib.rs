@@ -57,9 +57,9 @@ pub use conversations::{
 pub use error::{Error, ErrorKind, Result};
 pub use files::data_dir::{DataDir, DataDirLock};
 pub use history::{
-    AgentCall, AgentProtocol, CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, CallUse, ClientName, ContentBlock,
-    ContentCollector, ContentRefused, Cost, Denied, Effect, EffectKind, EmbeddedResource, FinishedRun, Granted,
-    HeldRuns, Hold, HoldReason, HoldRelease, HttpUse, InvocationFilter, InvocationMetadata, InvocationMode,
+    AgentCall, AgentProtocol, CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, CallDecider, CallUse, CallVia, ClientName,
+    ContentBlock, ContentCollector, ContentRefused, Cost, Denied, Effect, EffectKind, EmbeddedResource, FinishedRun,
+    Granted, HeldRuns, Hold, HoldReason, HoldRelease, HttpUse, InvocationFilter, InvocationMetadata, InvocationMode,
     InvocationSort, InvocationSource, InvocationSourceKind, InvokeStep, KeptTape, Ledger, NewAnswers, NewTape,
     ORPHANED, Origin, Outcome, REDACTED, Record, RecordEvent, RecordedAnswer, RecordedInput, RefusedRun,
     ResourceContents, Rollback, RunEnd, RunStart, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery,

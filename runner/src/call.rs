@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
-    AgentCall, ApiName, Callable, CallerNames, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention,
-    InvocationId, InvocationSource, OperationId, Principal, RawJson, SecretValue, ToolId, TreeUse, Trust,
-    UserVariables, Variables, Version, VersionSettings,
+    ApiName, Callable, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention, InvocationId, OperationId,
+    RawJson, SecretValue, ToolId, TreeUse, Trust, UserVariables, Variables, Version, VersionSettings,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::caller::ToolCaller;
 use crate::depth::Depth;
 use crate::egress::CompiledMocks;
 use crate::execution::Code;
@@ -27,7 +27,7 @@ pub use registry::{InvocationMode, ResultPersistence};
 
 /// The version of a branch that is not published.
 pub(crate) const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
-/// Unicode scalar values of the longest output that belongs in a conversation's log.
+/// Unicode scalar values of the longest output that belongs in the log of the caller.
 pub const PERSISTED_CHARACTERS_MAX: usize = 5_000;
 /// Inputs of one call. They run in parallel.
 pub const INPUTS_MAX: usize = 10;
@@ -35,17 +35,13 @@ pub const INPUTS_MAX: usize = 10;
 /// One call of a tool with up to ten inputs.
 pub struct Call {
     pub subject: Subject,
-    pub principal: Principal,
     pub inputs: Vec<Input>,
-    pub source: InvocationSource,
-    /// The agent through which the tool is called. A refused call of an agent is recorded, too.
-    pub agent_call: Option<AgentCall>,
-    /// The components that the version must have: that of the client, that of the assignment.
+    pub caller: ToolCaller,
+    /// The components that the version must have.
     pub pinned: Vec<Digest>,
-    /// The confirmation that the agent asks for, besides what the tool declares.
+    /// The confirmation that the side of the caller asks for, besides what the tool declares.
     pub human_intervention: HumanIntervention,
     pub result_persistence: ResultPersistence,
-    pub conversation: Option<Conversation>,
     pub depth: Depth,
     pub origin: CallOrigin,
     /// The id of the run of a call with one input; `None` for new ids.
@@ -56,7 +52,27 @@ pub struct Call {
     pub cancelled: CancellationToken,
     /// Questions that the runs may ask the client, and its answers.
     pub interaction: Interaction,
-    pub caller_names: CallerNames,
+}
+
+impl Call {
+    /// A call of a client, which nothing cancels and whose runs ask nobody.
+    #[must_use]
+    pub fn new(subject: Subject, caller: ToolCaller, inputs: Vec<Input>) -> Self {
+        Self {
+            subject,
+            inputs,
+            caller,
+            pinned: Vec::new(),
+            human_intervention: HumanIntervention::default(),
+            result_persistence: ResultPersistence::default(),
+            depth: Depth::default(),
+            origin: CallOrigin::Client,
+            run_id: None,
+            operation: None,
+            cancelled: CancellationToken::new(),
+            interaction: Interaction::default(),
+        }
+    }
 }
 
 /// Where a call comes from.
@@ -210,15 +226,6 @@ impl Input {
     fn has_user_variable(&self, name: &str) -> bool {
         self.nonsensitive_user_variables.contains_key(name) || self.sensitive_user_variables.contains_key(name)
     }
-}
-
-/// The conversation to which a call belongs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Conversation {
-    pub conversation_id: Option<String>,
-    pub interaction_id: Option<String>,
-    pub user_id: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]

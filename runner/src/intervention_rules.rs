@@ -1,4 +1,4 @@
-//! The rules of a version, or of an agent, that say which calls a person confirms, compiled.
+//! The rules of a version, or of a call, that say which calls a person confirms, compiled.
 
 use registry::{HeapBytes, Intervention, InterventionRule};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ const STEPS_MAX: u64 = 200_000;
 const PROBE_STEPS_MAX: u64 = STEPS_MAX / 2;
 const PROBE_BYTES: usize = 256;
 
-/// The rules of a version, or of an agent for one of its tools.
+/// The rules of a version, or those that come with a call.
 #[derive(Debug, Default)]
 pub(crate) struct InterventionRules(Vec<CompiledRule>);
 
@@ -25,7 +25,7 @@ struct CompiledRule {
     schema: Option<InputSchema>,
 }
 
-/// Checks a rule at the build of a version, or at the assignment of a tool.
+/// Checks a rule before anything has it.
 ///
 /// # Errors
 /// The reason why the rule cannot be used.

@@ -7,6 +7,7 @@
 mod bindings;
 mod caches;
 mod call;
+mod caller;
 mod child_end;
 mod code_cache;
 mod code_store;
@@ -61,9 +62,10 @@ mod wiping;
 
 pub use caches::CACHES;
 pub use call::{
-    Call, CallOrigin, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,
-    ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
+    Call, CallOrigin, Candidate, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent, ResultPersistence, RunEvent,
+    RunResult, StatusEvent, Subject,
 };
+pub use caller::{Conversation, ToolCaller};
 pub use child_end::{CPU_SECONDS_GRACE, ChildEnd};
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};

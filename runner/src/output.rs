@@ -57,7 +57,7 @@ fn place(pointer: &str) -> &str {
 }
 
 /// Applies the output limit and the result persistence. Returns the outcome, and whether it belongs in the
-/// conversation's log: neither a long output nor a failure with a long message or trace does.
+/// log of the caller: neither a long output nor a failure with a long message or trace does.
 pub fn apply_limits(outcome: Outcome, persistence: ResultPersistence, output_characters_max: usize) -> (Outcome, bool) {
     let output = match &outcome {
         Outcome::Succeeded { output } => output,

@@ -13,7 +13,8 @@ use registry::{
 };
 use serde_json::Value;
 
-use crate::call::{Conversation, Input, ResultPersistence, UNPUBLISHED};
+use crate::call::{Input, ResultPersistence, UNPUBLISHED};
+use crate::caller::Conversation;
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
 use crate::compile::Compiler;

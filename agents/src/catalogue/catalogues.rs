@@ -38,7 +38,7 @@ impl Catalogues {
     /// Whether there is a tool of the server with this name that agents can have.
     #[must_use]
     pub fn may_have_native(&self, name: &str) -> bool {
-        self.natives.iter().any(|tool| tool.name == name && tool.reach != Reach::Turns)
+        self.natives.iter().any(|tool| tool.name == name && tool.reach != Reach::Unlisted)
     }
 
     pub(crate) fn drop_expired(&self) {
@@ -140,7 +140,7 @@ fn listed(callable: &Arc<Callable>, assignment: &Assignment) -> Vec<ListedSource
 fn has(running: &RunningAgent, tool: &NativeTool) -> bool {
     match tool.reach {
         Reach::Everywhere => true,
-        Reach::Turns => false,
+        Reach::Unlisted => false,
         Reach::Family => tool.family.parse::<LibraryFamily>().is_ok_and(|family| running.has_family(family)),
     }
 }

@@ -17,7 +17,7 @@ pub(super) const TOOL: PlatformToolSpec = PlatformToolSpec {
     ),
     permission: Some(Permission::OwnAccount),
     effect: Some(ToolEffect::Adds),
-    reach: Reach::Turns,
+    reach: Reach::Unlisted,
     input_schema: Some(schema_of::<Wish>),
     output_schema: Some(schema_of::<Forwarded>),
     handler: Some(handle),

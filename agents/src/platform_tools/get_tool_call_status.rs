@@ -17,7 +17,7 @@ pub(super) const TOOL: PlatformToolSpec = PlatformToolSpec {
     ),
     permission: Some(Permission::OwnAccount),
     effect: Some(ToolEffect::ReadOnly),
-    reach: Reach::Turns,
+    reach: Reach::Unlisted,
     input_schema: Some(schema_of::<Wanted>),
     output_schema: Some(schema_of::<Status>),
     handler: Some(handle),

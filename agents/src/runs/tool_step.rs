@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentCall, AgentProtocol, AgentReference, AgentRun, CallerNames, Digest, InvocationId, InvocationSource, Principal,
-    RawJson,
+    AgentCall, AgentProtocol, AgentReference, AgentRun, CallVia, CallerNames, Digest, InvocationId, Principal, RawJson,
 };
 use runner::{
     Call, CallOrigin, Depth, ErrorKind, EventSender, Input, Interaction, Question, Refusal, ResultPersistence,
-    RunResult, Subject,
+    RunResult, Subject, ToolCaller,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -116,28 +115,22 @@ pub(super) fn call(present: &RunContext, listed: &ListedTool, input: RawJson, ca
             (Subject::of(callable, api.as_ref()), assignment.component_digest, assignment.result_persistence)
         }
     };
+    let via = CallVia::Agent(AgentCall {
+        agent: running.agent.id.clone(),
+        revision: running.revision.deployment.number,
+        protocol: if single_call.is_some() { AgentProtocol::Mcp } else { AgentProtocol::Rest },
+        client: single_call.as_ref().and_then(|call| call.client.clone()),
+        turn: None,
+    });
+    let caller = ToolCaller { via, names: names.clone(), ..ToolCaller::direct(principal.clone()) };
     Call {
-        subject,
-        inputs: vec![Input::of(input)],
-        source: InvocationSource::Direct { user_id: principal.user().into() },
-        principal: principal.clone(),
-        agent_call: Some(AgentCall {
-            agent: running.agent.id.clone(),
-            revision: running.revision.deployment.number,
-            protocol: if single_call.is_some() { AgentProtocol::Mcp } else { AgentProtocol::Rest },
-            client: single_call.as_ref().and_then(|call| call.client.clone()),
-            turn: None,
-        }),
         human_intervention: listed.human_intervention(running),
         pinned: pinned.into_iter().chain(single_call.as_ref().and_then(|call| call.pinned)).collect(),
         result_persistence,
-        conversation: None,
         depth: *depth,
         origin: CallOrigin::Checkpointed,
-        run_id: None,
-        operation: None,
         cancelled,
         interaction: interaction.clone(),
-        caller_names: names.clone(),
+        ..Call::new(subject, caller, vec![Input::of(input)])
     }
 }

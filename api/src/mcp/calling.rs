@@ -9,13 +9,13 @@ use std::str::FromStr as _;
 use agents::{AgentServices, ListedSource, ListedTool};
 use axum::http::request::Parts;
 use futures_util::future::join;
-use registry::{AgentCall, AgentProtocol, ClientName, Digest, InvocationSource, Principal};
+use registry::{AgentCall, AgentProtocol, CallVia, ClientName, Digest, Principal};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, CallOrigin, ErrorKind, Input, Interaction, Invoker, Refusal, ResultPersistence, RunResult, Subject,
+    Call, ErrorKind, Input, Interaction, Invoker, Refusal, ResultPersistence, RunResult, Subject, ToolCaller,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -72,9 +72,13 @@ impl Calling {
         let mut principal = scope.principal.clone();
         loop {
             let cancelled = CancellationToken::new();
-            let caller =
-                Caller { context: &context, principal: principal.clone(), cancelled, interaction: interaction.clone() };
-            let ended = self.attempt(call(&bound, caller)?, &context, &mut relay).await?;
+            let client = CallingClient {
+                context: &context,
+                principal: principal.clone(),
+                cancelled,
+                interaction: interaction.clone(),
+            };
+            let ended = self.attempt(call(&bound, client)?, &context, &mut relay).await?;
             let open = match open(&ended) {
                 None => return rendered(ended, &listed, has_session),
                 Some(Ok(open)) => open,
@@ -187,8 +191,8 @@ fn refused(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, ErrorDa
     Ok(of_refusal(refusal, form))
 }
 
-/// The caller of a tool.
-pub(super) struct Caller<'a> {
+/// The client that calls a tool, for its user.
+pub(super) struct CallingClient<'a> {
     pub context: &'a RequestContext<RoleServer>,
     /// The user with the present grants.
     pub principal: Principal,
@@ -197,8 +201,8 @@ pub(super) struct Caller<'a> {
 }
 
 /// Makes the call of a tool.
-pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, ErrorData> {
-    let Caller { context, principal, cancelled, interaction } = caller;
+pub(super) fn call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, ErrorData> {
+    let CallingClient { context, principal, cancelled, interaction } = client;
     let BoundCall { scope, listed, arguments } = *bound;
     let mut pinned: Vec<_> = pinned(&context.meta)?.into_iter().collect();
     let (subject, result_persistence) = match &listed.source {
@@ -208,23 +212,16 @@ pub(super) fn call(bound: &BoundCall<'_>, caller: Caller<'_>) -> Result<Call, Er
             (Subject::of(callable, api.as_ref()), assignment.result_persistence)
         }
     };
+    let via = CallVia::Agent(agent_call(scope, context));
+    let caller = ToolCaller { via, names: scope.names.clone(), ..ToolCaller::direct(principal) };
     Ok(Call {
-        subject,
-        inputs: vec![Input::of(arguments.clone())],
-        source: InvocationSource::Direct { user_id: principal.user().into() },
-        principal,
-        agent_call: Some(agent_call(scope, context)),
         pinned,
         human_intervention: listed.human_intervention(&scope.running),
         result_persistence,
-        conversation: None,
         depth: scope.depth,
-        origin: CallOrigin::Client,
-        run_id: None,
-        operation: None,
         cancelled,
         interaction,
-        caller_names: scope.names.clone(),
+        ..Call::new(subject, caller, vec![Input::of(arguments.clone())])
     })
 }
 

@@ -9,7 +9,7 @@ use runner::{Interaction, RunResult, refusal_message};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::calling::{Caller, Calling, call, fault, is_fault};
+use super::calling::{Calling, CallingClient, call, fault, is_fault};
 use super::events::EventRelay;
 use super::listing::meta;
 use super::request_state::BoundCall;
@@ -44,9 +44,9 @@ impl ItemReader<'_> {
         let scope = Scope::of(&context.extensions)?;
         let bound = BoundCall { scope, listed: &listed, arguments: &arguments };
         let (principal, cancelled) = (scope.principal.clone(), CancellationToken::new());
-        let caller = Caller { context, principal, cancelled, interaction: Interaction::default() };
+        let client = CallingClient { context, principal, cancelled, interaction: Interaction::default() };
         let mut relay = EventRelay::of(context, None)?;
-        match calling.attempt(call(&bound, caller)?, context, &mut relay).await? {
+        match calling.attempt(call(&bound, client)?, context, &mut relay).await? {
             Ok(result) => item(result),
             Err(refusal) if is_fault(refusal.error.kind()) => Err(fault(&refusal.error)),
             Err(refusal) => Err(failure(refusal.error.code(), &refusal_message(&refusal.error))),

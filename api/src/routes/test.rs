@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
-use runner::{Call, CallOrigin, Depth, Invoker, ResultPersistence, Subject};
+use runner::{Call, Invoker, Subject, ToolCaller};
 use serde_json::{Value, json};
 
 use super::inputs::{inputs, inputs_example};
@@ -12,8 +12,6 @@ use super::progress::report;
 use super::replay_gate::{GATE_PERMISSIONS, replay_gate};
 use super::results::run;
 use super::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
-use tokio_util::sync::CancellationToken;
-
 use crate::auth::Requirement;
 use crate::caller::Caller;
 use crate::error::Error;
@@ -77,25 +75,8 @@ impl Test {
             commit_branch: commit_branch.to_string(),
             commit: candidate.commit.clone(),
         };
-        let call = Call {
-            subject: Subject::Candidate(Box::new(candidate)),
-            principal,
-            inputs,
-            source,
-            agent_call: None,
-            interaction: runner::Interaction::default(),
-            caller_names: registry::CallerNames::default(),
-            pinned: Vec::new(),
-            human_intervention: registry::HumanIntervention::default(),
-            result_persistence: ResultPersistence::default(),
-            conversation: None,
-            depth: Depth::default(),
-            origin: CallOrigin::Client,
-            run_id: None,
-            operation: None,
-            cancelled: CancellationToken::new(),
-        };
-        run(&invoker, call, &events).await
+        let caller = ToolCaller { source, ..ToolCaller::direct(principal) };
+        run(&invoker, Call::new(Subject::Candidate(Box::new(candidate)), caller, inputs), &events).await
     }
 }
 

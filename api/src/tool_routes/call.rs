@@ -6,13 +6,11 @@ use agents::{library_failure, library_refusal};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
-use registry::{CallerNames, InvocationSource, Outcome, Principal};
+use registry::{CallerNames, Outcome, Principal};
 use runner::{
-    Call, CallOrigin, Depth, EventSender, Input, Interaction, Invoker, NativeTool, Refusal, ResultPersistence,
-    RunResult, Subject, ToolEffect, ToolRoute,
+    Call, EventSender, Input, Invoker, NativeTool, Refusal, RunResult, Subject, ToolCaller, ToolEffect, ToolRoute,
 };
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use super::arguments::arguments;
 use super::envelope::{failure, success};
@@ -67,30 +65,9 @@ fn rendered(result: RunResult, effect: ToolEffect) -> Response {
     }
 }
 
-fn call(
-    principal: Principal,
-    caller_names: CallerNames,
-    tool: Arc<NativeTool>,
-    input_parameters: Map<String, Value>,
-) -> Call {
-    Call {
-        subject: Subject::Native(tool),
-        inputs: vec![Input::of(input_parameters)],
-        source: InvocationSource::Direct { user_id: principal.user().into() },
-        principal,
-        agent_call: None,
-        pinned: Vec::new(),
-        human_intervention: registry::HumanIntervention::default(),
-        result_persistence: ResultPersistence::default(),
-        conversation: None,
-        depth: Depth::default(),
-        origin: CallOrigin::Client,
-        run_id: None,
-        operation: None,
-        cancelled: CancellationToken::new(),
-        interaction: Interaction::default(),
-        caller_names,
-    }
+fn call(principal: Principal, names: CallerNames, tool: Arc<NativeTool>, input_parameters: Map<String, Value>) -> Call {
+    let caller = ToolCaller { names, ..ToolCaller::direct(principal) };
+    Call::new(Subject::Native(tool), caller, vec![Input::of(input_parameters)])
 }
 
 fn internal(detail: &dyn std::fmt::Display) -> Error {

@@ -267,7 +267,7 @@ impl From<Record> for ToolInvocation {
             user_id: run.source.user_id().map(str::to_owned),
             api_key_id: run.api_key_id.map(String::from),
             caller_address: run.caller_address.map(|address| address.to_canonical().to_string()),
-            agent_call: run.agent_call.map(AgentCall::from),
+            agent_call: run.via.agent_call().cloned().map(AgentCall::from),
             tested_branch: TestedBranch::of(&run.source),
             invocation_source: RecordedSource::Known(run.source.in_contract(run.mode)),
             duration_ms: 0,

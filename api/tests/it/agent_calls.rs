@@ -1,8 +1,8 @@
 //! Calls through agents, of native tools, and refused ones, in the history.
 
 use registry::{
-    AgentCall, AgentId, AgentProtocol, ClientName, InvocationId, InvokeStep, NativeToolName, RecordEvent, RefusedRun,
-    RevisionNumber, RunStart, ToolId, TurnId, Version,
+    AgentCall, AgentId, AgentProtocol, CallVia, ClientName, InvocationId, InvokeStep, NativeToolName, RecordEvent,
+    RefusedRun, RevisionNumber, RunStart, ToolId, TurnId, Version,
 };
 use serde_json::{Value, json};
 
@@ -49,11 +49,11 @@ async fn a_record_has_the_agent_of_its_call() {
     let app = TestApp::start().await;
     let plain = app.run("plain", true).await;
     let call = agent_call(&app, AgentProtocol::Mcp);
-    let by_mcp = RunStart { agent_call: Some(call.clone()), ..start(&app) };
+    let by_mcp = RunStart { via: CallVia::Agent(call.clone()), ..start(&app) };
     let call = AgentCall { client: None, turn: None, ..agent_call(&app, AgentProtocol::Rest) };
     let native_tool = Some(NativeToolName::parse("search_tools").unwrap());
     let native =
-        RunStart { agent_call: Some(call.clone()), native_tool, tool: None, tool_version: None, ..start(&app) };
+        RunStart { via: CallVia::Agent(call.clone()), native_tool, tool: None, tool_version: None, ..start(&app) };
     refused(&app, &by_mcp, InvokeStep::Policy).await;
     refused(&app, &native, InvokeStep::Validate).await;
 
@@ -62,7 +62,7 @@ async fn a_record_has_the_agent_of_its_call() {
     assert_eq!(read["origin"], "conversation");
 
     let read = app.get(&format!("/tool/invocation/{}", by_mcp.id)).await.shaped(RECORD);
-    let call = by_mcp.agent_call.as_ref().unwrap();
+    let call = by_mcp.via.agent_call().unwrap();
     let written = json!({
         "agent_id": call.agent, "revision": 1, "protocol": "mcp", "client": "claude-code 2.1", "turn_id": call.turn,
     });
@@ -86,7 +86,7 @@ async fn lists_and_searches_are_filtered_by_calls() {
     let app = TestApp::start().await;
     let call = agent_call(&app, AgentProtocol::Mcp);
     let (agent, turn) = (call.agent.to_string(), call.turn.clone().unwrap().to_string());
-    let by_mcp = RunStart { agent_call: Some(call), ..start(&app) };
+    let by_mcp = RunStart { via: CallVia::Agent(call), ..start(&app) };
     let native_tool = Some(NativeToolName::parse("search_tools").unwrap());
     let native = RunStart { native_tool, tool: None, tool_version: None, ..start(&app) };
     refused(&app, &by_mcp, InvokeStep::Policy).await;

@@ -54,7 +54,7 @@ fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
         address: None,
     };
     RunStart {
-        agent_call,
+        via: agent_call.into(),
         native_tool: native_tool.map(|name| NativeToolName::parse(name).expect("a name")),
         tool: (!is_test).then(|| tool.clone()),
         tool_version: (!is_test).then(|| Version::new(1, rng.u64(0..3), 0)),

@@ -83,7 +83,7 @@ impl RunStart {
     /// Returns the distinct effects that are known at the start of the run.
     pub fn effects(&self) -> BTreeSet<Effect> {
         let mut effects = BTreeSet::new();
-        if let Some(AgentCall { agent, client, turn, .. }) = &self.agent_call {
+        if let Some(AgentCall { agent, client, turn, .. }) = self.via.agent_call() {
             effects.insert(Effect::new(EffectKind::Agent, agent.as_str()));
             effects.extend(client.iter().map(|client| Effect::new(EffectKind::Client, client.as_str())));
             effects.extend(turn.iter().map(|turn| Effect::new(EffectKind::Turn, turn.as_str())));

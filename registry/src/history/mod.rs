@@ -2,6 +2,7 @@
 
 mod agent_call;
 mod answer;
+mod call_via;
 mod content;
 mod effect;
 mod filter;
@@ -16,6 +17,7 @@ mod tape;
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
 pub(crate) use answer::SealedAnswer;
 pub use answer::{NewAnswers, RecordedAnswer};
+pub use call_via::{CallDecider, CallVia};
 pub use content::{
     CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, ContentBlock, ContentCollector, ContentRefused, EmbeddedResource,
     ResourceContents,

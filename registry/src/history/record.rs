@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::agent_call::AgentCall;
 use super::answer::NewAnswers;
+use super::call_via::CallVia;
 use super::content::ContentBlock;
 use super::invocation_mode::InvocationMode;
 use super::invocation_source::{InvocationSource, Origin};
@@ -74,8 +74,7 @@ pub struct RunStart {
     pub mode: InvocationMode,
     pub input: RecordedInput,
     pub started_at: Timestamp,
-    /// `None` for a call without an agent.
-    pub agent_call: Option<AgentCall>,
+    pub via: CallVia,
     /// The tool that the server itself provides, which has no id.
     pub native_tool: Option<NativeToolName>,
 }
@@ -95,14 +94,14 @@ impl RunStart {
             mode: InvocationMode::Regular,
             input: RecordedInput::default(),
             started_at: Timestamp::from_milliseconds(0),
-            agent_call: None,
+            via: CallVia::Direct,
             native_tool: None,
         }
     }
 
     /// Returns the origin of the agent's protocol, or else that of the source.
     pub fn origin(&self) -> Origin {
-        self.agent_call.as_ref().map_or(self.source.kind().origin(), |call| call.protocol.origin())
+        self.via.origin().unwrap_or_else(|| self.source.kind().origin())
     }
 }
 

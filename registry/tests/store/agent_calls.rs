@@ -1,9 +1,9 @@
 //! Calls through agents, calls of native tools and refused calls in the history.
 
 use registry::{
-    AgentProtocol, Effect, EffectKind, ErrorKind, InvocationFilter, InvocationId, InvokeStep, NativeToolName, Origin,
-    Outcome, Page, Principal, RecordEvent, RefusedRun, RunStart, RunStates, SearchQuery, SearchText, SourceType,
-    ToolSelection,
+    AgentCall, AgentProtocol, CallVia, Effect, EffectKind, ErrorKind, InvocationFilter, InvocationId, InvokeStep,
+    NativeToolName, Origin, Outcome, Page, Principal, RecordEvent, RefusedRun, RunStart, RunStates, SearchQuery,
+    SearchText, SourceType, ToolSelection,
 };
 
 use crate::fixtures::{World, agent_call, conversation, ends, finished, started, starts, succeeded};
@@ -11,7 +11,7 @@ use crate::fixtures::{World, agent_call, conversation, ends, finished, started, 
 /// The start of a run through an agent.
 fn called(world: &World, principal: &Principal, protocol: AgentProtocol) -> RunStart {
     world.clock.advance(std::time::Duration::from_secs(1));
-    RunStart { agent_call: Some(agent_call(&world.clock, protocol)), ..started(&world.clock, principal) }
+    RunStart { via: CallVia::Agent(agent_call(&world.clock, protocol)), ..started(&world.clock, principal) }
 }
 
 /// Records a run that succeeded.
@@ -55,15 +55,15 @@ async fn calls_are_read_as_they_were_written() {
     let by_mcp = called(&world, &acme, AgentProtocol::Mcp);
     let mut by_rest = called(&world, &acme, AgentProtocol::Rest);
     by_rest.source = conversation("c1", "i1");
-    by_rest.agent_call.as_mut().unwrap().client = None;
-    by_rest.agent_call.as_mut().unwrap().turn = None;
+    let call = by_rest.via.agent_call().unwrap().clone();
+    by_rest.via = CallVia::Agent(AgentCall { client: None, turn: None, ..call });
     let native = native(&world, &acme);
     for (run, origin) in
         [(direct, Origin::Direct), (by_mcp, Origin::Mcp), (by_rest, Origin::Agent), (native, Origin::Mcp)]
     {
         ended(&world, &run).await;
         let read = world.store.history().get_invocation(&acme.organization, &run.id).await.unwrap().unwrap();
-        assert_eq!((&read.start.agent_call, &read.start.native_tool), (&run.agent_call, &run.native_tool));
+        assert_eq!((&read.start.via, &read.start.native_tool), (&run.via, &run.native_tool));
         assert_eq!((read.start.origin(), &read.start.source), (origin, &run.source));
         assert_eq!((read.start.tool, read.end.unwrap().refused_at), (run.tool, None));
     }
@@ -85,7 +85,7 @@ async fn a_refused_call_is_recorded_in_one_go() {
         };
         assert_eq!([&*exception_type, &exception_message], ["policy_refused", "the policy forbids it"]);
         assert!(exception_stack_trace.is_empty());
-        assert_eq!(read.start.agent_call, start.agent_call);
+        assert_eq!(read.start.via, start.via);
     }
     let failed = InvocationFilter { succeeded: Some(false), ..InvocationFilter::default() };
     assert_eq!(listed(&world, &acme, &failed).await.len(), 12, "they are listed like other failures");
@@ -126,7 +126,8 @@ impl Runs {
     async fn of(world: &World, acme: &Principal) -> Self {
         let by_mcp = called(world, acme, AgentProtocol::Mcp);
         let same_agent = |mut run: RunStart| {
-            run.agent_call.as_mut().unwrap().agent = by_mcp.agent_call.as_ref().unwrap().agent.clone();
+            let (call, agent) = (run.via.agent_call().unwrap().clone(), by_mcp.via.agent_call().unwrap().agent.clone());
+            run.via = CallVia::Agent(AgentCall { agent, ..call });
             run
         };
         let refused_run = same_agent(called(world, acme, AgentProtocol::Mcp));
@@ -147,7 +148,7 @@ impl Runs {
 fn filters<'a>(runs: &'a Runs) -> Vec<(InvocationFilter, Vec<&'a RunStart>)> {
     let any = InvocationFilter::default;
     let Runs { by_mcp, refused, by_rest, native, direct, .. } = runs;
-    let call = |run: &'a RunStart| run.agent_call.as_ref().unwrap();
+    let call = |run: &'a RunStart| run.via.agent_call().unwrap();
     let with = |effects: &[Effect]| InvocationFilter { effects: effects.to_vec(), ..any() };
     let of = |origins: &[Origin]| InvocationFilter { origins: origins.to_vec(), ..any() };
     let agent = effect(EffectKind::Agent, &call(by_mcp).agent);
@@ -215,7 +216,7 @@ async fn a_run_that_goes_on_is_found_by_its_agent() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let runs = Runs::of(&world, &acme).await;
-    let call = runs.running.agent_call.as_ref().unwrap();
+    let call = runs.running.via.agent_call().unwrap();
     let agent = effect(EffectKind::Agent, &call.agent);
     let turn = effect(EffectKind::Turn, call.turn.as_ref().unwrap());
     let (running, refused, by_mcp) = (&runs.running.id, &runs.refused.id, &runs.by_mcp.id);

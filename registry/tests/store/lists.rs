@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use registry::{
-    AgentCall, AgentId, AgentProtocol, ClientName, Constraint, Direction, Effect, EffectKind, InvocationFilter,
-    InvocationSort, Ledger, Origin, Page, RecordedInput, RevisionNumber, RunStates, SearchField, SearchQuery,
-    SearchText, SourceType, TagFilter, TagValue, Timestamp, ToolFilter, ToolId, ToolSelection, ToolSort, Used,
+    AgentCall, AgentId, AgentProtocol, CallVia, ClientName, Constraint, Direction, Effect, EffectKind,
+    InvocationFilter, InvocationSort, Ledger, Origin, Page, RecordedInput, RevisionNumber, RunStates, SearchField,
+    SearchQuery, SearchText, SourceType, TagFilter, TagValue, Timestamp, ToolFilter, ToolId, ToolSelection, ToolSort,
+    Used,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, new_tool, started, starts, succeeded, tags};
@@ -79,7 +80,7 @@ async fn world_with_runs() -> (World, registry::Principal, ToolId) {
         let mut run = started(&world.clock, &acme);
         run.tool = Some(tool.clone());
         run.source = conversation("c1", "i1");
-        run.agent_call = Some(AgentCall {
+        run.via = CallVia::Agent(AgentCall {
             agent: AgentId::parse(AGENT).unwrap(),
             revision: RevisionNumber::FIRST,
             protocol: AgentProtocol::Rest,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AgentProtocol, Error, HeldRuns, Hold, HoldReason, HttpUse, InvocationFilter, InvocationId, InvokeStep, Ledger,
-    NativeToolName, Page, Principal, RunStart, SearchQuery, SearchText, TapeBody, Timestamp, UnsealedTape,
+    AgentProtocol, CallVia, Error, HeldRuns, Hold, HoldReason, HttpUse, InvocationFilter, InvocationId, InvokeStep,
+    Ledger, NativeToolName, Page, Principal, RunStart, SearchQuery, SearchText, TapeBody, Timestamp, UnsealedTape,
 };
 
 use crate::database::{self, number};
@@ -24,7 +24,7 @@ async fn run(world: &World, principal: &Principal, output: &str) -> RunStart {
     world.clock.advance(Duration::from_secs(1));
     let run = RunStart {
         source: conversation("c1", output),
-        agent_call: Some(agent_call(&world.clock, AgentProtocol::Mcp)),
+        via: CallVia::Agent(agent_call(&world.clock, AgentProtocol::Mcp)),
         native_tool: Some(NativeToolName::parse("search_tools").unwrap()),
         ..started(&world.clock, principal)
     };

@@ -59,7 +59,7 @@ impl Drawn<'_> {
             source,
             tool: native_tool.is_none().then(|| self.one(&tools)),
             native_tool,
-            agent_call: self.rng.bool().then_some(call),
+            via: self.rng.bool().then_some(call).into(),
             ..started(&world.clock, self.principal)
         }
     }

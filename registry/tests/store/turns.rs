@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use registry::{
-    AccountId, AgentChanges, AgentId, AgentProtocol, AgentScope, Conversation, ConversationId, Digest, Error,
+    AccountId, AgentChanges, AgentId, AgentProtocol, AgentScope, CallVia, Conversation, ConversationId, Digest, Error,
     FinishedRun, Grants, InteractionId, InvocationFilter, InvocationId, InvocationMode, NewConversation, NewTurn, Page,
     PresentedTool, Principal, RevisionNumber, RunEnd, RunStart, Simulation, StateType, ToolId, Turn, TurnId, TurnPlace,
     TurnState, Version,
@@ -56,7 +56,7 @@ impl World {
         self.clock.advance(Duration::from_secs(1));
         let run = RunStart {
             source: turn.source(),
-            agent_call: Some(turn.agent_call(AgentProtocol::Rest, None)),
+            via: CallVia::Agent(turn.agent_call(AgentProtocol::Rest, None)),
             mode: turn.conversation.mode,
             ..started(&self.clock, principal)
         };
@@ -249,7 +249,7 @@ async fn the_status_of_a_run_is_known_within_its_conversation() {
     let elsewhere = world.store.conversations().begin_turn(&acme, new_turn(&elsewhere, &tool)).await.unwrap();
     let run = RunStart {
         source: first.source(),
-        agent_call: Some(first.agent_call(AgentProtocol::Mcp, None)),
+        via: CallVia::Agent(first.agent_call(AgentProtocol::Mcp, None)),
         ..started(&world.clock, &acme)
     };
     world.store.history().record(&starts(vec![run.clone()])).await.unwrap();

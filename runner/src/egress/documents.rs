@@ -41,11 +41,11 @@ const DOCUMENT_TIME_MAX: Duration = Duration::from_secs(5);
 const FAILURE_AGE_MAX: Duration = Duration::from_secs(30);
 /// The failures that are remembered, some hundreds with the longest URLs.
 pub(crate) const DOCUMENT_FAILURES: CacheBound =
-    CacheBound { name: "failures of OAuth clients' documents", bytes_max: 256 << 10 };
+    CacheBound { name: "failures of other hosts' documents", bytes_max: 256 << 10 };
 /// Time for which a document is used while no other can be read. A client that is used is not shut out by others.
 const DOCUMENT_AGE_MAX: Duration = Duration::from_mins(10);
 /// These documents.
-pub(crate) const KNOWN_DOCUMENTS: CacheBound = CacheBound { name: "documents of OAuth clients", bytes_max: 1 << 20 };
+pub(crate) const KNOWN_DOCUMENTS: CacheBound = CacheBound { name: "documents of other hosts", bytes_max: 1 << 20 };
 const PRODUCT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// Reads JSON documents by HTTPS. Clones share the bounds.

@@ -1,6 +1,6 @@
 //! The call that a person confirms.
 
-use registry::{AgentId, Digest, RevisionNumber, ToolId, UserId, Version};
+use registry::{CallDecider, Digest, ToolId, UserId, Version};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a confirmation is about. A call that differs in any of it is confirmed anew.
@@ -16,8 +16,8 @@ pub struct ConfirmedCall {
     pub arguments_digest: Digest,
     /// The user for whom the tool is called.
     pub user: UserId,
-    /// The agent that calls the tool, with the revision that it runs.
-    pub agent: Option<(AgentId, RevisionNumber)>,
+    /// The decider of an autonomous call.
+    pub decider: Option<CallDecider>,
 }
 
 impl ConfirmedCall {
@@ -35,11 +35,8 @@ impl ConfirmedCall {
             }
             _ => {}
         }
-        if let (Some((before_agent, before)), Some((agent, now))) = (&earlier.agent, &self.agent)
-            && before_agent == agent
-            && before != now
-        {
-            changes.push(format!("revision {before} of the agent is now {now}"));
+        if let (Some(before), Some(now)) = (&earlier.decider, &self.decider) {
+            changes.extend(now.describe_change_since(before));
         }
         if self.arguments_digest != earlier.arguments_digest {
             changes.push("its arguments are others".to_owned());
@@ -64,7 +61,7 @@ mod tests {
             component_digest: Some(Digest::of(b"one")),
             arguments_digest: Digest::of(b"{}"),
             user: UserId::parse("ada").unwrap(),
-            agent: None,
+            decider: None,
         }
     }
 

@@ -29,7 +29,7 @@ pub enum QuestionKind {
     Form,
     /// A page that the person visits.
     Visit,
-    /// A request to the model of the client.
+    /// A request for a message that the client generates.
     Sampling,
     /// The directories that the client works in.
     Roots,
@@ -60,7 +60,7 @@ impl QuestionKind {
         match self {
             Self::Form => "the call has no client that shows forms",
             Self::Visit => "the call has no client that opens pages",
-            Self::Sampling => "the call has no client with a model",
+            Self::Sampling => "the call has no client that generates messages",
             Self::Roots => "the call has no client that tells its directories",
         }
     }

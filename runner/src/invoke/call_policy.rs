@@ -1,24 +1,23 @@
 //! Step 6 of a call, second part: rules of which the runner knows only that they forbid calls.
 
 use futures_util::future::BoxFuture;
-use registry::{CallerNames, Principal};
 use serde::Deserialize;
 
 use super::target::{Target, TrustClass};
 use crate::call::Call;
+use crate::caller::ToolCaller;
 use crate::error::Error;
 
 /// The tool that a call runs, as rules name it.
 #[derive(Debug)]
 pub struct CalledTool<'a> {
-    pub principal: &'a Principal,
-    pub caller_names: &'a CallerNames,
+    pub caller: &'a ToolCaller,
     pub tool: &'a str,
     /// The names of the APIs that are called, each with that of the tool before it.
     pub apis: Vec<String>,
 }
 
-/// Rules that forbid calls of agents.
+/// Rules that forbid autonomous calls.
 pub trait CallPolicy: Send + Sync {
     /// # Errors
     /// When a rule forbids the call, or the rules cannot be read.
@@ -31,17 +30,16 @@ struct NamedApi {
     api: String,
 }
 
-/// Refuses a call of an agent that a rule forbids. The server's own tools stay allowed.
+/// Refuses an autonomous call that a rule forbids. The server's own tools stay allowed.
 ///
 /// # Errors
 /// When a rule forbids the call, or the rules cannot be read.
 pub(super) async fn obey(policy: Option<&dyn CallPolicy>, target: &Target, call: &Call) -> Result<(), Error> {
     let Some(policy) = policy else { return Ok(()) };
-    if call.agent_call.is_none() || target.trust_class() == TrustClass::Platform {
+    if !call.caller.via.is_autonomous() || target.trust_class() == TrustClass::Platform {
         return Ok(());
     }
-    let (principal, caller_names) = (&call.principal, &call.caller_names);
-    policy.check(CalledTool { principal, caller_names, tool: target.name(), apis: name_apis(target, call) }).await
+    policy.check(CalledTool { caller: &call.caller, tool: target.name(), apis: name_apis(target, call) }).await
 }
 
 fn name_apis(target: &Target, call: &Call) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The rules of agents, compiled once.
+//! The rules of confirmation that come with calls, compiled once.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::intervention_rules::InterventionRules;
 
 /// Lists of rules. Most have some kilobytes.
-pub(crate) const COMPILED_RULES: CacheBound = CacheBound { name: "confirmation rules of agents", bytes_max: 16 << 20 };
+pub(crate) const COMPILED_RULES: CacheBound = CacheBound { name: "confirmation rules of calls", bytes_max: 16 << 20 };
 
-/// The compiled rules of assignments, by the digest of their text.
+/// The compiled rules that came with calls, by the digest of their text.
 #[derive(Clone)]
 pub(super) struct CompiledRules(Arc<ByteCache<Digest, Arc<InterventionRules>>>);
 

@@ -16,7 +16,7 @@ use super::cancellation::Cancellation;
 use super::nested::{CallingRun, NestedCalls, PARALLEL_MAX, UsedCalls};
 use super::recorded_responses::{ResponseStore, without_secrets};
 use super::resolved::Resolved;
-use super::run::{Caller, PendingRun, Run};
+use super::run::{PendingRun, Run};
 use super::tape::TapeFrame;
 use super::target::Target;
 use crate::call::{EventSender, LogEvent, RunEvent, StatusEvent};
@@ -78,7 +78,7 @@ impl Run<'_> {
     async fn cancel_requested(&self, cancellation: &mut Cancellation) -> UserId {
         tokio::select! {
             by = cancellation.requested() => by,
-            () = self.caller.cancelled.cancelled() => self.caller.principal.user(),
+            () = self.call.cancelled.cancelled() => self.call.caller.principal.user(),
         }
     }
 
@@ -86,9 +86,8 @@ impl Run<'_> {
         let PendingRun { id, documents, mut cancellation, .. } = pending;
         let arguments = serde_json::from_str(&documents.tool_input)
             .map_err(|error| Error::internal(format!("an input cannot be read back: {error}")))?;
-        let Caller { principal, agent_call, names, .. } = self.caller.clone();
-        let base_url = self.services.base_url.clone();
-        let call = NativeCall { run: id, principal, agent_call, caller_names: names, base_url, arguments };
+        let (caller, base_url) = (self.call.caller.clone(), self.services.base_url.clone());
+        let call = NativeCall { run: id, caller, base_url, arguments };
         let began = Instant::now();
         // A call that panics has an end, too: its record would stay open.
         let running = AssertUnwindSafe(tool.call(call)).catch_unwind();
@@ -154,11 +153,11 @@ impl Run<'_> {
             take,
             store: self.services.store.clone(),
             declared: resolved.calls.clone(),
-            caller: self.caller.clone(),
-            conversation: self.conversation.cloned(),
+            caller: self.call.caller.for_nested_call(),
+            cancelled: self.call.cancelled.clone(),
             mode: documents.mode,
             user_variables: documents.user_variables.clone(),
-            depth: self.depth,
+            depth: self.call.depth.of_calls(),
             tree: self.tree.clone(),
             redactor: redactors.stored.clone(),
             secrets: self.redaction.secrets().chain(&documents.sensitive).cloned().collect(),
@@ -177,7 +176,7 @@ impl Run<'_> {
 
     /// The recorded responses of the tool, when the tool allows them.
     pub fn responses(&self) -> Option<ResponseStore> {
-        let (store, organization) = (self.services.store.clone(), self.caller.principal.organization.clone());
+        let (store, organization) = (self.services.store.clone(), self.call.caller.principal.organization.clone());
         self.target.responses_of().cloned().map(|tool| ResponseStore { store, organization, tool })
     }
 
@@ -186,7 +185,7 @@ impl Run<'_> {
         TapeFrame {
             documents: execution.documents.clone(),
             limits: *limits,
-            persistence: self.persistence,
+            persistence: self.call.result_persistence,
             component: *component,
             host_secrets: egress_policy.secret_values().map(|secret| secret.expose().to_owned()).collect(),
         }
@@ -202,7 +201,7 @@ impl Run<'_> {
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
-            organization: &self.caller.principal.organization,
+            organization: &self.call.caller.principal.organization,
             invocation_mode: mode.as_str(),
             invocation_id: id,
             tool_id: tool_id.as_ref().map_or("", |id| id.as_str()),
@@ -216,13 +215,13 @@ impl Run<'_> {
                 tool_input,
                 metadata: run_documents::json(&metadata),
                 config: run_documents::config(variables),
-                conversation: run_documents::json(&self.conversation),
+                conversation: run_documents::json(&self.call.caller.conversation),
                 user_variables,
             },
             limits: *limits,
-            group: group_of(&self.caller.principal.organization),
+            group: group_of(&self.call.caller.principal.organization),
             tape_mode: if resolved.is_recorded { TapeMode::Record } else { TapeMode::Off },
-            interaction: self.caller.interaction.clone(),
+            interaction: self.call.interaction.clone(),
         }))
     }
 }

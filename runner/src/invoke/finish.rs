@@ -33,7 +33,7 @@ impl Run<'_> {
         let Executed { outcome, is_called, logs, content, ledger, tape, mut asked, .. } = executed;
         let tape = match frame {
             Some(frame) => {
-                let (recordings, organization) = (&self.services.recordings, &self.caller.principal.organization);
+                let (recordings, organization) = (&self.services.recordings, &self.call.caller.principal.organization);
                 TapeStore { recordings, organization, run: &id }.seal(tape, frame).await
             }
             None => None,

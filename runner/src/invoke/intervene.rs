@@ -1,4 +1,4 @@
-//! Step 7 of a call: a person confirms it, when the tool or the agent asks for that.
+//! Step 7 of a call: a person confirms it, when the tool or the side of the caller asks for that.
 
 use registry::{Digest, Intervention, RawJson, do_heavy_work, visible, visible_json};
 use serde_json::{Map, Value, json};
@@ -16,12 +16,12 @@ const CONFIRMED: &str = "confirmed";
 /// Bytes of arguments that a person can confirm. All of them are shown, since the confirmation counts for all.
 const SHOWN_BYTES_MAX: usize = 16 << 10;
 
-/// Refuses a call that needs the confirmation of a person and has none. `required` counts for calls of agents: a caller without an
-/// agent is a person, or a program whose author has decided. `always` counts for every call.
+/// Refuses a call that needs the confirmation of a person and has none. `required` counts for autonomous calls: about
+/// others, a person or the author of a program has decided. `always` counts for every call.
 pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Call) -> Result<(), Error> {
     let is_needed = match strictest(rules, target, call).await? {
         Intervention::Never => false,
-        Intervention::Required => call.agent_call.is_some(),
+        Intervention::Required => call.caller.via.is_autonomous(),
         Intervention::Always => true,
     };
     // Whoever confirmed another version of the tool decides about this one, too, even if it asks for no confirmation.
@@ -56,23 +56,23 @@ fn describe_call(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall
         version: target.version(),
         component_digest: target.component_digest(),
         arguments_digest: Digest::of(arguments.as_bytes()),
-        user: call.principal.user(),
-        agent: call.agent_call.as_ref().map(|call| (call.agent.clone(), call.revision)),
+        user: call.caller.principal.user(),
+        decider: call.caller.via.decider(),
     }
 }
 
 /// The strictest of everything that asks for a confirmation of the call: the declaration of the version, its rules that match the
-/// arguments, and the same of the agent.
+/// arguments, and the same of the call.
 async fn strictest(rules: &CompiledRules, target: &Target, call: &Call) -> Result<Intervention, Error> {
-    let agent = &call.human_intervention;
-    let rules = rules.of(&agent.rules).await?;
-    if !target.intervention_depends_on_inputs() && agent.rules.is_empty() && agent.apis.is_empty() {
-        return Ok(target.intervention(&[Map::new()]).max(agent.policy));
+    let asked = &call.human_intervention;
+    let rules = rules.of(&asked.rules).await?;
+    if !target.intervention_depends_on_inputs() && asked.rules.is_empty() && asked.apis.is_empty() {
+        return Ok(target.intervention(&[Map::new()]).max(asked.policy));
     }
     let inputs = parse_inputs(call).await?;
     let of_rules = rules.strictest(inputs.iter());
-    let of_agent = inputs.iter().map(|input| agent.of_input(input)).max().unwrap_or_default();
-    Ok(target.intervention(&inputs).max(of_agent).max(of_rules))
+    let of_call = inputs.iter().map(|input| asked.of_input(input)).max().unwrap_or_default();
+    Ok(target.intervention(&inputs).max(of_call).max(of_rules))
 }
 
 /// The inputs of a call, as the rules read them.
@@ -123,12 +123,16 @@ pub fn is_confirmed(result: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use registry::{AgentId, RevisionNumber, UserId, Version};
+    use registry::{AgentId, CallDecider, RevisionNumber, UserId, Version};
 
     use super::*;
 
     fn arguments(amount: u32) -> String {
         json!({"amount": amount}).to_string()
+    }
+
+    fn decider(revision: RevisionNumber) -> CallDecider {
+        CallDecider { agent: AgentId::parse("6ab13d50a3c20f6f6e5d4c3b").unwrap(), revision }
     }
 
     fn call(amount: u32) -> ConfirmedCall {
@@ -139,7 +143,7 @@ mod tests {
             component_digest: Some(Digest::of(b"the code")),
             arguments_digest: Digest::of(arguments(amount).as_bytes()),
             user: UserId::parse("ada").unwrap(),
-            agent: AgentId::parse("6ab13d50a3c20f6f6e5d4c3b").ok().map(|agent| (agent, RevisionNumber::FIRST)),
+            decider: Some(decider(RevisionNumber::FIRST)),
         }
     }
 
@@ -183,11 +187,8 @@ mod tests {
             ConfirmedCall { version: Version::parse("1.0.1").ok(), ..call(5) },
             ConfirmedCall { component_digest: Some(Digest::of(b"other code")), ..call(5) },
             ConfirmedCall { user: UserId::parse("bob").unwrap(), ..call(5) },
-            ConfirmedCall {
-                agent: call(5).agent.zip(RevisionNumber::FIRST.next()).map(|((agent, _), next)| (agent, next)),
-                ..call(5)
-            },
-            ConfirmedCall { agent: None, ..call(5) },
+            ConfirmedCall { decider: RevisionNumber::FIRST.next().map(decider), ..call(5) },
+            ConfirmedCall { decider: None, ..call(5) },
         ] {
             assert_eq!(code_of(&answered, 5, changed.clone()), "input_required", "{changed:?}");
         }

@@ -137,7 +137,7 @@ impl Invoker {
         self.try_invoke(call, events).await.map_err(|refusal| refusal.error)
     }
 
-    /// Like [`Invoker::invoke`], with the step that refused the call, and with the record of a refused call of an agent.
+    /// Like [`Invoker::invoke`], with the step that refused the call, and with the records of a refused call.
     ///
     /// # Errors
     /// When no input ran, or when a record could not be written.

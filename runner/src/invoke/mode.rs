@@ -19,10 +19,10 @@ impl Run<'_> {
             }
         };
         self.services.egress.session(EgressRules {
-            organization: self.caller.principal.organization.clone(),
+            organization: self.call.caller.principal.organization.clone(),
             policy: egress_policy.clone(),
             limits: *limits,
-            depth: self.depth,
+            depth: self.call.depth,
             records_responses: simulation.is_none() && responses_of.is_some() && *is_recorded,
             simulation,
         })

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{
-    AgentCall, CallUse, Constraint, HumanIntervention, InvocationMode, RawJson, SecretValue, Store, ToolId, ToolName,
-};
+use registry::{CallUse, Constraint, InvocationMode, RawJson, SecretValue, Store, ToolId, ToolName};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -16,11 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::call_taker::CallTaker;
-use super::run::Caller;
-use crate::call::{Call, CallOrigin, CallTree, Conversation, Input, ParentRun, ResultPersistence, RunResult, Subject};
+use crate::call::{Call, CallOrigin, CallTree, Input, ParentRun, ResultPersistence, RunResult, Subject};
+use crate::caller::ToolCaller;
 use crate::depth::Depth;
 use crate::error::{Error, ErrorKind};
-use crate::interaction::Interaction;
 use crate::outcome::Outcome;
 use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpResponse, HttpSender};
 use crate::redact::Redactor;
@@ -45,11 +42,14 @@ pub(super) struct CallingRun {
     pub store: Store,
     /// The tools that the version declares, with the versions that it accepts.
     pub declared: BTreeMap<ToolName, Constraint>,
-    pub caller: Caller,
-    pub conversation: Option<Conversation>,
+    /// The caller of its calls.
+    pub caller: ToolCaller,
+    /// Cancels the run, and with it its calls.
+    pub cancelled: CancellationToken,
     pub mode: InvocationMode,
     /// The user variables of the run, as the tool receives them.
     pub user_variables: String,
+    /// The depth of its calls.
     pub depth: Depth,
     pub tree: CallTree,
     /// Redacts texts of the ledger, and the arguments of calls for their records.
@@ -126,7 +126,7 @@ impl NestedCalls {
         let (tool, constraint) = run.find(&call.name).await?;
         let input = run.input(&call.arguments)?;
         let parent = run.parent(&input).await.map_err(|error| refused(&error))?;
-        let cancelled = run.caller.cancelled.child_token();
+        let cancelled = run.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
         let call = run.call(Subject::Version { tool, constraint }, (parent, input), cancelled);
         let (taken, calling) = ((run.take)(call), run.clone());
@@ -216,28 +216,14 @@ impl CallingRun {
     }
 
     fn call(&self, subject: Subject, (parent, input): (ParentRun, Input), cancelled: CancellationToken) -> Call {
-        let Caller { principal, source, agent_call, names, .. } = self.caller.clone();
-        // The turn presented the calling tool. The log of its conversation has no other calls.
-        let agent_call = agent_call.map(|call| AgentCall { turn: None, ..call });
+        // A new call has neither a confirmation that its caller asks for, which is about the caller's own calls, nor answers of a
+        // client, who knows the tool that it called and would not know which tool asks.
         Call {
-            subject,
-            principal,
-            inputs: vec![input],
-            source,
-            agent_call,
-            pinned: Vec::new(),
-            // An assignment is about the calls that the agent makes itself.
-            human_intervention: HumanIntervention::default(),
             result_persistence: ResultPersistence::Ephemeral,
-            conversation: self.conversation.clone(),
-            depth: self.depth.of_calls(),
+            depth: self.depth,
             origin: CallOrigin::Run(parent),
-            run_id: None,
-            operation: None,
             cancelled,
-            // A client knows the tool that it called, and would not know which tool asks.
-            interaction: Interaction::default(),
-            caller_names: names,
+            ..Call::new(subject, self.caller.clone(), vec![input])
         }
     }
 }

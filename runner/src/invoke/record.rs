@@ -1,17 +1,18 @@
 //! Step 12 of a call: the record of its runs. The start is written before a run begins, the end before the caller gets the
-//! result. A call that was refused on behalf of an agent has a record, too.
+//! result. Some refused calls have a record, too.
 
 use registry::{
-    ContentBlock, FinishedRun, InvocationId, InvokeStep, Ledger, NewAnswers, NewTape, RawJson, RecordEvent, RefusedRun,
-    RunEnd, RunStart,
+    ContentBlock, FinishedRun, InvocationId, Ledger, NewAnswers, NewTape, RawJson, RecordEvent, RefusedRun, RunEnd,
+    RunStart,
 };
 use serde_json::Value;
 
 use super::cancellation::Cancellation;
-use super::run::{Caller, Run};
+use super::refusal::Refused;
+use super::run::Run;
 use super::services::Services;
 use super::target::Target;
-use crate::call::{Input, RunResult};
+use crate::call::{Call, Input, RunResult};
 use crate::error::Error;
 use crate::input_documents::recorded;
 use crate::outcome::Outcome;
@@ -26,21 +27,15 @@ pub(super) struct RecordParts {
     pub answers: Option<NewAnswers>,
 }
 
-/// A call that a step refused, before any of its runs began.
-pub(super) struct RefusedCall {
-    pub caller: Caller,
-    pub inputs: Vec<Input>,
-}
-
 impl Run<'_> {
     pub async fn record_start(&self, inputs: Vec<Input>) -> Result<Vec<(InvocationId, Cancellation)>, Error> {
-        let start = |input| start(self.services, self.caller, (Some(self.target), input));
+        let start = |input| start(self.services, self.call, Some(self.target), input);
         let runs: Vec<_> = inputs.into_iter().map(start).collect();
         // Registered first, so that a run that is seen as running can be cancelled.
         let register =
             |run: &RunStart| (run.id.clone(), self.services.cancellable.register(&run.id, &run.organization));
         let registered = runs.iter().map(register).collect();
-        let started = RecordEvent::Started { operation: self.caller.operation.clone(), runs };
+        let started = RecordEvent::Started { operation: self.call.operation.clone(), runs };
         if let Err(error) = self.services.store.history().record(&started).await {
             self.services.retries.close_unstarted(&error, started);
             return Err(error.into());
@@ -62,26 +57,24 @@ impl Run<'_> {
             ledger: Some(ledger),
             refused_at: None,
         };
-        let (id, organization) = (result.invocation_id.clone(), self.caller.principal.organization.clone());
+        let (id, organization) = (result.invocation_id.clone(), self.call.caller.principal.organization.clone());
         self.services.retries.record_end(FinishedRun { id, organization, end, tape, answers }).await
     }
 }
 
-impl RefusedCall {
+impl Refused {
     /// Records the refusal of each input. Returns the ids of the records.
     pub async fn record(
-        self,
+        &self,
         services: &Services,
+        mut call: Call,
         target: Option<&Target>,
-        refusal: (InvokeStep, &Error),
     ) -> Result<Vec<InvocationId>, Error> {
-        let Self { caller, inputs } = self;
-        let (at, error) = refusal;
-        let refused = inputs.into_iter().map(|input| RefusedRun {
-            start: start(services, &caller, (target, input)),
-            at,
-            code: error.code().to_owned(),
-            message: error.to_string(),
+        let refused = std::mem::take(&mut call.inputs).into_iter().map(|input| RefusedRun {
+            start: start(services, &call, target, input),
+            at: self.step,
+            code: self.error.code().to_owned(),
+            message: self.error.to_string(),
         });
         let refused: Vec<_> = refused.collect();
         let ids = refused.iter().map(|run| run.start.id.clone()).collect();
@@ -90,21 +83,22 @@ impl RefusedCall {
     }
 }
 
-fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>, Input)) -> RunStart {
+fn start(services: &Services, call: &Call, target: Option<&Target>, input: Input) -> RunStart {
+    let caller = &call.caller;
     let mode = input.invocation_mode;
     let mut input = recorded(input);
-    if let Some(arguments) = &caller.recorded_arguments {
-        input.input_parameters = RawJson::clone(arguments);
+    if let Some(parent) = call.origin.parent() {
+        input.input_parameters = RawJson::clone(&parent.recorded_arguments);
     }
     RunStart {
-        id: caller.run_id.clone().unwrap_or_else(|| InvocationId::new(&services.clock)),
+        id: call.run_id.clone().unwrap_or_else(|| InvocationId::new(&services.clock)),
         organization: caller.principal.organization.clone(),
         tool: target.and_then(Target::tool_id).cloned(),
         tool_version: target.and_then(Target::version),
         native_tool: target.and_then(Target::native_tool),
         source: caller.source.clone(),
         account: caller.principal.account.clone(),
-        agent_call: caller.agent_call.clone(),
+        via: caller.via.clone(),
         api_key_id: caller.principal.key.as_ref().map(|key| key.id.clone()),
         caller_address: caller.principal.address,
         mode,

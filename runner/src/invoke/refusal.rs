@@ -10,7 +10,7 @@ use crate::error::Error;
 pub struct Refusal {
     pub step: InvokeStep,
     pub error: Error,
-    /// The records of the refused inputs. Only calls of agents have them.
+    /// The records of the refused inputs. Not every refused call has them.
     pub records: Vec<InvocationId>,
 }
 

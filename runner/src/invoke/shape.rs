@@ -8,17 +8,18 @@ use crate::schema::InputSchema;
 /// An outcome within its limits.
 pub(super) struct Shaped {
     pub outcome: Outcome,
-    /// Whether the output belongs to the log of the conversation.
+    /// Whether the output belongs to the log of the caller.
     pub persisted: bool,
 }
 
 impl Run<'_> {
     /// Checks the output against a schema, then applies its limit and the persistence of the call.
     pub async fn shape(&self, outcome: Outcome, schema: Option<&InputSchema>) -> Shaped {
-        let organization = &self.caller.principal.organization;
+        let organization = &self.call.caller.principal.organization;
         let check = OutputCheck { schemas: &self.services.schemas, organization, schema };
         let outcome = check.apply(outcome).await;
-        let (outcome, persisted) = output::apply_limits(outcome, self.persistence, self.target.output_characters());
+        let (outcome, persisted) =
+            output::apply_limits(outcome, self.call.result_persistence, self.target.output_characters());
         Shaped { outcome, persisted }
     }
 }

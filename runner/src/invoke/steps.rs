@@ -13,7 +13,7 @@
 //! | 9 execute | [`Run::execute`] |
 //! | 10 shape | [`Run::shape`] |
 //! | 11 verdict | [`verdict`](super::verdict::verdict) |
-//! | 12 record | [`Run::record_start`], [`Run::record_end`], [`RefusedCall::record`] |
+//! | 12 record | [`Run::record_start`], [`Run::record_end`], [`Refused::record`] |
 
 use std::sync::Arc;
 
@@ -29,10 +29,9 @@ use super::call_taker::CallTaker;
 use super::intervene::intervene;
 use super::permit::permit;
 use super::policy::policy;
-use super::record::RefusedCall;
 use super::refusal::{Refusal, Refused, at};
 use super::resolve::{Resolver, require_pinned};
-use super::run::{Caller, PendingRun, Run};
+use super::run::{PendingRun, Run};
 use super::services::Services;
 use super::target::Target;
 use super::validate::{spell_integers, validate};
@@ -74,26 +73,29 @@ impl Steps<'_> {
     /// The first part of step 8.
     fn hold_inputs(&self, call: &Call) -> Result<HeldBytes, Refused> {
         let bytes = call.inputs.iter().map(Input::bytes).sum();
-        let held = self.admissions.inputs_of(&call.origin).hold(&call.principal.organization, bytes);
+        let held = self.admissions.inputs_of(&call.origin).hold(&call.caller.principal.organization, bytes);
         held.map_err(Error::from).map_err(at(Reserve))
     }
 
     async fn resolve(&self, call: &Call) -> Result<Target, Refused> {
-        let target = self.resolver.resolve(&call.principal, &call.subject).await.map_err(at(Resolve))?;
+        let target = self.resolver.resolve(&call.caller.principal, &call.subject).await.map_err(at(Resolve))?;
         require_pinned(&target, &call.pinned).map_err(at(Resolve))?;
         Ok(target)
     }
 
     /// Steps 2 to 8.
     async fn admit(&self, call: &mut Call, target: &Target) -> Result<Admitted, Refused> {
-        permit(&call.principal, target).map_err(at(Permit))?;
+        permit(&call.caller.principal, target).map_err(at(Permit))?;
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         spell_integers(target, call).await.map_err(at(Validate))?;
         policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
         obey(self.services.policy.as_deref(), target, call).await.map_err(at(Policy))?;
         intervene(&self.services.compiled_rules, target, call).await.map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);
-        admission.admit(&call.principal.organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
+        admission
+            .admit(&call.caller.principal.organization, call.inputs.len())
+            .map_err(Error::from)
+            .map_err(at(Reserve))
     }
 
     /// Takes the calls of the call's runs through all steps.
@@ -108,14 +110,14 @@ impl Steps<'_> {
         })
     }
 
-    /// Records the refused call of an agent.
+    /// Records a refused call whose refusals have records.
     async fn refuse(&self, call: Call, target: Option<&Target>, refused: Refused) -> Refusal {
+        let records = match call.caller.via.records_refusals() {
+            true => refused.record(self.services, call, target).await,
+            false => Ok(Vec::new()),
+        };
         let Refused { step, error } = refused;
-        if call.agent_call.is_none() {
-            return Refusal::unrecorded(step, error);
-        }
-        let (caller, inputs) = caller(call);
-        match (RefusedCall { caller, inputs }).record(self.services, target, (step, &error)).await {
+        match records {
             Ok(records) => Refusal { step, error, records },
             Err(failed) => Refusal::unrecorded(Record, failed),
         }
@@ -143,29 +145,16 @@ impl RunningCall<'_> {
     /// Steps 9 to 12, for all inputs in parallel.
     async fn run(&self, mut call: Call, events: &EventSender) -> Result<Vec<RunResult>, Error> {
         let Self { services, target, admitted, .. } = *self;
-        let principal = &call.principal;
+        let principal = &call.caller.principal;
         let stored = services.store.access().user_variables(&principal.organization, &principal.account).await?;
         let redaction = self.redaction(&call, &stored).await?;
-        let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
         let (tree, of_parent) = (call.origin.tree(), call.origin.parent().map(|parent| parent.secrets.clone()));
-        let (caller, inputs) = caller(call);
+        let inputs = std::mem::take(&mut call.inputs);
         let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
         let mut documents: Vec<_> = inputs.iter().map(InputDocuments::of).collect();
         // The calling run sent them, like a client its sensitive variables.
         documents.iter_mut().for_each(|one| one.sensitive.extend(of_parent.clone().into_iter().flatten()));
-        let run = Run {
-            services,
-            redaction,
-            target,
-            caller: &caller,
-            conversation: conversation.as_ref(),
-            depth,
-            persistence,
-            calls: self.calls.as_ref(),
-            tree,
-            admitted,
-            events,
-        };
+        let run = Run { services, redaction, target, call: &call, calls: self.calls.as_ref(), tree, admitted, events };
         let started = run.record_start(inputs).await?;
         let runs = started.into_iter().zip(documents).enumerate().map(|(index, ((id, cancellation), documents))| {
             let span = tracing::debug_span!("run", invocation = %id, tool = target.name());
@@ -176,26 +165,11 @@ impl RunningCall<'_> {
 
     /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
     async fn redaction(&self, call: &Call, stored: &UserVariables) -> Result<Redaction, Error> {
-        let (principal, is_kept) = (&call.principal, !matches!(call.origin, CallOrigin::Client));
+        let (principal, is_kept) = (&call.caller.principal, !matches!(call.origin, CallOrigin::Client));
         let secrets: Vec<_> = self.target.secrets().chain(stored.sensitive.values()).cloned().collect();
         // A run that made the call would store an answer with the tool's secrets, which are not its own.
         let redacts_answers = !secrets.is_empty()
             && (is_kept || self.services.store.access().redacts_answers(&principal.organization).await?);
         Ok(Redaction::of(secrets, redacts_answers))
     }
-}
-
-fn caller(call: Call) -> (Caller, Vec<Input>) {
-    let caller = Caller {
-        principal: call.principal,
-        source: call.source,
-        agent_call: call.agent_call,
-        run_id: call.run_id,
-        operation: call.operation,
-        cancelled: call.cancelled,
-        interaction: call.interaction,
-        names: call.caller_names,
-        recorded_arguments: call.origin.parent().map(|parent| parent.recorded_arguments.clone()),
-    };
-    (caller, call.inputs)
 }

@@ -14,7 +14,7 @@ pub(super) async fn validate(schemas: &SchemaMatcher, target: &Target, call: &Ca
         return Err(Error::InputCount { count: inputs.len() });
     }
     let inputs = inputs.iter().map(|input| input.input_parameters.clone()).collect();
-    let validated = schemas.validate(&call.principal.organization, target.input_schema(), inputs).await;
+    let validated = schemas.validate(&call.caller.principal.organization, target.input_schema(), inputs).await;
     if call.subject.api().is_some() { validated.map_err(of_arguments) } else { validated }
 }
 

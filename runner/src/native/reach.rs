@@ -4,8 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     Everywhere,
-    /// In a turn of a conversation. No specification lists the tool.
-    Turns,
+    /// By callers that add the tool to those that they list. No catalogue lists it.
+    Unlisted,
     /// By callers that have the family of the tool.
     Family,
 }

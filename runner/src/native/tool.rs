@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use registry::{AgentCall, CallerNames, InvocationId, Permission, Principal};
+use registry::{InvocationId, Permission, Principal};
 use serde_json::{Map, Value};
 
 use super::effect::ToolEffect;
 use super::reach::Reach;
+use crate::caller::ToolCaller;
 use crate::outcome::Outcome;
 use crate::schema::InputSchema;
 
@@ -22,9 +23,7 @@ pub(super) type BoundHandler = Box<dyn Fn(NativeCall) -> BoxFuture<'static, Outc
 #[derive(Debug)]
 pub struct NativeCall {
     pub run: InvocationId,
-    pub principal: Principal,
-    pub agent_call: Option<AgentCall>,
-    pub caller_names: CallerNames,
+    pub caller: ToolCaller,
     /// The URL of the server, before the paths of links to it.
     pub base_url: Arc<str>,
     pub arguments: Map<String, Value>,

@@ -133,7 +133,7 @@ impl From<ConfirmedCall> for Call {
             tool_version: call.version.map(|version| version.to_string()),
             component_digest: call.component_digest.map(|digest| digest.to_string()),
             arguments_digest: call.arguments_digest.to_string(),
-            agent_revision: call.agent.map(|(_, revision)| revision.get()),
+            agent_revision: call.decider.map(|decider| decider.revision.get()),
         }
     }
 }

@@ -4,10 +4,8 @@
 use axum::extract::State;
 use axum::response;
 use registry::{Constraint, Digest, InvocationSource, OperationKind, Principal, ToolId, ToolName};
-use runner::{Call, CallOrigin, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
+use runner::{Call, Conversation, Depth, Input, Invoker, ResultPersistence, Subject, ToolCaller};
 use serde_json::{Value, json};
-
-use tokio_util::sync::CancellationToken;
 
 use crate::call_depth::CallDepth;
 use crate::caller::Caller;
@@ -103,8 +101,6 @@ impl Invocation {
     async fn respond(self, reply: Reply, request: Idempotent<Request>) -> Result<response::Response, Error> {
         let Self { invoker, principal, tool, constraint, depth } = self;
         let Idempotent { request: Request { inputs, result_persistence, source, pinned }, once } = request;
-        let conversation = source.as_ref().and_then(conversation);
-        let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user().into() });
         let operation = OperationRequest {
             principal: principal.clone(),
             kind: OperationKind::Invoke,
@@ -113,24 +109,13 @@ impl Invocation {
             request: None,
         };
         let subject = Subject::Version { tool, constraint };
-        let call = Call {
-            subject,
-            principal,
-            inputs,
-            source,
-            agent_call: None,
-            interaction: runner::Interaction::default(),
-            caller_names: registry::CallerNames::default(),
-            pinned: pinned.into_iter().collect(),
-            human_intervention: registry::HumanIntervention::default(),
-            result_persistence,
-            conversation,
-            depth,
-            origin: CallOrigin::Client,
-            run_id: None,
-            operation: None,
-            cancelled: CancellationToken::new(),
+        let direct = ToolCaller::direct(principal);
+        let caller = match source {
+            Some(source) => ToolCaller { conversation: conversation(&source), source, ..direct },
+            None => direct,
         };
+        let pinned = pinned.into_iter().collect();
+        let call = Call { pinned, result_persistence, depth, ..Call::new(subject, caller, inputs) };
         let invoke = move |context: WorkContext| async move {
             let call = Call { operation: context.operation, ..call };
             run(&invoker, call, &context.events).await

@@ -141,7 +141,7 @@ async fn holds(world: &World, acme: &Principal) {
 async fn run(world: &World, principal: &Principal, number: u32) {
     world.clock.advance(Duration::from_secs(1));
     let agent_call = number.is_multiple_of(3).then(|| agent_call(&world.clock, AgentProtocol::Mcp));
-    let record = RunStart { source: source(number), agent_call, ..started(&world.clock, principal) };
+    let record = RunStart { source: source(number), via: agent_call.into(), ..started(&world.clock, principal) };
     world.store.history().record(&starts(vec![record.clone()])).await.unwrap();
     let body = vec![u8::try_from(number % 7).unwrap(); 100_000];
     let body = TapeBody { digest: *registry::Digest::of(&body).as_bytes(), bytes: body };

@@ -87,7 +87,7 @@ impl StartRow {
     pub fn of(record: &RunStart, boot: &BootId, operation: &InOperation) -> Result<Self> {
         let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(signed));
         let [major, minor, patch] = version.map_or([None; 3], |numbers| numbers.map(Some));
-        let call = record.agent_call.as_ref();
+        let call = record.via.agent_call();
         let encoded = to_json(&Columns {
             invocation: record.id.as_str(),
             organization: record.organization.as_str(),
@@ -151,7 +151,7 @@ pub(super) fn read_start(row: &Row) -> Result<RunStart> {
         mode: mode(row)?,
         input: input(row)?,
         started_at: timestamp(row, "started_at")?,
-        agent_call: agent_call(row)?,
+        via: agent_call(row)?.into(),
         native_tool: parsed_option(row, "native_tool")?,
     })
 }
