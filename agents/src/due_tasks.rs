@@ -9,7 +9,7 @@ use registry::{
 
 use crate::library::{RunEnd, creator, end_run, fire};
 use crate::metrics::TASKS_FIRED;
-use crate::runs::{AgentRunOptions, Progress};
+use crate::runs::{AgentRunOptions, RunCheckpoint};
 
 /// The code of a run that failed without a checkpoint: no server went on with it.
 const ABANDONED: &str = "abandoned";
@@ -54,8 +54,9 @@ fn noted(item: &LibraryItem, run: &EndedRun) -> Option<LibraryContent> {
 }
 
 fn error_code(run: &EndedRun) -> String {
-    let failure = Progress::read(&run.document).ok().and_then(|progress| progress.failure);
-    failure.map_or_else(|| ABANDONED.to_owned(), |failure| failure.code)
+    let checkpoint = RunCheckpoint::read(&run.document).ok();
+    let failure = checkpoint.as_ref().and_then(RunCheckpoint::failure);
+    failure.map_or_else(|| ABANDONED.to_owned(), |failure| failure.code.clone())
 }
 
 /// Fires a task. With a clock, for the id of the run, a run of the agent that created the task starts with it.
@@ -64,7 +65,7 @@ fn advanced(item: &LibraryItem, now: Timestamp, clock: Option<&Clock>) -> Advanc
     let start = clock.zip(agent).map(|(clock, agent)| (AgentRunId::new(clock), agent));
     let (content, fired) = fire(item, now, start.as_ref().map(|(id, _)| id));
     let run = start.zip(fired).and_then(|((id, agent), description)| {
-        let document = Progress::new(options(item, &description)).written().ok()?;
+        let document = RunCheckpoint::new(options(item, &description)).written().ok()?;
         Some(DueRun { id, agent, objective: RunObjective::of(&description), document })
     });
     AdvancedItem { content, run }

@@ -36,8 +36,8 @@ pub use model::{Model, ModelApi, ModelBounds, ModelSettings};
 pub use platform_tools::routed_tools;
 pub use runs::{
     AGENT_RUNS, AgentRunLoop, AgentRunOptions, AgentRunService, Begun, FinalAnswer, HumanForm, HumanQuestion,
-    HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, MILESTONE_CHARACTERS_MAX, NewSingleCall, OnStuck, Progress,
-    RunFailure, SingleCall, StuckAction,
+    HumanRequestDetails, HumanResponse, INPUT_UNAVAILABLE, MILESTONE_CHARACTERS_MAX, NewSingleCall, OnStuck,
+    OpenQuestion, RunCheckpoint, RunFailure, SingleCall, StuckAction,
 };
 pub use search_tools::search_tools;
 pub use services::AgentServices;

@@ -1,6 +1,6 @@
 //! The operator's bounds of runs: the models that they may use, and their tokens.
 
-use super::progress::AgentRunOptions;
+use super::run_options::AgentRunOptions;
 use crate::error::Error;
 use crate::model::Model;
 

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::human::{HumanQuestion, PAUSE};
-use super::progress::{FinalAnswer, Progress, Remembered};
+use super::run_checkpoint::{Remembered, RunCheckpoint};
+use super::run_stage::FinalAnswer;
 use super::workflow_request::WorkflowRequest;
 use crate::model::{ModelCall, ToolDefinition};
 
@@ -25,7 +26,7 @@ struct ControlTool {
     name: &'static str,
     description: &'static str,
     schema: fn() -> Value,
-    apply: fn(&mut Progress, Map<String, Value>, Timestamp) -> ControlEffect,
+    apply: fn(&mut RunCheckpoint, Map<String, Value>, Timestamp) -> ControlEffect,
 }
 
 /// The effect of a call of a control tool.
@@ -33,16 +34,15 @@ pub(super) enum ControlEffect {
     /// The run goes on with this observation.
     Result(Value),
     /// A milestone was recorded.
-    Logged {
-        observation: Value,
-        milestone: Option<String>,
-    },
+    Logged { observation: Value, milestone: Option<String> },
     /// The arguments are wrong; the run goes on.
     InvalidArguments(String),
     /// A workflow is run, and the run goes on with its observation.
     RunWorkflow(WorkflowRequest),
-    Completed,
-    Paused,
+    /// The run ends with this answer.
+    Completed(FinalAnswer),
+    /// The run waits for the answer of a person to this question.
+    Asks(Box<HumanQuestion>),
 }
 
 const TOOLS: [ControlTool; 6] = [
@@ -178,8 +178,8 @@ fn find(name: &str) -> Option<&'static ControlTool> {
 }
 
 /// The definitions of the control tools that a run has.
-pub(super) fn definitions(progress: &Progress) -> impl Iterator<Item = ToolDefinition> {
-    TOOLS.iter().filter(|tool| progress.allows_tool(tool.name)).map(|tool| ToolDefinition {
+pub(super) fn definitions(checkpoint: &RunCheckpoint) -> impl Iterator<Item = ToolDefinition> {
+    TOOLS.iter().filter(|tool| checkpoint.allows_tool(tool.name)).map(|tool| ToolDefinition {
         name: tool.name.to_owned(),
         description: tool.description.to_owned(),
         input_schema: (tool.schema)().to_string().into(),
@@ -187,15 +187,15 @@ pub(super) fn definitions(progress: &Progress) -> impl Iterator<Item = ToolDefin
 }
 
 /// Carries out a call of a control tool. `None` for a call of another tool.
-pub(super) fn apply(progress: &mut Progress, call: &ModelCall, clock: &Clock) -> Option<ControlEffect> {
+pub(super) fn apply(checkpoint: &mut RunCheckpoint, call: &ModelCall, clock: &Clock) -> Option<ControlEffect> {
     let (tool, arguments) = (find(&call.name)?, call.members());
     if let Some(excess) = find_excess(&(tool.schema)(), &arguments) {
         return Some(ControlEffect::InvalidArguments(excess));
     }
-    Some((tool.apply)(progress, arguments, clock.now()))
+    Some((tool.apply)(checkpoint, arguments, clock.now()))
 }
 
-fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
+fn complete(_: &mut RunCheckpoint, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Complete { answer, confidence, summary } = match read(input) {
         Ok(complete) => complete,
         Err(wrong) => return wrong,
@@ -203,15 +203,14 @@ fn complete(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) ->
     if !(0.0..=1.0).contains(&confidence) {
         return ControlEffect::InvalidArguments("confidence should be a number from 0 to 1".to_owned());
     }
-    progress.complete(FinalAnswer { answer, confidence, summary });
-    ControlEffect::Completed
+    ControlEffect::Completed(FinalAnswer { answer, confidence, summary })
 }
 
-fn run_workflow(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
+fn run_workflow(_: &mut RunCheckpoint, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     WorkflowRequest::read(input).map_or_else(ControlEffect::InvalidArguments, ControlEffect::RunWorkflow)
 }
 
-fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
+fn pause(checkpoint: &mut RunCheckpoint, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Pause { question, options, context_summary, urgency } = match read(input) {
         Ok(pause) => pause,
         Err(wrong) => return wrong,
@@ -220,24 +219,23 @@ fn pause(progress: &mut Progress, input: Map<String, Value>, _: Timestamp) -> Co
     if texts.map(String::len).sum::<usize>() > QUESTION_BYTES_MAX {
         return ControlEffect::InvalidArguments(format!("a question has at most {QUESTION_BYTES_MAX} bytes in all"));
     }
-    if progress.asks_nobody() {
+    if checkpoint.asks_nobody() {
         return ControlEffect::InvalidArguments("nobody answers the questions of this run".to_owned());
     }
     // A person reads them.
     let options = options.iter().map(|option| visible(option)).collect();
     let context_summary = context_summary.as_deref().map(visible_lines);
     let asked = HumanQuestion::of_server(&question);
-    progress.question = Some(HumanQuestion { is_of_call: true, options, context_summary, urgency, ..asked });
-    ControlEffect::Paused
+    ControlEffect::Asks(Box::new(HumanQuestion { options, context_summary, urgency, ..asked }))
 }
 
-fn store(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> ControlEffect {
+fn store(checkpoint: &mut RunCheckpoint, input: Map<String, Value>, now: Timestamp) -> ControlEffect {
     let Remember { key, value, ttl_seconds } = match read(input) {
         Ok(store) => store,
         Err(wrong) => return wrong,
     };
-    progress.forget_expired(now);
-    let others = progress.memory.iter().filter(|(other, _)| **other != key);
+    checkpoint.forget_expired(now);
+    let others = checkpoint.memory.iter().filter(|(other, _)| **other != key);
     let bytes: usize = others.map(|(key, remembered)| key.len() + remembered.value.to_string().len()).sum();
     if key.len() + value.to_string().len() > VALUE_BYTES_MAX {
         return ControlEffect::InvalidArguments(format!("a key with its value has at most {VALUE_BYTES_MAX} bytes"));
@@ -253,18 +251,18 @@ fn store(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> 
         }
     };
     let expires_at = expires_at.map(Timestamp::as_milliseconds);
-    progress.memory.insert(key.clone(), Remembered { value, stored_at: now.as_milliseconds(), expires_at });
+    checkpoint.memory.insert(key.clone(), Remembered { value, stored_at: now.as_milliseconds(), expires_at });
     let message = format!("Stored value under key \"{key}\"");
     ControlEffect::Result(json!({"stored": true, "key": key, "message": message}))
 }
 
-fn retrieve(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) -> ControlEffect {
+fn retrieve(checkpoint: &mut RunCheckpoint, input: Map<String, Value>, now: Timestamp) -> ControlEffect {
     let Recall { key } = match read(input) {
         Ok(retrieve) => retrieve,
         Err(wrong) => return wrong,
     };
-    progress.forget_expired(now);
-    ControlEffect::Result(match progress.memory.get(&key) {
+    checkpoint.forget_expired(now);
+    ControlEffect::Result(match checkpoint.memory.get(&key) {
         Some(Remembered { value, stored_at, .. }) => {
             let stored_at = Timestamp::from_milliseconds(*stored_at).to_string();
             json!({"found": true, "key": key, "value": value, "stored_at": stored_at})
@@ -276,7 +274,7 @@ fn retrieve(progress: &mut Progress, input: Map<String, Value>, now: Timestamp) 
     })
 }
 
-fn log(_: &mut Progress, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
+fn log(_: &mut RunCheckpoint, input: Map<String, Value>, _: Timestamp) -> ControlEffect {
     let Log { milestone, .. } = match read(input) {
         Ok(log) => log,
         Err(wrong) => return wrong,

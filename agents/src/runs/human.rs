@@ -1,9 +1,8 @@
 //! Questions of a run to a person, and the answers.
 
-use registry::{HumanRequestKind, NewStep, Urgency, visible_lines};
+use registry::{HumanRequestKind, Urgency, visible_lines};
 use runner::{
-    Answer, CONFIRMATION, ConfirmedCall, Interaction, NESTING_LEVELS_MAX, Question, cut_text, is_confirmed,
-    nests_within,
+    Answer, CONFIRMATION, ConfirmedCall, Interaction, NESTING_LEVELS_MAX, Question, is_confirmed, nests_within,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,8 +18,6 @@ pub(super) const STEP_TEXT_BYTES_MAX: usize = 2_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HumanQuestion {
     pub kind: HumanRequestKind,
-    /// Whether the first of the calls asks, and not the server because the run is stuck.
-    pub(super) is_of_call: bool,
     pub question: String,
     pub options: Vec<String>,
     pub context_summary: Option<String>,
@@ -68,11 +65,10 @@ pub struct HumanResponse {
 }
 
 impl HumanQuestion {
-    /// The question of a run that is stuck.
+    /// A question without a tool.
     pub(super) fn of_server(question: &str) -> Self {
         Self {
             kind: HumanRequestKind::Question,
-            is_of_call: false,
             question: visible_lines(question),
             options: Vec::new(),
             context_summary: None,
@@ -90,7 +86,6 @@ impl HumanQuestion {
         let messages: Vec<_> = forms.iter().map(|form| shown(form).message).collect();
         Self {
             kind: if is_approval { HumanRequestKind::Approval } else { HumanRequestKind::Form },
-            is_of_call: true,
             tool: Some(tool.to_owned()),
             forms,
             ..Self::of_server(&messages.join("\n"))
@@ -112,16 +107,6 @@ impl HumanQuestion {
             form.body = body.to_string();
         }
         Self { changes: Some(changes), ..self }
-    }
-
-    /// The step that shows the answer to the question, or that nobody answered.
-    pub(super) fn step(&self, iteration: u32, observation: &str, success: bool) -> NewStep {
-        let asker = if self.is_of_call { Some(self.tool.as_deref().unwrap_or(PAUSE)) } else { None };
-        let observation = cut_text(observation.to_owned(), STEP_TEXT_BYTES_MAX);
-        let step = json!({
-            "iteration": iteration, "thought": null, "action": asker, "observation": observation, "success": success,
-        });
-        NewStep { milestone: None, document: step.to_string() }
     }
 
     pub(super) fn details(&self) -> HumanRequestDetails {

@@ -10,9 +10,11 @@ use registry::{
 
 use super::bounds::require_within_bounds;
 use super::control::is_control_tool;
-use super::human::{HumanQuestion, HumanResponse};
-use super::progress::{AgentRunOptions, Progress};
+use super::human::HumanResponse;
+use super::run_checkpoint::RunCheckpoint;
 use super::run_loop::AgentRunLoop;
+use super::run_options::AgentRunOptions;
+use super::run_stage::OpenQuestion;
 use super::service::AgentRunService;
 use crate::error::Error;
 use crate::model::Model;
@@ -26,7 +28,7 @@ pub enum Begun {
     /// A new run, which nobody works on yet.
     Work(Box<AgentRunLoop>),
     /// The run that an earlier request with the same key started.
-    Repeated(Box<(AgentRun, Progress)>),
+    Repeated(Box<(AgentRun, RunCheckpoint)>),
     /// The key belongs to another request.
     OtherRequest,
 }
@@ -58,7 +60,7 @@ impl AgentRunService {
         self.require_tools(principal, running.clone(), &options).await?;
         let admitted = self.working.admission.admit(&principal.organization, 1)?;
         let (agent, objective) = (running.agent.id.clone(), RunObjective::of(&options.objective));
-        let document = Progress::new(options).written()?;
+        let document = RunCheckpoint::new(options).written()?;
         let new = NewAgentRun { agent, kind: AgentRunKind::Agent, objective, document, once };
         let started = self.store.agent_runs().start_agent_run(principal, new).await?;
         self.begun(started, Some(admitted)).map(Some)
@@ -67,13 +69,13 @@ impl AgentRunService {
     fn begun(&self, started: StartedAgentRun, admitted: Option<Admitted>) -> Result<Begun, Error> {
         Ok(match started {
             StartedAgentRun::New(run) => {
-                let progress = Progress::read(&run.document)?;
+                let checkpoint = RunCheckpoint::read(&run.document)?;
                 let model = Some(self.model()?);
-                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, run, progress).admitted(admitted)))
+                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, run, checkpoint).admitted(admitted)))
             }
             StartedAgentRun::Repeated(run) => {
-                let progress = Progress::read(&run.document)?;
-                Begun::Repeated(Box::new((run, progress)))
+                let checkpoint = RunCheckpoint::read(&run.document)?;
+                Begun::Repeated(Box::new((run, checkpoint)))
             }
             StartedAgentRun::OtherRequest => Begun::OtherRequest,
         })
@@ -102,16 +104,14 @@ impl AgentRunService {
         run: &AgentRunId,
         response: HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let Some((_, progress)) = self.find(principal, run).await? else { return Ok(None) };
-        let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else {
-            return Err(Error::AgentRunNotPaused);
-        };
+        let Some((_, checkpoint)) = self.find(principal, run).await? else { return Ok(None) };
+        let OpenQuestion { request, question, .. } = checkpoint.open_question().ok_or(Error::AgentRunNotPaused)?;
         if question.kind != HumanRequestKind::Question {
             let reason = format!("answer the request {request} of kind {}", question.kind.as_str());
             return Err(Error::HumanResponse { reason });
         }
-        let (open, progress) = self.open_request(principal, request).await?.ok_or(Error::AgentRunNotPaused)?;
-        self.answer(principal, open, progress, &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
+        let (open, checkpoint) = self.open_request(principal, request).await?.ok_or(Error::AgentRunNotPaused)?;
+        self.answer(principal, open, checkpoint, &response).await?.map(Some).ok_or(Error::AgentRunNotPaused)
     }
 
     /// Answers a request of a run, which goes on. `None` when the user sees no such request.
@@ -127,8 +127,8 @@ impl AgentRunService {
         if self.store.agent_runs().get_human_request(principal, request).await?.is_none() {
             return Ok(None);
         }
-        let (found, progress) = self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
-        self.answer(principal, found, progress, &response).await?.map(Some).ok_or(Error::HumanRequestClosed)
+        let (found, checkpoint) = self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
+        self.answer(principal, found, checkpoint, &response).await?.map(Some).ok_or(Error::HumanRequestClosed)
     }
 
     /// The run of an open request.
@@ -136,11 +136,11 @@ impl AgentRunService {
         &self,
         principal: &Principal,
         request: &HumanRequestId,
-    ) -> Result<Option<(AgentRun, Progress)>, Error> {
+    ) -> Result<Option<(AgentRun, RunCheckpoint)>, Error> {
         let asked = self.store.agent_runs().get_human_request(principal, request).await?;
         let Some(asked) = asked.filter(|asked| self.is_open(asked)) else { return Ok(None) };
         let found = self.find(principal, &asked.agent_run).await?;
-        Ok(found.filter(|(_, progress)| progress.human_request.as_ref() == Some(request)))
+        Ok(found.filter(|(_, checkpoint)| checkpoint.open_question().is_some_and(|open| open.request == *request)))
     }
 
     fn is_open(&self, request: &HumanRequest) -> bool {
@@ -152,15 +152,14 @@ impl AgentRunService {
         &self,
         principal: &Principal,
         found: AgentRun,
-        mut progress: Progress,
+        mut checkpoint: RunCheckpoint,
         response: &HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
         if found.state != AgentRunState::Paused {
             return Ok(None);
         }
-        let question = progress.question.clone().ok_or(Error::AgentRunNotPaused)?;
-        progress.respond(response)?;
-        self.go_on(principal, found, progress, &question, response).await
+        let open = checkpoint.respond(response)?;
+        self.go_on(principal, found, checkpoint, &open, response).await
     }
 
     /// Goes on with a run that has its answer. `None` when the run does not wait any more.
@@ -168,17 +167,18 @@ impl AgentRunService {
         &self,
         principal: &Principal,
         found: AgentRun,
-        progress: Progress,
-        question: &HumanQuestion,
+        checkpoint: RunCheckpoint,
+        answered: &OpenQuestion,
         response: &HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
         let model = self.model_of(&found)?;
         let admitted = self.working.admission.admit(&principal.organization, 1)?;
-        let answered = NewHumanResponse { by: principal.user(), document: response.written() };
+        let by_person = NewHumanResponse { by: principal.user(), document: response.written() };
         let is_agreed = response.approved != Some(false);
-        let step = question.step(found.iterations, &response.written(), is_agreed);
-        let resumed = self.store.agent_runs().resume_agent_run(&found, progress.written()?, (answered, step)).await?;
-        let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, run, progress).admitted(Some(admitted)));
+        let step = answered.step(found.iterations, &response.written(), is_agreed);
+        let resumed =
+            self.store.agent_runs().resume_agent_run(&found, checkpoint.written()?, (by_person, step)).await?;
+        let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, run, checkpoint).admitted(Some(admitted)));
         Ok(run)
     }
 
@@ -211,15 +211,15 @@ impl AgentRunService {
         let capacity = self.working.capacity(self.model.is_some());
         let Some(run) = self.store.agent_runs().take_over_agent_run(&capacity).await? else { return Ok(None) };
         let model = self.model_of(&run)?;
-        let progress = match Progress::read(&run.document) {
-            Ok(progress) => progress,
+        let checkpoint = match RunCheckpoint::read(&run.document) {
+            Ok(checkpoint) => checkpoint,
             Err(error) => {
                 tracing::error!(%error, run = %run.id, "a damaged run of an agent is cancelled");
                 self.store.agent_runs().cancel_agent_run(&run).await?;
                 return Ok(None);
             }
         };
-        Ok(Some(AgentRunLoop::new(self.clone(), model, run, progress)))
+        Ok(Some(AgentRunLoop::new(self.clone(), model, run, checkpoint)))
     }
 
     /// Ends the work on runs of agents. Other servers go on with them, or this one after its next start.
@@ -231,12 +231,16 @@ impl AgentRunService {
     ///
     /// # Errors
     /// When the store cannot be read, or the checkpoint is damaged.
-    pub async fn find(&self, principal: &Principal, run: &AgentRunId) -> Result<Option<(AgentRun, Progress)>, Error> {
+    pub async fn find(
+        &self,
+        principal: &Principal,
+        run: &AgentRunId,
+    ) -> Result<Option<(AgentRun, RunCheckpoint)>, Error> {
         let Some(found) = self.store.agent_runs().get_agent_run(principal, run).await? else {
             return Ok(None);
         };
-        let progress = Progress::read(&found.document)?;
-        Ok(Some((found, progress)))
+        let checkpoint = RunCheckpoint::read(&found.document)?;
+        Ok(Some((found, checkpoint)))
     }
 
     /// Returns steps of a run, the first ones first, as many as one answer may have, and whether there are more.

@@ -10,9 +10,11 @@ use registry::{Admitted, AgentRun, AgentRunState, LibraryFamily, NewStep, Secret
 use super::answering::UNANSWERED;
 use super::bounds::require_allowed;
 use super::control::definitions;
-use super::human::HumanQuestion;
 use super::observation::ToolObservation;
-use super::progress::{AgentRunOptions, Progress};
+use super::pending_calls::PendingCalls;
+use super::run_checkpoint::RunCheckpoint;
+use super::run_options::AgentRunOptions;
+use super::run_stage::{OpenQuestion, RunStage};
 use super::service::AgentRunService;
 use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
@@ -35,7 +37,7 @@ pub struct AgentRunLoop {
     /// `None` for a run of one call.
     model: Option<Arc<Model>>,
     pub(super) run: AgentRun,
-    pub(super) progress: Progress,
+    pub(super) checkpoint: RunCheckpoint,
     /// Whether the call that has begun is one of this server.
     pub(super) began_here: bool,
     /// Redacted from the steps.
@@ -45,9 +47,14 @@ pub struct AgentRunLoop {
 }
 
 impl AgentRunLoop {
-    pub(super) fn new(service: AgentRunService, model: Option<Arc<Model>>, run: AgentRun, progress: Progress) -> Self {
+    pub(super) fn new(
+        service: AgentRunService,
+        model: Option<Arc<Model>>,
+        run: AgentRun,
+        checkpoint: RunCheckpoint,
+    ) -> Self {
         let working = service.working.begin(&run);
-        Self { service, model, run, progress, began_here: false, secrets: Vec::new(), working, _admitted: None }
+        Self { service, model, run, checkpoint, began_here: false, secrets: Vec::new(), working, _admitted: None }
     }
 
     pub(super) fn admitted(self, admitted: Option<Admitted>) -> Self {
@@ -56,15 +63,15 @@ impl AgentRunLoop {
 
     /// The run as it was last written.
     #[must_use]
-    pub const fn run(&self) -> (&AgentRun, &Progress) {
-        (&self.run, &self.progress)
+    pub const fn run(&self) -> (&AgentRun, &RunCheckpoint) {
+        (&self.run, &self.checkpoint)
     }
 
     /// Works until the run pauses or ends, or until this server stops or another one has the run. Returns the run as it is then.
     ///
     /// # Errors
     /// When the store cannot be read or written. Then any server takes the run over.
-    pub async fn to_its_end(mut self) -> Result<(AgentRun, Progress), Error> {
+    pub async fn to_its_end(mut self) -> Result<(AgentRun, RunCheckpoint), Error> {
         let error = match AssertUnwindSafe(self.steps()).catch_unwind().await {
             Ok(Ok(())) => return self.latest().await,
             Ok(Err(error)) => error,
@@ -81,50 +88,52 @@ impl AgentRunLoop {
     }
 
     /// The run as this server wrote it, or as others left it.
-    async fn latest(self) -> Result<(AgentRun, Progress), Error> {
+    async fn latest(self) -> Result<(AgentRun, RunCheckpoint), Error> {
         if self.run.state != AgentRunState::Running {
-            return Ok((self.run, self.progress));
+            return Ok((self.run, self.checkpoint));
         }
         let found = self.service.store.agent_runs().reread_agent_run(&self.run).await?;
         let run = found.ok_or_else(|| Error::internal("a run of an agent is gone"))?;
-        let progress = Progress::read(&run.document)?;
-        Ok((run, progress))
+        let checkpoint = RunCheckpoint::read(&run.document)?;
+        Ok((run, checkpoint))
     }
 
     /// Takes one step. Returns `false` when this server does not work on the run any more.
     async fn step(&mut self) -> Result<bool, Error> {
-        // First, since the answers that a call has belong to this call only.
-        if let Some(question) = self.progress.question.take() {
-            return self.go_on_without(&question).await;
+        // A run that waits goes on when its request has expired. First, since the answers that a call has belong to this call only.
+        if let Some(open) = self.checkpoint.open_question().cloned() {
+            return self.go_on_without(open).await;
         }
-        let Some(present) = self.service.present(&self.run, &self.progress).await? else {
+        let Some(present) = self.service.present(&self.run, &self.checkpoint).await? else {
             return self.fail("agent_gone", "the agent or the user of the run is gone").await;
         };
-        let call = self.progress.calls.first().cloned();
-        self.secrets = self.service.step_secrets(&present, call.as_ref()).await?;
-        match call {
-            None if self.progress.single_call.is_some() => self.fail("unanswered", UNANSWERED).await,
-            None => self.ask(&present).await,
-            Some(call) => self.carry_out(&present, &call).await,
+        let called = self.checkpoint.pending_calls().map(|calls| &calls.call);
+        self.secrets = self.service.step_secrets(&present, called).await?;
+        match self.checkpoint.stage.clone() {
+            RunStage::AskingModel => self.ask(&present).await,
+            RunStage::Calling { calls, has_begun } => self.carry_out(&present, calls, has_begun).await,
+            RunStage::WaitingForPerson(_) | RunStage::Completed(_) | RunStage::Failed(_) => {
+                Err(Error::internal("a running run of an agent has nothing to do"))
+            }
         }
     }
 
-    /// Goes on without the answer to a question. A run that is stuck cannot.
-    async fn go_on_without(&mut self, question: &HumanQuestion) -> Result<bool, Error> {
-        let step = question.step(self.run.iterations, UNANSWERED, false);
-        let state = self.progress.end_unanswered(question);
-        self.save(state, vec![step]).await
+    /// Goes on without the answer to a question.
+    async fn go_on_without(&mut self, open: OpenQuestion) -> Result<bool, Error> {
+        let step = open.step(self.run.iterations, UNANSWERED, false);
+        self.checkpoint.end_unanswered(open);
+        self.save(vec![step]).await
     }
 
     /// The instructions of the model, with the rules of the user if the agent has their family.
     async fn system_prompt(&self, present: &RunContext) -> Result<String, Error> {
-        let system = system_prompt(&present.catalogue, &self.progress);
+        let system = system_prompt(&present.catalogue, &self.checkpoint);
         if !present.catalogue.running.has_family(LibraryFamily::Rules) {
             return Ok(system);
         }
         let rules = self.service.rules.enforced(&present.principal, &present.names).await?;
-        let has_tool = |name: &str| self.progress.allows_tool(name) && present.catalogue.find(name).is_some();
-        let rules = rules.prompt(&self.progress.options.objective, has_tool);
+        let has_tool = |name: &str| self.checkpoint.allows_tool(name) && present.catalogue.find(name).is_some();
+        let rules = rules.prompt(&self.checkpoint.options.objective, has_tool);
         Ok([Some(system).filter(|system| !system.is_empty()), rules]
             .into_iter()
             .flatten()
@@ -139,7 +148,7 @@ impl AgentRunLoop {
             return self.fail(code, message).await;
         }
         // The settings may be others than at the start of the run.
-        if let Err(refused) = require_allowed(&model, self.progress.options.model.as_deref()) {
+        if let Err(refused) = require_allowed(&model, self.checkpoint.options.model.as_deref()) {
             return self.fail(refused.code(), refused.to_string()).await;
         }
         let tools = self.tools(present);
@@ -151,9 +160,9 @@ impl AgentRunLoop {
         }
         let system = self.system_prompt(present).await?;
         let request = ModelRequest {
-            model: self.progress.options.model.as_deref(),
+            model: self.checkpoint.options.model.as_deref(),
             system: &system,
-            transcript: &self.progress.transcript,
+            transcript: &self.checkpoint.transcript,
             tools: &tools,
         };
         let answered = tokio::select! {
@@ -168,23 +177,24 @@ impl AgentRunLoop {
             }
         };
         self.run.iterations += 1;
-        self.progress.tokens = self.progress.tokens.saturating_add(reply.tokens);
+        self.checkpoint.tokens = self.checkpoint.tokens.saturating_add(reply.tokens);
         if reply.calls.len() > CALLS_ANSWERED_MAX {
             let calls = reply.calls.len();
             let message = format!("an answer of the model has {calls} calls; {CALLS_ANSWERED_MAX} are the limit");
             return self.fail("too_many_calls", message).await;
         }
         self.name_calls(&mut reply.calls);
-        self.progress.transcript.push(Entry::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+        self.checkpoint.transcript.push(Entry::Model { text: reply.text.clone(), calls: reply.calls.clone() });
         let excess = reply.calls.split_off(reply.calls.len().min(CALLS_MAX));
-        self.progress.calls = reply.calls;
         let mut steps = self.refuse_calls(&excess);
-        if self.progress.calls.is_empty() {
-            self.progress.push_user_message(NO_CALL.to_owned());
-            steps.push(self.step_without_call(reply.text));
+        match PendingCalls::of(reply.calls) {
+            Some(calls) => self.begin_calls(calls),
+            None => {
+                self.checkpoint.push_user_message(NO_CALL.to_owned(), Vec::new());
+                steps.push(self.step_without_call(reply.text));
+            }
         }
-        self.mark_begun();
-        self.save(AgentRunState::Running, steps).await
+        self.save(steps).await
     }
 
     /// Answers the calls beyond those of one answer, without making them. Returns their steps.
@@ -197,7 +207,7 @@ impl AgentRunLoop {
             Entry::Observation { call, text, is_error: true }
         };
         let steps = excess.iter().map(|call| self.step_of(call, &refused)).collect();
-        self.progress.transcript.extend(excess.iter().map(observation));
+        self.checkpoint.transcript.extend(excess.iter().map(observation));
         steps
     }
 
@@ -205,7 +215,7 @@ impl AgentRunLoop {
     fn name_calls(&self, calls: &mut [ModelCall]) {
         let mut known = HashSet::new();
         for (number, call) in calls.iter_mut().enumerate() {
-            if call.id.is_empty() || self.progress.has_call(&call.id) || known.contains(&call.id) {
+            if call.id.is_empty() || self.checkpoint.has_call(&call.id) || known.contains(&call.id) {
                 call.id = format!("call_{}_{number}", self.run.iterations);
             }
             known.insert(call.id.clone());
@@ -214,8 +224,8 @@ impl AgentRunLoop {
 
     /// Why the model is not asked again.
     fn exhausted(&self, model: &Model) -> Option<(&'static str, String)> {
-        let AgentRunOptions { iterations_max, tokens_max, .. } = self.progress.options;
-        let (tokens, tokens_max) = (self.progress.tokens, tokens_max.min(model.bounds().tokens_max));
+        let AgentRunOptions { iterations_max, tokens_max, .. } = self.checkpoint.options;
+        let (tokens, tokens_max) = (self.checkpoint.tokens, tokens_max.min(model.bounds().tokens_max));
         if self.run.iterations >= iterations_max {
             return Some(("max_iterations", format!("the run has no answer after {iterations_max} iterations")));
         }
@@ -223,12 +233,12 @@ impl AgentRunLoop {
     }
 
     fn tools(&self, present: &RunContext) -> Vec<ToolDefinition> {
-        let own = present.catalogue.tools.iter().filter(|tool| self.progress.allows_tool(&tool.name));
+        let own = present.catalogue.tools.iter().filter(|tool| self.checkpoint.allows_tool(&tool.name));
         let own = own.map(|tool| ToolDefinition {
             name: tool.name.clone(),
             description: tool.description(),
             input_schema: self.service.working.schema_texts.of(tool),
         });
-        own.chain(definitions(&self.progress)).collect()
+        own.chain(definitions(&self.checkpoint)).collect()
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentRun, AgentRunId, AgentRunKind, AgentRunState, CallerNames, Digest, HumanRequestId, InvocationId, NewAgentRun,
-    OrganizationId, Principal, RawJson, Record, RunObjective, RunningAgent, StartedAgentRun, do_heavy_work,
+    AgentRun, AgentRunId, AgentRunKind, CallerNames, Digest, HumanRequestId, InvocationId, NewAgentRun, OrganizationId,
+    Principal, RawJson, Record, RunObjective, RunningAgent, StartedAgentRun, do_heavy_work,
 };
 use runner::{Depth, Interaction, NESTING_LEVELS_MAX, SchemaViolation, nests_within};
 use serde_json::{Map, Value};
@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use super::answering::FilledIn;
 use super::carry_out::INTERRUPTED;
 use super::observation::ToolObservation;
-use super::progress::{Progress, SingleCall};
+use super::pending_calls::CallDialogue;
+use super::run_checkpoint::{RunCheckpoint, SingleCall};
 use super::run_loop::AgentRunLoop;
 use super::service::AgentRunService;
 use crate::error::Error;
@@ -59,13 +60,14 @@ impl AgentRunService {
             return Err(runner::Error::InvalidInput { violations: vec![violation] }.into());
         }
         let admitted = self.working.admission.admit(&principal.organization, 1)?;
-        let progress = Progress::of_call(call, input, names, depth).with_answers(interaction, component);
-        let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, progress.written()?);
-        let objective = RunObjective::of(&progress.options.objective);
+        let dialogue = CallDialogue::of(interaction, component);
+        let checkpoint = RunCheckpoint::of_call(call, input, names, depth, dialogue);
+        let (agent, kind, document) = (running.agent.id.clone(), AgentRunKind::Call, checkpoint.written()?);
+        let objective = RunObjective::of(&checkpoint.options.objective);
         let new = NewAgentRun { agent, kind, objective, document, once: None };
         match self.store.agent_runs().start_agent_run(principal, new).await? {
             StartedAgentRun::New(run) => {
-                Ok(AgentRunLoop::new(self.clone(), None, run, progress).admitted(Some(admitted)))
+                Ok(AgentRunLoop::new(self.clone(), None, run, checkpoint).admitted(Some(admitted)))
             }
             _ => Err(Error::internal("a call without a key was repeated")),
         }
@@ -82,17 +84,16 @@ impl AgentRunService {
         results: &Map<String, Value>,
     ) -> Result<Option<AgentRunLoop>, Error> {
         for _ in 0..FILL_IN_ATTEMPTS_MAX {
-            let (found, mut progress) =
+            let (found, mut checkpoint) =
                 self.open_request(principal, request).await?.ok_or(Error::HumanRequestClosed)?;
-            let question = progress.question.clone().ok_or(Error::HumanRequestClosed)?;
-            match progress.fill_in(results)? {
-                FilledIn::All(response) => {
-                    if let Some(work) = self.go_on(principal, found, progress, &question, &response).await? {
+            match checkpoint.fill_in(results)? {
+                FilledIn::All { answered, response } => {
+                    if let Some(work) = self.go_on(principal, found, checkpoint, &answered, &response).await? {
                         return Ok(Some(work));
                     }
                 }
                 FilledIn::Some(left) => {
-                    let (document, left) = (progress.written()?, left.written()?);
+                    let (document, left) = (checkpoint.written()?, left.written()?);
                     if self.store.agent_runs().amend_agent_run(&found, document, left).await?.is_some() {
                         return Ok(None);
                     }
@@ -124,30 +125,27 @@ impl AgentRunService {
         principal: &Principal,
         running: &RunningAgent,
         run: &AgentRunId,
-    ) -> Result<Option<(AgentRun, Progress)>, Error> {
+    ) -> Result<Option<(AgentRun, RunCheckpoint)>, Error> {
         let found = self.find(principal, run).await?;
         Ok(found.filter(|(run, _)| run.account == principal.account && run.agent == running.agent.id))
     }
 }
 
-impl Progress {
-    /// Notes the end of the only call. Returns the state of the run: it has failed when there is no result that a record has.
-    pub(super) fn end_of_call(&mut self, observed: ToolObservation) -> AgentRunState {
+impl RunCheckpoint {
+    /// Notes the end of the only call. The run has failed when there is no result that a record has.
+    pub(super) fn end_of_call(&mut self, observed: ToolObservation) {
         let ToolObservation { text, invocation, lacks, .. } = observed;
-        // The record has the result.
-        self.clear();
-        let code = match lacks.is_empty() {
-            false => INPUT_UNAVAILABLE,
-            true if text == INTERRUPTED => "interrupted",
-            true => "not_called",
-        };
-        if invocation.is_none() || !lacks.is_empty() {
-            self.fail(code, text);
-            return AgentRunState::Failed;
+        match invocation {
+            Some(invocation) if lacks.is_empty() => self.complete_call(invocation),
+            _ => {
+                let code = match lacks.is_empty() {
+                    false => INPUT_UNAVAILABLE,
+                    true if text == INTERRUPTED => "interrupted",
+                    true => "not_called",
+                };
+                self.clear();
+                self.fail(code, text);
+            }
         }
-        if let Some(call) = &mut self.single_call {
-            call.invocation = invocation;
-        }
-        AgentRunState::Completed
     }
 }

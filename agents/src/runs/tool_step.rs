@@ -12,7 +12,8 @@ use runner::{
 use tokio_util::sync::CancellationToken;
 
 use super::observation::ToolObservation;
-use super::progress::{AgentRunOptions, Progress, SingleCall};
+use super::run_checkpoint::{RunCheckpoint, SingleCall};
+use super::run_options::AgentRunOptions;
 use super::service::AgentRunService;
 use crate::catalogue::{Catalogue, ListedSource, ListedTool};
 use crate::error::Error;
@@ -43,18 +44,23 @@ pub(super) struct RunContext {
 
 impl AgentRunService {
     /// Reads the user's rights and the agent's tools. `None` when the user or the agent is gone.
-    pub(super) async fn present(&self, run: &AgentRun, progress: &Progress) -> Result<Option<RunContext>, Error> {
+    pub(super) async fn present(
+        &self,
+        run: &AgentRun,
+        checkpoint: &RunCheckpoint,
+    ) -> Result<Option<RunContext>, Error> {
         let store = &self.store;
         let Some(principal) = store.versions().principal(&run.organization, &run.account).await? else {
             return Ok(None);
         };
         let reference = AgentReference::from(&run.agent);
         let Some(running) = store.agents().running_agent(&principal, &reference).await? else { return Ok(None) };
-        let AgentRunOptions { built_in_tools, names, depth, .. } = &progress.options;
+        let AgentRunOptions { built_in_tools, names, depth, .. } = &checkpoint.options;
         let catalogue = self.catalogues.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
-        let component = progress.calls.first().and_then(|call| find_component(catalogue.find(&call.name)?));
-        let (names, depth, interaction) = (names.clone(), *depth, progress.interaction(component));
-        let single_call = progress.single_call.clone();
+        let called = checkpoint.pending_calls().and_then(|calls| catalogue.find(&calls.call.name));
+        let component = called.and_then(find_component);
+        let (names, depth, interaction) = (names.clone(), *depth, checkpoint.interaction(component));
+        let single_call = checkpoint.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
     }
 

@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::observation::ToolObservation;
+use super::pending_calls::PendingCalls;
 use super::run_loop::AgentRunLoop;
 use super::service::AgentRunService;
 use super::tool_step::{self, RunContext};
 use super::workflow_request::WorkflowRequest;
 use crate::error::Error;
-use crate::model::ModelCall;
 
 type Ended = Result<Vec<RunResult>, Refusal>;
 
@@ -60,16 +60,16 @@ impl AgentRunLoop {
     pub(super) async fn run_workflow(
         &mut self,
         context: &RunContext,
-        call: &ModelCall,
+        calls: PendingCalls,
         request: WorkflowRequest,
     ) -> Result<bool, Error> {
         let workflow = match request.find(&context.catalogue) {
             Ok(workflow) => workflow,
-            Err(problem) => return self.observed(call, ToolObservation::failure(problem), None).await,
+            Err(problem) => return self.observed(calls, ToolObservation::failure(problem), None).await,
         };
         let run = InvocationId::new(&self.service.clock);
         // The checkpoint before the workflow has its id, so that its record is found whatever happens to this server.
-        self.progress.triggered_runs.push(run.to_string());
+        self.checkpoint.triggered_runs.push(run.to_string());
         if !self.begin_call().await? {
             return Ok(false);
         }
@@ -80,7 +80,7 @@ impl AgentRunLoop {
         let started = self.service.start_workflow(made);
         let state = started.end_within(wait_max, &self.working.cancelled).await?;
         let observed = observation(run, &workflow.tool.id, state)?;
-        self.observed(call, observed, None).await
+        self.observed(calls, observed, None).await
     }
 }
 

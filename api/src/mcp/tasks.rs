@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use agents::{
     AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, ListedSource, ListedTool,
-    NewSingleCall, Progress, SingleCall,
+    NewSingleCall, OpenQuestion, RunCheckpoint, SingleCall,
 };
 use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, Store, TaskSupport};
 use rmcp::model::{
@@ -60,12 +60,7 @@ impl Tasks<'_> {
             (false, _) | (true, None) => Interaction::default(),
             (true, Some(_)) => self.answered(listed, request, context).await?,
         };
-        let call = SingleCall {
-            tool: listed.name.clone(),
-            client: client(context),
-            pinned: pinned(&context.meta)?,
-            invocation: None,
-        };
+        let call = SingleCall { tool: listed.name.clone(), client: client(context), pinned: pinned(&context.meta)? };
         let (input, names) = (request.arguments.clone(), self.scope.names.clone());
         let component = match &listed.source {
             ListedSource::Native(_) => None,
@@ -107,7 +102,7 @@ impl Tasks<'_> {
     }
 
     /// Finds a task of the user of the request.
-    async fn find(&self, id: &str) -> Result<(AgentRun, Progress), ErrorData> {
+    async fn find(&self, id: &str) -> Result<(AgentRun, RunCheckpoint), ErrorData> {
         let unknown = || ErrorData::invalid_params(format!("Unknown task: {id}"), None);
         let id = AgentRunId::parse(id).map_err(|_| unknown())?;
         let Scope { principal, running, .. } = self.scope;
@@ -116,13 +111,13 @@ impl Tasks<'_> {
     }
 
     pub async fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
-        let (run, progress) = self.find(id).await?;
+        let (run, checkpoint) = self.find(id).await?;
         let payload = match run.state {
             AgentRunState::Running => TaskPayload::Working,
             AgentRunState::Cancelled => TaskPayload::Cancelled,
-            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: requests(&progress) },
-            AgentRunState::Completed => TaskPayload::Completed { result: self.result(&run, progress).await? },
-            AgentRunState::Failed => TaskPayload::Failed { error: error(&progress) },
+            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: requests(&checkpoint) },
+            AgentRunState::Completed => TaskPayload::Completed { result: self.result(&run, &checkpoint).await? },
+            AgentRunState::Failed => TaskPayload::Failed { error: error(&checkpoint) },
         };
         Ok(DetailedTask::new(self.task(&run), payload))
     }
@@ -140,19 +135,19 @@ impl Tasks<'_> {
     }
 
     /// The result of a call is in its record; that of a run of a model is its answer.
-    async fn result(&self, run: &AgentRun, progress: Progress) -> Result<JsonObject, ErrorData> {
-        let rendered = match (progress.single_call, progress.answer) {
-            (Some(SingleCall { tool, invocation: Some(invocation), .. }), _) => {
-                let found = self.calling.agents.runs.record(&run.organization, &invocation).await;
+    async fn result(&self, run: &AgentRun, checkpoint: &RunCheckpoint) -> Result<JsonObject, ErrorData> {
+        let rendered = match (&checkpoint.single_call, checkpoint.recorded_call(), checkpoint.answer()) {
+            (Some(SingleCall { tool, .. }), Some(invocation), _) => {
+                let found = self.calling.agents.runs.record(&run.organization, invocation).await;
                 let record = found.map_err(|error| fault(&error))?;
-                let form = self.form(&tool);
+                let form = self.form(tool);
                 match record.and_then(|record| of_record(record, form)) {
                     Some(rendered) => rendered,
                     None => of_failure("record_gone", "the record of the call was deleted"),
                 }
             }
-            (_, Some(answer)) => of_answer(&answer),
-            (_, None) => of_failure("result_missing", "the run ended without an answer"),
+            (_, _, Some(answer)) => of_answer(answer),
+            (_, _, None) => of_failure("result_missing", "the run ended without an answer"),
         };
         let rendered = serde_json::to_value(rendered).ok().and_then(|value| value.as_object().cloned());
         rendered.ok_or_else(|| ErrorData::internal_error("The server failed.", None))
@@ -165,8 +160,8 @@ impl Tasks<'_> {
 
     /// Answers questions of a task. Keys that are not open are ignored.
     pub async fn update(&self, id: &str, responses: BTreeMap<String, Value>) -> Result<(), ErrorData> {
-        let (run, progress) = self.find(id).await?;
-        let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else { return Ok(()) };
+        let (run, checkpoint) = self.find(id).await?;
+        let Some(OpenQuestion { request, question, .. }) = checkpoint.open_question() else { return Ok(()) };
         if run.state != AgentRunState::Paused {
             return Ok(());
         }
@@ -229,8 +224,8 @@ fn own_key<'a>(request: &HumanRequestId, key: &'a str) -> Option<&'a str> {
 }
 
 /// The open questions of a task. A form that the protocol does not have is answered in the queue.
-fn requests(progress: &Progress) -> InputRequests {
-    let (Some(request), Some(question)) = (&progress.human_request, &progress.question) else {
+fn requests(checkpoint: &RunCheckpoint) -> InputRequests {
+    let Some(OpenQuestion { request, question, .. }) = checkpoint.open_question() else {
         return InputRequests::new();
     };
     if question.kind == HumanRequestKind::Question {
@@ -282,8 +277,8 @@ fn of_answer(answer: &FinalAnswer) -> CallToolResult {
 }
 
 /// The error of a task that failed.
-fn error(progress: &Progress) -> JsonObject {
-    let failure = progress.failure.as_ref();
+fn error(checkpoint: &RunCheckpoint) -> JsonObject {
+    let failure = checkpoint.failure();
     let code = failure.map_or("abandoned", |failure| failure.code.as_str());
     let message = failure.map_or("no server went on with the task in time", |failure| failure.message.as_str());
     let number = if code == INPUT_UNAVAILABLE { missing(&[]).code.0 } else { INTERNAL };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use agents::{AgentRunOptions, Progress};
+use agents::{AgentRunOptions, RunCheckpoint};
 use axum::http::StatusCode;
 use registry::{
     AgentId, AgentRunId, AgentRunKind, AgentRunState, Attestation, BegunOperation, BranchName, BumpKind, Checkpoint,
@@ -121,7 +121,7 @@ impl TestApp {
 
     /// A run of an agent that goes on.
     pub async fn agent_run(&self, agent: &str) -> String {
-        let document = Progress::new(AgentRunOptions::new("x".to_owned())).written().unwrap();
+        let document = RunCheckpoint::new(AgentRunOptions::new("x".to_owned())).written().unwrap();
         let new = NewAgentRun {
             agent: AgentId::parse(agent).unwrap(),
             kind: AgentRunKind::Agent,

@@ -1,6 +1,6 @@
 //! Responses at the start of the work on a run, or at its end.
 
-use agents::{AgentRunLoop, Begun, Progress};
+use agents::{AgentRunLoop, Begun, RunCheckpoint};
 use axum::Json;
 use axum::http::StatusCode;
 use registry::{AgentRun, AgentRunState};
@@ -22,7 +22,7 @@ pub(crate) type Answer = Result<(StatusCode, Json<AgentRunStatus>), Error>;
 /// The run of a request, before the work on it.
 enum Beginning {
     New(Box<AgentRunStatus>),
-    Repeated(Box<(AgentRun, Progress)>),
+    Repeated(Box<(AgentRun, RunCheckpoint)>),
 }
 
 /// The responses of an operation that goes on with a paused run.
@@ -60,16 +60,16 @@ impl ResponseTime {
         let begun = match beginning.await.map_err(|error| ended_early(&error))?? {
             Beginning::New(status) => *status,
             Beginning::Repeated(repeated) => {
-                let (run, progress) = *repeated;
-                return Ok(answer(run, progress));
+                let (run, checkpoint) = *repeated;
+                return Ok(answer(run, checkpoint));
             }
         };
         if self.is_at_once {
             return Ok((StatusCode::ACCEPTED, Json(begun)));
         }
         let ended = working.await.map_err(|error| ended_early(&error))?;
-        let (run, progress) = ended.ok_or_else(|| ended_early(&"it never began"))??;
-        Ok(answer(run, progress))
+        let (run, checkpoint) = ended.ok_or_else(|| ended_early(&"it never began"))??;
+        Ok(answer(run, checkpoint))
     }
 }
 
@@ -77,14 +77,14 @@ impl ResponseTime {
 async fn work<F>(
     begin: F,
     beginning: oneshot::Sender<Result<Beginning, Error>>,
-) -> Option<Result<(AgentRun, Progress), agents::Error>>
+) -> Option<Result<(AgentRun, RunCheckpoint), agents::Error>>
 where
     F: Future<Output = Result<Option<Begun>, Error>>,
 {
     let (work, begun) = match begin.await {
         Ok(Some(Begun::Work(work))) => {
-            let (run, progress) = work.run();
-            let status = AgentRunStatus::of(run.clone(), progress.clone());
+            let (run, checkpoint) = work.run();
+            let status = AgentRunStatus::of(run.clone(), checkpoint.clone());
             (Some(work), Ok(Beginning::New(Box::new(status))))
         }
         Ok(Some(Begun::Repeated(repeated))) => (None, Ok(Beginning::Repeated(repeated))),
@@ -98,10 +98,10 @@ where
 }
 
 /// A run that goes on has 202.
-fn answer(run: AgentRun, progress: Progress) -> (StatusCode, Json<AgentRunStatus>) {
+fn answer(run: AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Json<AgentRunStatus>) {
     let goes_on = run.state == AgentRunState::Running;
     let status = if goes_on { StatusCode::ACCEPTED } else { StatusCode::OK };
-    (status, Json(AgentRunStatus::of(run, progress)))
+    (status, Json(AgentRunStatus::of(run, checkpoint)))
 }
 
 impl FromQuery for ResponseTime {

@@ -1,6 +1,6 @@
 //! The state of a run of an agent, and its steps.
 
-use agents::{AgentRunOptions, Progress, RunFailure};
+use agents::{AgentRunOptions, RunCheckpoint, RunFailure};
 use registry::{AgentRun, AgentRunState, AgentRunStep, Urgency};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -83,11 +83,13 @@ pub(crate) struct TraceStep {
 }
 
 impl AgentRunStatus {
-    pub(super) fn of(run: AgentRun, progress: Progress) -> Self {
-        let Progress { options, question, human_request, answer, failure, tokens, triggered_runs, .. } = progress;
+    pub(super) fn of(run: AgentRun, checkpoint: RunCheckpoint) -> Self {
+        // A question whose request has expired or was cancelled is open in the checkpoint only.
+        let open = checkpoint.open_question().filter(|_| run.state == AgentRunState::Paused).cloned();
+        let (answer, failure) = (checkpoint.answer().cloned(), checkpoint.failure().cloned());
+        let RunCheckpoint { options, tokens, triggered_runs, .. } = checkpoint;
         let AgentRunOptions { objective, context, .. } = options;
-        let is_paused = run.state == AgentRunState::Paused;
-        let (question, human_request) = (question.filter(|_| is_paused), human_request.filter(|_| is_paused));
+        let (question, human_request) = open.map(|open| (open.question, open.request)).unzip();
         let failure = failure.or_else(|| (run.state == AgentRunState::Failed).then(abandoned));
         Self {
             agent_run_id: run.id.into(),

@@ -1,8 +1,8 @@
-//! Checkpoints of a run with its steps.
+//! Checkpoints are written, each with the steps since the one before.
 
 use std::time::Duration;
 
-use registry::{AgentRunState, Checkpoint, HumanRequestId, NewStep, SecretValue};
+use registry::{AgentRunState, Checkpoint, NewStep, SecretValue};
 use runner::{Redactor, cut_text};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -25,7 +25,7 @@ const RELEASE_AFTER: Duration = Duration::from_secs(5);
 impl AgentRunLoop {
     /// A call with its result, for the list of steps.
     pub(super) fn step_of(&self, call: &ModelCall, observed: &ToolObservation) -> NewStep {
-        let thought = self.progress.transcript.iter().rev().find_map(|entry| match entry {
+        let thought = self.checkpoint.transcript.iter().rev().find_map(|entry| match entry {
             Entry::Model { text, .. } => Some(text.as_str()),
             _ => None,
         });
@@ -58,22 +58,20 @@ impl AgentRunLoop {
 
     /// Ends the run with a failure.
     pub(super) async fn fail(&mut self, code: &str, message: impl Into<String>) -> Result<bool, Error> {
-        self.progress.fail(code, message);
-        self.save(AgentRunState::Failed, Vec::new()).await
+        self.checkpoint.fail(code, message);
+        self.save(Vec::new()).await
     }
 
     /// Writes a checkpoint. Returns whether this server goes on with the run.
-    pub(super) async fn save(&mut self, state: AgentRunState, steps: Vec<NewStep>) -> Result<bool, Error> {
-        let mut state = state;
-        let (id, now) = (HumanRequestId::new(&self.service.clock), self.service.clock.now());
-        let mut request = (state == AgentRunState::Paused).then(|| self.progress.request(id, now)).flatten();
-        let mut document = self.progress.written()?;
-        if document.len() > DOCUMENT_BYTES_MAX && !state.has_ended() {
-            self.progress.clear();
+    pub(super) async fn save(&mut self, steps: Vec<NewStep>) -> Result<bool, Error> {
+        let mut document = self.checkpoint.written()?;
+        if document.len() > DOCUMENT_BYTES_MAX && !self.checkpoint.stage.state().has_ended() {
+            self.checkpoint.clear();
             let message = format!("a run has at most {DOCUMENT_BYTES_MAX} bytes of transcript");
-            self.progress.fail("transcript_too_long", message);
-            (state, document, request) = (AgentRunState::Failed, self.progress.written()?, None);
+            self.checkpoint.fail("transcript_too_long", message);
+            document = self.checkpoint.written()?;
         }
+        let (state, request) = (self.checkpoint.stage.state(), self.checkpoint.new_request(self.service.clock.now()));
         let checkpoint = Checkpoint { state, iterations: self.run.iterations, document, steps, request };
         let saved = self.service.store.agent_runs().save_agent_run(&self.run, checkpoint).await?;
         let Some(run) = saved else { return Ok(false) };
