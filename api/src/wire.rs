@@ -4,6 +4,7 @@
 
 mod agent;
 mod agent_call;
+mod agent_run;
 mod agent_state;
 mod api_key;
 mod assignment;
@@ -11,23 +12,28 @@ mod build;
 mod conversation;
 mod event;
 mod hold;
+mod human_request;
 mod identity;
 mod oauth;
+mod operation;
+mod pages;
 mod replay;
 mod request;
 mod role;
 mod run;
-pub(crate) mod schemas;
 mod secret_text;
 mod signing_key;
+mod source;
 mod tool;
 mod turn;
 mod verification;
 mod version;
 
-pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, BuiltInTools, CreatedAgent, Deployment};
+pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, CreatedAgent, Deployment};
 pub use agent_call::AgentCall;
+pub use agent_run::{AgentRun, AgentRunList, AgentRunQuestion, AgentRunStep, AgentRunTrace, ListedAgentRun};
 pub use agent_state::{AgentState, AgentStateList};
+pub use agents::{HumanForm, HumanResponse, RunFailure};
 pub use api_key::{ApiKey, CreatedApiKey};
 pub use assignment::{Assignment, AssignmentList};
 pub use build::{Build, BuildOutcome};
@@ -35,28 +41,35 @@ pub use builder::ReplayGate;
 pub use conversation::Conversation;
 pub use event::{BuildLog, BuildStep, BuildStepState, StatusEvent};
 pub use hold::Hold;
+pub use human_request::{HumanRequest, HumanRequestCall, HumanRequestList};
 pub use identity::{Me, Token, User, UserVariable, UserVariableList};
 pub use oauth::{OauthClient, OauthTokens};
+pub use operation::Operation;
+pub use pages::{
+    AgentList, AgentRevisionList, AgentTools, ApiKeyList, ConversationList, HoldList, InvocationList, ListPage,
+    ToolFilterValues, ToolList, ToolVersionList, UserList, VersionFilterValues,
+};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
 pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
-pub use role::{Condition, Grant, Role};
-pub use run::{
-    AccountedToolInvocation, InvocationResult, InvocationResults, RecordedOrigin, RecordedSource, RunOutcome,
-    TestedBranch, ToolInvocation,
-};
+pub use role::{Condition, Grant, Role, RoleList};
+pub use run::{AccountedToolInvocation, InvocationResult, InvocationResults, RunOutcome, TestedBranch, ToolInvocation};
 pub use runner::Input;
 pub use secret_text::SecretText;
 pub use signing_key::{SigningKey, SigningKeys};
+pub use source::InvocationSource;
 pub use tool::{CreatedTool, Tool, ToolTag, ToolUser};
 pub use turn::{PresentedTool, SystemTool, Turn};
 pub use verification::{Verification, VersionDifference};
 pub use version::{PublishedVersion, ToolVersion, VersionApi, VersionUser};
 
 pub(crate) use agent::{agent_example, deployment_example};
+pub(crate) use agent_run::{agent_run_example, agent_run_step_example, listed_agent_run_example};
 pub(crate) use agent_state::state_example;
 pub(crate) use assignment::assignment_example;
 pub(crate) use conversation::conversation_example;
 pub(crate) use hold::hold_example;
+pub(crate) use human_request::human_request_example;
+pub(crate) use operation::operation_example;
 pub(crate) use replay::replay_example;
 pub(crate) use request::SEARCH_FIELDS;
 pub(crate) use role::{grants_example, role_example};

@@ -13,7 +13,7 @@ mod tracked;
 
 pub(crate) use events::{Event, Events};
 pub(crate) use final_response::FinalResponse;
-pub(crate) use operation::{OperationInstance, OperationReader, with_operation_responses};
+pub(crate) use operation::{OperationReader, with_operation_responses};
 pub(crate) use reply::{Reply, WorkContext};
 pub(crate) use tracked::{OperationRequest, RunningOperation};
 

@@ -13,7 +13,6 @@ pub mod error;
 pub mod event_lines;
 pub mod extract;
 mod head_limits;
-pub mod id_schema;
 pub mod metrics;
 pub mod openapi;
 pub mod public_url;

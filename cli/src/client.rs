@@ -29,13 +29,12 @@ mod stream;
 mod tools;
 mod versions;
 
-pub use agent_runs::{AgentRun, AgentRunFilter, AgentRunStep, ListedAgentRun, StepFilter};
+pub use agent_runs::{AgentRunFilter, StepFilter};
 pub use decoded_response::{read, read_all};
-pub use human_requests::{HumanAnswer, HumanForm, HumanRequest, HumanRequestFilter, HumanRequestList};
+pub use human_requests::HumanRequestFilter;
 pub use identity::KeyOwner;
-pub use invocations::{HistoryFilter, Invocations, Search};
+pub use invocations::{HistoryFilter, Search};
 pub use library::Items;
-pub use operations::Operation;
 pub use record_pages::RecordPages;
 pub use request::Client;
 pub use runs::InvokeRequest;

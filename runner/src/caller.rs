@@ -25,7 +25,7 @@ pub struct Conversation {
 }
 
 impl ToolCaller {
-    /// A user who calls a tool himself, or by a program.
+    /// A user who calls a tool in person, or by a program.
     #[must_use]
     pub fn direct(principal: Principal) -> Self {
         Self {

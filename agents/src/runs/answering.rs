@@ -143,8 +143,9 @@ impl RunCheckpoint {
         dialogue.add_answers(answers.collect::<Result<_, _>>()?)?;
         dialogue.confirmed = given.iter().find_map(|form| form.confirms.clone()).or(dialogue.confirmed.take());
         if left.is_empty() {
-            let given = dialogue.answers.get(question.answers_before..).unwrap_or_default();
-            let response = HumanResponse::of_results(question.kind, given);
+            let answers = dialogue.answers.get(question.answers_before..).unwrap_or_default();
+            let response = HumanResponse::of_results(question.kind, answers);
+            question.forms = given;
             self.stage = RunStage::before((**calls).clone());
             return Ok(FilledIn::All { answered: Box::new(open), response });
         }

@@ -4,6 +4,7 @@ use registry::{HumanRequestKind, Urgency, visible_lines};
 use runner::{
     Answer, CONFIRMATION, ConfirmedCall, Interaction, NESTING_LEVELS_MAX, Question, is_confirmed, nests_within,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -47,8 +48,10 @@ pub struct HumanRequestDetails {
 }
 
 /// A form of a tool.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HumanRequestForm")]
 pub struct HumanForm {
+    /// The name of the form in the answer.
     pub key: String,
     pub message: String,
     /// The JSON schema of the values.
@@ -56,7 +59,8 @@ pub struct HumanForm {
 }
 
 /// The answer of a person.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HumanRequestResponse")]
 pub struct HumanResponse {
     pub human_input: Option<String>,
     pub approved: Option<bool>,

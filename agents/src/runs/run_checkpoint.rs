@@ -29,7 +29,7 @@ pub struct RunCheckpoint {
     pub single_call: Option<SingleCall>,
     pub tokens: u64,
     /// The runs of workflows that this run has started. A server that ended may not have begun the last one.
-    pub triggered_runs: Vec<String>,
+    pub triggered_runs: Vec<InvocationId>,
     pub(super) transcript: Vec<Entry>,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,

@@ -2,6 +2,7 @@
 
 use registry::{AgentRunState, HumanRequestId, InvocationId, NewStep};
 use runner::cut_text;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -62,9 +63,11 @@ pub struct FinalAnswer {
     pub summary: Option<String>,
 }
 
-/// Why a run failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentRunFailure")]
 pub struct RunFailure {
+    /// `max_iterations`, `max_tokens`, `stuck`, `transcript_too_long`, `model_not_allowed`, `model_refused`, `model_unavailable`,
+    /// `agent_gone` or `abandoned`; of a task of MCP also `interrupted`, `not_called`, `input_unavailable` or `unanswered`.
     pub code: String,
     pub message: String,
 }

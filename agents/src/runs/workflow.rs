@@ -69,7 +69,7 @@ impl AgentRunLoop {
         };
         let run = InvocationId::new(&self.service.clock);
         // The checkpoint before the workflow has its id, so that its record is found whatever happens to this server.
-        self.checkpoint.triggered_runs.push(run.to_string());
+        self.checkpoint.triggered_runs.push(run.clone());
         if !self.begin_call().await? {
             return Ok(false);
         }

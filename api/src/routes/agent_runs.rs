@@ -9,7 +9,6 @@ pub(crate) mod resume;
 pub(crate) mod status;
 pub(crate) mod take_over;
 pub(crate) mod trace;
-mod wire;
 
 pub(crate) use response::Response;
 pub(crate) use response_time::{Answer, ResponseTime, resuming};

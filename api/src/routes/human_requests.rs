@@ -3,4 +3,3 @@
 pub(crate) mod answer;
 pub(crate) mod list;
 pub(crate) mod show;
-mod wire;

@@ -1,21 +1,16 @@
 //! Agents with their drafts, and the revisions that deployments make.
 
-use std::collections::BTreeMap;
-
-use registry::{Intervention, NativeToolName};
+use registry::{AgentId, BuiltInTools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::agent_state::AgentState;
 use super::assignment::Assignment;
-use super::schemas;
-
 /// An agent, without its draft.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Agent {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
+    pub id: AgentId,
     pub org_id: String,
     /// `agent`, `mcp_gateway` or `profile`.
     pub agent_type: String,
@@ -64,25 +59,10 @@ pub struct AgentDraft {
     pub states: Vec<AgentState>,
 }
 
-/// The families of the Library that an agent has, and which calls of the server's tools a person confirms.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BuiltInTools {
-    /// Families that the agent does not have.
-    pub disabled: Vec<String>,
-    /// The only families that the agent has, apart from those that are disabled. Null for all.
-    pub allowed_families: Option<Vec<String>>,
-    /// Whether a person confirms the calls of a tool, by its name. Absent if nothing is asked for.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, schemas::Intervention>")]
-    pub human_intervention: BTreeMap<NativeToolName, Intervention>,
-}
-
 /// The response to the creation of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedAgent {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
+    pub id: AgentId,
 }
 
 /// A revision without its content.
@@ -124,7 +104,7 @@ pub(crate) fn deployment_example() -> Value {
 impl From<registry::Agent> for Agent {
     fn from(agent: registry::Agent) -> Self {
         Self {
-            id: agent.id.into(),
+            id: agent.id,
             org_id: agent.organization.to_string(),
             agent_type: agent.agent_type.as_str().to_owned(),
             name: agent.name.into(),
@@ -145,18 +125,12 @@ impl From<registry::AgentDraft> for AgentDraft {
         let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
         let tool_exposure = draft.tool_exposure.as_str().to_owned();
         let states = draft.states.into_iter().map(AgentState::from).collect();
-        let built_in_tools = draft.built_in_tools.into();
-        Self { system_prompt: draft.system_prompt.into(), tool_exposure, built_in_tools, assignments, states }
-    }
-}
-
-impl From<registry::BuiltInTools> for BuiltInTools {
-    fn from(tools: registry::BuiltInTools) -> Self {
-        let names = |names: Vec<registry::FamilyName>| names.into_iter().map(String::from).collect();
         Self {
-            disabled: names(tools.disabled),
-            allowed_families: tools.allowed_families.map(names),
-            human_intervention: tools.human_intervention,
+            system_prompt: draft.system_prompt.into(),
+            tool_exposure,
+            built_in_tools: draft.built_in_tools,
+            assignments,
+            states,
         }
     }
 }

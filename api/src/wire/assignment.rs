@@ -1,17 +1,14 @@
 //! Assignments: the tools of agents, and of their states.
 
-use registry::HumanIntervention;
+use registry::{HumanIntervention, ToolId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schemas;
-
 /// A tool of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Assignment {
-    #[schemars(with = "schemas::Id")]
-    pub tool_id: String,
+    pub tool_id: ToolId,
     /// A PEP 440 constraint. The highest live version that matches counts.
     pub version_constraint: String,
     pub additional_instruction: String,
@@ -25,7 +22,6 @@ pub struct Assignment {
     pub component_digest: Option<String>,
     /// Whether a person confirms calls, besides what the version declares. Absent if nothing is asked for.
     #[serde(default, rename = "humanIntervention", skip_serializing_if = "HumanIntervention::is_empty")]
-    #[schemars(with = "schemas::HumanIntervention")]
     pub human_intervention: HumanIntervention,
 }
 
@@ -50,7 +46,7 @@ impl From<registry::Assignment> for Assignment {
     fn from(assignment: registry::Assignment) -> Self {
         let milliseconds = assignment.audio_filler_triggered_after.as_milliseconds();
         Self {
-            tool_id: assignment.tool_id.into(),
+            tool_id: assignment.tool_id,
             version_constraint: assignment.version_constraint.to_string(),
             additional_instruction: assignment.additional_instruction.into(),
             audio_fillers: assignment.audio_fillers.iter().map(ToString::to_string).collect(),

@@ -1,18 +1,14 @@
 //! Builds.
 
-use registry::BuildState;
+use registry::{BuildId, BuildState, ToolId, VersionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::schemas;
 
 /// An attempt to publish a version.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
-    #[schemars(with = "schemas::Id")]
-    pub tool_id: String,
+    pub id: BuildId,
+    pub tool_id: ToolId,
     #[serde(flatten)]
     pub outcome: BuildOutcome,
     pub creator: String,
@@ -32,8 +28,7 @@ pub enum BuildOutcome {
     Running,
     Succeeded {
         version: String,
-        #[schemars(with = "schemas::Id")]
-        version_id: String,
+        version_id: VersionId,
     },
     Failed {
         stage: String,
@@ -48,8 +43,8 @@ pub enum BuildOutcome {
 impl From<registry::Build> for Build {
     fn from(build: registry::Build) -> Self {
         Self {
-            id: build.id.into(),
-            tool_id: build.tool.into(),
+            id: build.id,
+            tool_id: build.tool,
             outcome: build.state.into(),
             creator: build.creator.into(),
             started_at: build.started_at.to_string(),
@@ -64,7 +59,7 @@ impl From<BuildState> for BuildOutcome {
         match state {
             BuildState::Running => Self::Running,
             BuildState::Succeeded { version, number } => {
-                Self::Succeeded { version: number.to_string(), version_id: version.into() }
+                Self::Succeeded { version: number.to_string(), version_id: version }
             }
             BuildState::Failed { stage, message } => Self::Failed { stage, message },
         }

@@ -1,25 +1,22 @@
 //! Conversations with agents.
 
+use registry::{AgentId, ConversationId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schemas;
-
 /// A conversation of one user with an agent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
-    #[schemars(with = "schemas::Id")]
-    pub agent_id: String,
+    pub id: ConversationId,
+    pub agent_id: AgentId,
     /// The user who started the conversation.
     pub user_id: String,
     /// `regular` or `conversation-simulation`.
     pub mode: String,
-    #[schemars(with = "Option<schemas::Id>")]
+    #[schemars(extend("pattern" = "^[a-f0-9]{24}$"))]
     pub simulation_unit_test_set_run_id: Option<String>,
-    #[schemars(with = "Option<schemas::Id>")]
+    #[schemars(extend("pattern" = "^[a-f0-9]{24}$"))]
     pub unit_test_id: Option<String>,
     pub run_index: Option<i64>,
     #[schemars(extend("format" = "date-time"))]
@@ -42,8 +39,8 @@ impl From<registry::Conversation> for Conversation {
     fn from(conversation: registry::Conversation) -> Self {
         let registry::Conversation { id, agent, account, mode, simulation, started_at, ended_at, .. } = conversation;
         Self {
-            id: id.into(),
-            agent_id: agent.into(),
+            id,
+            agent_id: agent,
             user_id: account.user().into(),
             mode: mode.as_str().to_owned(),
             simulation_unit_test_set_run_id: simulation.unit_test_set_run_id,

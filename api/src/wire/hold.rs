@@ -1,17 +1,14 @@
 //! Legal holds of the history.
 
-use registry::Timestamp;
+use registry::{HoldId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schemas;
-
 /// A legal hold. Its runs stay in the history, however old they are, until it is released.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Hold {
-    #[schemars(with = "schemas::Id")]
-    pub hold_id: String,
+    pub hold_id: HoldId,
     pub reason: String,
     /// Null for a hold of the runs of all tools.
     pub tool_id: Option<String>,
@@ -43,7 +40,7 @@ impl From<registry::Hold> for Hold {
     fn from(hold: registry::Hold) -> Self {
         let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
         Self {
-            hold_id: hold.id.into(),
+            hold_id: hold.id,
             reason: hold.reason.into(),
             tool_id: hold.runs.tool.map(String::from),
             started_from: time(hold.runs.started_from),

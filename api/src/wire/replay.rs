@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{InvocationResult, results_example, schemas};
+use super::{InvocationResult, results_example};
 
 /// The comparison of a replay with the recorded run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub struct Replayed {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayDifference {
-    #[schemars(with = "ReplayDifferenceKind")]
+    #[schemars(with = "DifferenceKind")]
     pub what: String,
     /// The number of the effect, from zero. With other code, the number of the status event.
     pub position: Option<usize>,
@@ -32,26 +32,9 @@ pub struct ReplayDifference {
     pub replayed: Option<String>,
 }
 
-/// The part of a run that differs.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-#[expect(dead_code, reason = "the schema alone is used")]
-enum ReplayDifferenceKind {
-    /// The output; or type, message and stack trace of the exception.
-    Outcome,
-    /// The printed output.
-    Logs,
-    /// An effect, or the events before it.
-    Effect,
-    /// The number of events of one kind.
-    Count,
-}
-
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayCosts {
-    #[schemars(with = "schemas::Cost")]
     pub recorded: Cost,
-    #[schemars(with = "schemas::Cost")]
     pub replayed: Cost,
 }
 
@@ -86,12 +69,6 @@ impl From<ReplayResult> for Replayed {
 impl From<runner::Difference> for ReplayDifference {
     fn from(difference: runner::Difference) -> Self {
         let runner::Difference { what, position, recorded, replayed } = difference;
-        let what = match what {
-            DifferenceKind::Outcome => "outcome",
-            DifferenceKind::Logs => "logs",
-            DifferenceKind::Effect => "effect",
-            DifferenceKind::Count => "count",
-        };
-        Self { what: what.to_owned(), position, recorded, replayed }
+        Self { what: what.as_str().to_owned(), position, recorded, replayed }
     }
 }

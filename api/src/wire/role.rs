@@ -1,11 +1,9 @@
 //! Roles and their grants.
 
-use registry::Grants;
+use registry::{Grants, Permission};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use super::schemas;
 
 /// A role. Each of its grants suffices by itself.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -20,10 +18,17 @@ pub struct Role {
     pub updated_at: Option<String>,
 }
 
+/// The built-in roles, and the custom ones of the organisation.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RoleList {
+    #[schemars(length(max = 128))]
+    pub roles: Vec<Role>,
+}
+
 /// A permission, for all tools or for those that meet every condition.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
-    #[schemars(with = "schemas::Permission")]
+    #[schemars(with = "Permission")]
     pub permission: String,
     pub conditions: Vec<Condition>,
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use registry::{ContentBlock, InvocationSource, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version};
+use registry::{
+    ContentBlock, InvocationId, InvocationMode, InvokeStep, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version,
+};
 use runner::RunResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::agent_call::AgentCall;
-use super::schemas;
-
+use super::source::InvocationSource;
 /// The tool id and the version of a branch test or of a native tool, which have neither: clients of the contract expect both.
 const NO_TOOL: &str = "000000000000000000000000";
 const NO_VERSION: Version = Version::new(0, 0, 0);
@@ -29,13 +30,11 @@ pub struct InvocationResult {
     pub outcome: RunOutcome,
     pub duration_ms: u64,
     /// The id of the run's record.
-    #[schemars(with = "schemas::Id")]
-    pub invocation_id: String,
+    pub invocation_id: InvocationId,
     /// Whether the output belongs to the log of its conversation.
     pub persisted: bool,
     /// Content blocks that the tool added, also before it failed. Absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<schemas::ContentBlock>")]
     pub content: Vec<ContentBlock>,
 }
 
@@ -56,22 +55,6 @@ pub enum RunOutcome {
         exception_type: String,
         exception_stack_trace: Vec<String>,
     },
-}
-
-/// The source of a run. Readers keep a source that a later release added as JSON.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum RecordedSource {
-    Known(InvocationSource),
-    Other(Value),
-}
-
-/// The origin of a run. Readers keep an origin that a later release added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum RecordedOrigin {
-    Known(Origin),
-    Other(String),
 }
 
 /// The branch of a branch test.
@@ -95,12 +78,11 @@ pub struct ToolInvocation {
     /// Null while the run goes on. Lists show such runs only if `state` asks for them.
     pub invocation_status: Option<RunOutcome>,
     /// The step that refused the call, which was not executed. Null for other runs.
-    #[schemars(with = "Option<schemas::InvokeStep>")]
+    #[schemars(with = "Option<InvokeStep>")]
     pub refused_at: Option<String>,
-    #[schemars(with = "schemas::InvocationSource")]
-    pub invocation_source: RecordedSource,
-    #[schemars(with = "schemas::Origin")]
-    pub origin: RecordedOrigin,
+    pub invocation_source: InvocationSource,
+    #[schemars(with = "Origin")]
+    pub origin: String,
     /// The user of the conversation, or the caller of a run outside of one. Null for a simulated conversation.
     pub user_id: Option<String>,
     /// The API key of the caller. Null for work that goes on without a request of the caller, as the calls of a run of an agent.
@@ -117,11 +99,10 @@ pub struct ToolInvocation {
     pub tool_id: String,
     /// The name of a tool that the server itself provides. Null for other tools.
     pub native_tool: Option<String>,
-    #[schemars(with = "schemas::Version")]
     pub tool_version: Version,
     #[schemars(with = "Map<String, Value>")]
     pub inputs: RawJson,
-    #[schemars(with = "schemas::InvocationMode")]
+    #[schemars(with = "InvocationMode")]
     pub invocation_mode: String,
     pub nonsensitive_user_variables: BTreeMap<String, String>,
     /// Names of the sensitive variables; every value is `[redacted]`.
@@ -135,7 +116,6 @@ pub struct ToolInvocation {
     pub logs: String,
     /// Content blocks that the tool added, also before it failed. Absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<schemas::ContentBlock>")]
     pub content: Vec<ContentBlock>,
 }
 
@@ -146,7 +126,6 @@ pub struct AccountedToolInvocation {
     pub record: ToolInvocation,
     /// The grants, the effects, the refusals and the cost of the run. Null while the run goes on, when its server stopped
     /// during the run, and for a refused call.
-    #[schemars(with = "Option<schemas::Ledger>")]
     pub ledger: Option<Ledger>,
 }
 
@@ -192,19 +171,10 @@ impl RunOutcome {
     }
 }
 
-impl RecordedOrigin {
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Known(origin) => origin.as_str(),
-            Self::Other(origin) => origin,
-        }
-    }
-}
-
 impl TestedBranch {
-    fn of(source: &InvocationSource) -> Option<Self> {
+    fn of(source: &registry::InvocationSource) -> Option<Self> {
         match source {
-            InvocationSource::BranchTest { commit_branch, commit, .. } => {
+            registry::InvocationSource::BranchTest { commit_branch, commit, .. } => {
                 Some(Self { commit_branch: commit_branch.clone(), commit: commit.clone() })
             }
             _ => None,
@@ -230,14 +200,14 @@ impl InvocationResults {
 impl InvocationResult {
     fn of_record(run: Record) -> Option<Self> {
         let RunEnd { outcome, duration_ms, persisted, content, .. } = run.end?;
-        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id.into(), persisted, content })
+        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id, persisted, content })
     }
 }
 
 impl From<RunResult> for InvocationResult {
     fn from(result: RunResult) -> Self {
         let RunResult { outcome, invocation_id, duration_ms, persisted, content, .. } = result;
-        Self { outcome: outcome.into(), duration_ms, invocation_id: invocation_id.into(), persisted, content }
+        Self { outcome: outcome.into(), duration_ms, invocation_id, persisted, content }
     }
 }
 
@@ -255,7 +225,7 @@ impl From<Outcome> for RunOutcome {
 impl From<Record> for ToolInvocation {
     fn from(Record { start: run, end }: Record) -> Self {
         let sensitive_user_variables = run.input.sensitive_user_variables().clone();
-        let (created_at, origin) = (run.started_at.to_string(), RecordedOrigin::Known(run.origin()));
+        let (created_at, origin) = (run.started_at.to_string(), run.origin().as_str().to_owned());
         let mut record = Self {
             id: run.id.into(),
             org_id: run.organization.into(),
@@ -269,7 +239,7 @@ impl From<Record> for ToolInvocation {
             caller_address: run.caller_address.map(|address| address.to_canonical().to_string()),
             agent_call: run.via.agent_call().cloned().map(AgentCall::from),
             tested_branch: TestedBranch::of(&run.source),
-            invocation_source: RecordedSource::Known(run.source.in_contract(run.mode)),
+            invocation_source: InvocationSource::of(run.source, run.mode),
             duration_ms: 0,
             tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),
             native_tool: run.native_tool.map(String::from),

@@ -1,22 +1,17 @@
 //! Turns of conversations, with the tools that they present.
 
-use registry::{HumanIntervention, SchemaText};
+use registry::{AgentId, ConversationId, HumanIntervention, InteractionId, SchemaText, ToolId, TurnId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::assignment::Assignment;
-use super::schemas;
-
 /// A turn of a conversation. It never changes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
-    #[schemars(with = "schemas::Id")]
-    pub id: String,
-    #[schemars(with = "schemas::Id")]
-    pub conversation_id: String,
-    #[schemars(with = "schemas::Id")]
-    pub agent_id: String,
+    pub id: TurnId,
+    pub conversation_id: ConversationId,
+    pub agent_id: AgentId,
     /// The running revision at the beginning of the turn.
     pub revision: u32,
     /// Null for an agent without states.
@@ -25,8 +20,7 @@ pub struct Turn {
     pub state_type: Option<String>,
     /// The presented list of an action state: `action` or `exit-condition`.
     pub list: Option<String>,
-    #[schemars(with = "schemas::Id")]
-    pub interaction_id: String,
+    pub interaction_id: InteractionId,
     pub state_transition_index: u32,
     pub tool_call_round_index: u32,
     /// The tools that the model sees in this turn. Calls of the turn are checked against them.
@@ -42,8 +36,7 @@ pub struct Turn {
 pub struct PresentedTool {
     /// The name for models, under which the tool is called.
     pub name: String,
-    #[schemars(with = "schemas::Id")]
-    pub tool_id: String,
+    pub tool_id: ToolId,
     /// The API of the tool that the name stands for. Null for a tool of one function.
     pub api: Option<String>,
     /// The version that calls of this turn run.
@@ -51,9 +44,7 @@ pub struct PresentedTool {
     pub component_digest: String,
     /// The description of the tool, with the additional instruction.
     pub description: String,
-    #[schemars(with = "Value")]
     pub input_schema: SchemaText,
-    #[schemars(with = "Option<Value>")]
     pub output_schema: Option<SchemaText>,
     /// The constraint that selected the version.
     pub version_constraint: String,
@@ -65,7 +56,6 @@ pub struct PresentedTool {
     pub result_persistence: String,
     /// Whether a person confirms calls, besides what the version declares. Absent if nothing is asked for.
     #[serde(default, rename = "humanIntervention", skip_serializing_if = "HumanIntervention::is_empty")]
-    #[schemars(with = "schemas::HumanIntervention")]
     pub human_intervention: HumanIntervention,
 }
 
@@ -82,14 +72,14 @@ impl Turn {
     pub(crate) fn of(turn: registry::Turn, system_tools: Vec<SystemTool>) -> Self {
         let state = turn.state;
         Self {
-            id: turn.id.into(),
-            conversation_id: turn.conversation.id.into(),
-            agent_id: turn.conversation.agent.into(),
+            id: turn.id,
+            conversation_id: turn.conversation.id,
+            agent_id: turn.conversation.agent,
             revision: turn.revision.get(),
             state_type: state.as_ref().map(|state| state.state_type.as_str().to_owned()),
             list: state.as_ref().and_then(|state| state.list).map(|list| list.as_str().to_owned()),
             state: state.map(|state| state.name.into()),
-            interaction_id: turn.interaction.into(),
+            interaction_id: turn.interaction,
             state_transition_index: turn.state_transition_index,
             tool_call_round_index: turn.tool_call_round_index,
             tools: turn.tools.into_iter().map(PresentedTool::from).collect(),

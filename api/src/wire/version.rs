@@ -10,8 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schemas;
-
 /// A version of a tool.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ToolVersion {
@@ -22,7 +20,6 @@ pub struct ToolVersion {
     #[schemars(extend("format" = "date-time"))]
     pub updated_at: String,
     pub tool_id: String,
-    #[schemars(with = "schemas::Version")]
     pub version: Version,
     pub required_envvars: Vec<String>,
     pub required_secret_envvars: Vec<String>,
@@ -39,27 +36,21 @@ pub struct ToolVersion {
     pub deprecated: bool,
     /// The author's hints for models and clients. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
-    #[schemars(with = "schemas::Annotations")]
     pub annotations: Annotations,
     /// Whether a person confirms each call. Absent for `never`.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
-    #[schemars(with = "schemas::Intervention")]
     pub intervention: Intervention,
     /// Rules for the calls with certain arguments. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<schemas::InterventionRule>")]
     pub intervention_rules: Vec<InterventionRule>,
     /// Whether a call over MCP becomes a task. Absent for `never`.
     #[serde(default, skip_serializing_if = "TaskSupport::is_never")]
-    #[schemars(with = "schemas::TaskSupport")]
     pub tasks: TaskSupport,
     /// What MCP clients see besides a tool, and when tasks begin. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "McpSettings::is_empty")]
-    #[schemars(with = "schemas::McpSettings")]
     pub mcp: McpSettings,
     /// The hints and the confirmations of the APIs, by their names. Absent for a tool of one function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, VersionApi>")]
     pub apis: BTreeMap<ApiName, VersionApi>,
 }
 
@@ -69,11 +60,9 @@ pub struct ToolVersion {
 pub struct VersionApi {
     /// The author's hints for models and clients. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
-    #[schemars(with = "schemas::Annotations")]
     pub annotations: Annotations,
     /// Whether a person confirms each call. Absent for `never`.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
-    #[schemars(with = "schemas::Intervention")]
     pub intervention: Intervention,
 }
 

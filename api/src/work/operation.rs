@@ -1,46 +1,13 @@
 //! The state of an operation. Its response is rendered again from its results, the runs in the history or the version, so
 //! that the server keeps no copy of an output.
 
-use api_kit::error::{Error, Refusal};
+use api_kit::error::Error;
 use api_kit::openapi::{OperationDoc, Parameter, schemas};
 use api_kit::request_id::RequestId;
-use registry::{
-    InvocationId, OperationId, OperationKind, OperationState, OrganizationId, Record, Store, TrackedOperation,
-};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use registry::{InvocationId, OperationKind, OperationState, OrganizationId, Record, Store, TrackedOperation};
 
 use super::FinalResponse;
-use crate::wire::schemas::Id;
-use crate::wire::{InvocationResults, PublishedVersion};
-
-/// An asynchronous operation, or a request with an idempotency key.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Operation")]
-pub(crate) struct OperationInstance {
-    /// The id of an asynchronous operation.
-    #[schemars(with = "Id")]
-    id: OperationId,
-    #[schemars(extend("enum" = ["invoke", "publish"]))]
-    kind: &'static str,
-    #[schemars(extend("enum" = ["running", "succeeded", "failed"]))]
-    status: &'static str,
-    #[schemars(extend("format" = "date-time"))]
-    started_at: String,
-    /// Null while the operation runs.
-    #[schemars(extend("format" = "date-time"))]
-    finished_at: Option<String>,
-    /// The status of the response.
-    http_status: Option<u16>,
-    /// The body of the response, after a success.
-    #[schemars(with = "Option<Map<String, Value>>")]
-    result: Option<Box<RawValue>>,
-    /// The body of the response, after a failure.
-    #[schemars(with = "Option<Refusal>")]
-    error: Option<Box<RawValue>>,
-}
+use crate::wire::{InvocationResults, Operation, PublishedVersion, operation_example};
 
 /// Reads operations of an organisation. Faults are logged under the request.
 pub(crate) struct OperationReader<'a> {
@@ -55,43 +22,18 @@ pub(crate) fn with_operation_responses(operation: OperationDoc) -> OperationDoc 
         stream of events takes precedence.";
     operation
         .parameter(Parameter::header("prefer", prefer, schemas::text()))
-        .returns::<OperationInstance>(
-            202,
-            "For `Prefer: respond-async`: the operation started.",
-            OperationInstance::example(),
-        )
+        .returns::<Operation>(202, "For `Prefer: respond-async`: the operation started.", operation_example())
         .errors(409, &["request_in_progress", "operation_interrupted"])
         .links_to("get-operation", "operation_id", "/id")
 }
 
-impl OperationInstance {
-    /// An example of an operation that started, for the OpenAPI document.
-    pub(crate) fn example() -> Value {
-        json!({
-            "id": "691f3c705c1e4d7f8a9b0c2e", "kind": "invoke", "status": "running",
-            "started_at": "2026-11-20T09:37:36.000Z", "finished_at": null, "http_status": null, "result": null,
-            "error": null,
-        })
-    }
-
-    fn end(&mut self, answer: FinalResponse) -> Result<(), Error> {
-        self.http_status = Some(answer.status.as_u16());
-        if answer.status.is_success() {
-            (self.status, self.result) = ("succeeded", Some(answer.into_document()?));
-        } else {
-            (self.status, self.error) = ("failed", Some(answer.into_document()?));
-        }
-        Ok(())
-    }
-}
-
 impl OperationReader<'_> {
-    pub(crate) async fn instance(&self, operation: TrackedOperation) -> Result<OperationInstance, Error> {
+    pub(crate) async fn instance(&self, operation: TrackedOperation) -> Result<Operation, Error> {
         let answer = self.answer(&operation).await?;
-        let mut instance = OperationInstance {
+        let mut instance = Operation {
             id: operation.id,
-            kind: operation.kind.as_str(),
-            status: "running",
+            kind: operation.kind.as_str().to_owned(),
+            status: "running".to_owned(),
             started_at: operation.started_at.to_string(),
             finished_at: operation.finished_at.map(|at| at.to_string()),
             http_status: None,
@@ -99,7 +41,7 @@ impl OperationReader<'_> {
             error: None,
         };
         if let Some(answer) = answer {
-            instance.end(answer)?;
+            end(&mut instance, answer)?;
         }
         Ok(instance)
     }
@@ -134,6 +76,18 @@ impl OperationReader<'_> {
             }
         }
     }
+}
+
+fn end(operation: &mut Operation, answer: FinalResponse) -> Result<(), Error> {
+    operation.http_status = Some(answer.status.as_u16());
+    let is_success = answer.status.is_success();
+    let body = Some(answer.into_document()?);
+    if is_success {
+        (operation.status, operation.result) = ("succeeded".to_owned(), body);
+    } else {
+        (operation.status, operation.error) = ("failed".to_owned(), body);
+    }
+    Ok(())
 }
 
 fn ids(runs: Vec<Record>) -> Vec<InvocationId> {

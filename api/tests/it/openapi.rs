@@ -8,3 +8,4 @@ mod lists;
 mod marks;
 mod queries;
 mod shape;
+mod snapshots;

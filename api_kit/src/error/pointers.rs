@@ -5,29 +5,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Error;
-use crate::id_schema::Id;
 
 /// Fields beside `detail` and `code`. Most errors have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pointers {
     /// The build that failed. Its log is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Id>")]
     build_id: Option<BuildId>,
     /// The operation of the idempotency key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Id>")]
     operation_id: Option<OperationId>,
     /// The runs that had begun.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<Id>>")]
     invocation_ids: Option<Vec<InvocationId>>,
     /// The version that exists already.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     /// The id of a published version of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Id>")]
     version_id: Option<VersionId>,
 }
 

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use api::wire::Agent;
+use api::wire::{Agent, AgentList, AgentRun, AgentRunStep, AgentTools};
 use reqwest::Method;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::decoded_response::{DecodedResponse, read, read_all};
@@ -20,64 +19,6 @@ const PAGE_RUNS_MAX: usize = 200;
 const PAGE_AGENTS_MAX: usize = 20;
 /// Maximum definitions of tools per page.
 const PAGE_TOOLS_MAX: usize = 500;
-
-/// A run of an agent.
-#[derive(Debug, Deserialize)]
-pub struct AgentRun {
-    pub agent_run_id: String,
-    pub agent_id: String,
-    pub status: String,
-    pub objective: String,
-    /// Answers of the model so far.
-    pub iterations: u32,
-    pub tokens: u64,
-    pub final_answer: Option<String>,
-    /// The question to a person, while the run is paused.
-    pub question: Option<AgentRunQuestion>,
-    /// The request with this question.
-    pub human_request_id: Option<String>,
-    /// Why the run failed.
-    pub error: Option<AgentRunError>,
-    pub created_at: String,
-    pub completed_at: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct AgentRunQuestion {
-    pub question: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct AgentRunError {
-    pub code: String,
-    pub message: String,
-}
-
-/// A run in a list.
-#[derive(Debug, Deserialize)]
-pub struct ListedAgentRun {
-    pub agent_run_id: String,
-    pub agent_id: String,
-    pub user_id: String,
-    pub status: String,
-    pub objective: String,
-    pub created_at: String,
-}
-
-/// A step of a run.
-#[derive(Debug, Deserialize)]
-pub struct AgentRunStep {
-    /// From one.
-    pub number: u64,
-    pub timestamp: String,
-    pub thought: Option<String>,
-    pub action: Option<String>,
-    #[serde(default)]
-    pub action_input: Value,
-    #[serde(default)]
-    pub observation: Value,
-    pub success: Option<bool>,
-}
 
 /// A filter on runs, with the names of the API.
 #[derive(Debug, Default)]
@@ -192,7 +133,7 @@ impl Client {
     pub async fn agent_tools(&self, agent: &str, format: Option<&str>) -> anyhow::Result<Vec<Value>> {
         let path = ["agent", agent, "tools"];
         let call = Call::new(Method::GET, &path).query_all("format", format).query("limit", PAGE_TOOLS_MAX);
-        self.all_pages(call, "tools").await
+        self.all_pages::<AgentTools>(call).await
     }
 
     /// Returns the slugs of agents by id. Ids without an agent are left out.
@@ -204,8 +145,8 @@ impl Client {
         let mut slugs = BTreeMap::new();
         for page_ids in ids.chunks(PAGE_AGENTS_MAX) {
             let call = Call::new(Method::GET, &["agent"]).query_all("id", page_ids).query("limit", PAGE_AGENTS_MAX);
-            let agents: Vec<Agent> = read_all(&self.all_pages(call, "agents").await?)?;
-            slugs.extend(agents.into_iter().map(|agent| (agent.id, agent.slug)));
+            let agents: Vec<Agent> = read_all(&self.all_pages::<AgentList>(call).await?)?;
+            slugs.extend(agents.into_iter().map(|agent| (agent.id.into(), agent.slug)));
         }
         Ok(slugs)
     }

@@ -1,6 +1,6 @@
 //! Agents: create, find, list, change, assign tools, deploy.
 
-use api::wire::{Agent, AgentDetail, AgentRevision, CreatedAgent};
+use api::wire::{Agent, AgentDetail, AgentList, AgentRevision, AgentRevisionList, Assignment, CreatedAgent};
 use registry::{AgentId, AgentSlug, closest};
 use reqwest::Method;
 use serde_json::Value;
@@ -19,13 +19,13 @@ const PAGE_REVISIONS_MAX: usize = 100;
 impl Client {
     pub async fn create_agent(&self, agent: Value) -> anyhow::Result<String> {
         let created: DecodedResponse<CreatedAgent> = self.get(Call::new(Method::POST, &["agent"]).body(agent)).await?;
-        Ok(created.body.id)
+        Ok(created.body.id.into())
     }
 
     /// Lists at most `agents_max` agents, and returns whether there are more.
     pub async fn list_agents(&self, types: &[String], agents_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
         let call = Call::new(Method::GET, &["agent"]).query_all("agent_type", types).query("limit", PAGE_AGENTS_MAX);
-        let pages = self.pages_while(call, "agents", |agents| agents.len() < agents_max);
+        let pages = self.pages_while::<AgentList>(call, |agents| agents.len() < agents_max);
         let (mut agents, has_more_pages) = pages.await?;
         let has_more = has_more_pages || agents.len() > agents_max;
         agents.truncate(agents_max);
@@ -76,7 +76,7 @@ impl Client {
 
     async fn agents_with(&self, field: &'static str, text: &str) -> anyhow::Result<Vec<Agent>> {
         let call = Call::new(Method::GET, &["agent"]).query(field, text).query("limit", PAGE_AGENTS_MAX);
-        self.all_pages(call, "agents").await?.iter().map(read).collect()
+        self.all_pages::<AgentList>(call).await?.iter().map(read).collect()
     }
 
     pub async fn show_agent(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentDetail>> {
@@ -91,8 +91,9 @@ impl Client {
         self.execute(Call::new(Method::DELETE, &["agent", id])).await
     }
 
-    pub async fn assign_tool(&self, agent: &str, assignment: &Value) -> anyhow::Result<()> {
-        self.execute(Call::new(Method::POST, &["agent", agent, "assignment"]).body(assignment.clone())).await
+    pub async fn assign_tool(&self, agent: &str, assignment: &Assignment) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["agent", agent, "assignment"]).body(serde_json::to_value(assignment)?))
+            .await
     }
 
     pub async fn unassign_tool(&self, agent: &str, tool: &str) -> anyhow::Result<()> {
@@ -105,7 +106,7 @@ impl Client {
 
     pub async fn list_agent_revisions(&self, id: &str) -> anyhow::Result<Vec<Value>> {
         let path = ["agent", id, "revision"];
-        self.all_pages(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX), "revisions").await
+        self.all_pages::<AgentRevisionList>(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX)).await
     }
 
     pub async fn agent_revision(&self, id: &str, number: u32) -> anyhow::Result<DecodedResponse<AgentRevision>> {

@@ -1,6 +1,8 @@
 //! States of agents, conversations with agents, and their turns.
 
-use api::wire::{AgentStateList, AssignmentList, Conversation, InvocationResults, Turn};
+use api::wire::{
+    AgentStateList, AssignmentList, Conversation, ConversationList, InvocationList, InvocationResults, Turn,
+};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -36,7 +38,7 @@ impl Client {
     ) -> anyhow::Result<(Vec<Value>, bool)> {
         let path = ["agent", agent, "conversation"];
         let call = Call::new(Method::GET, &path).query("limit", PAGE_CALLS_MAX.min(conversations_max));
-        let pages = self.pages_while(call, "conversations", |found| found.len() < conversations_max);
+        let pages = self.pages_while::<ConversationList>(call, |found| found.len() < conversations_max);
         let (mut conversations, has_more_pages) = pages.await?;
         let has_more = has_more_pages || conversations.len() > conversations_max;
         conversations.truncate(conversations_max);
@@ -81,6 +83,6 @@ impl Client {
     pub async fn conversation_log(&self, conversation: &str, interaction: Option<&str>) -> anyhow::Result<Vec<Value>> {
         let path = ["conversation", conversation, "log"];
         let call = Call::new(Method::GET, &path).query("limit", PAGE_CALLS_MAX);
-        self.all_pages(call.query_all("interaction_id", interaction), "tool_invocations").await
+        self.all_pages::<InvocationList>(call.query_all("interaction_id", interaction)).await
     }
 }

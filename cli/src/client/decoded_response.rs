@@ -31,7 +31,7 @@ pub fn read_all<T: DeserializeOwned>(documents: &[Value]) -> anyhow::Result<Vec<
 
 #[cfg(test)]
 mod tests {
-    use api::wire::{InvocationResults, RecordedSource, RunOutcome, ToolInvocation};
+    use api::wire::{InvocationResults, InvocationSource, RunOutcome, ToolInvocation};
     use serde_json::json;
 
     use super::*;
@@ -39,10 +39,10 @@ mod tests {
     #[test]
     fn both_results_are_read() {
         let results = json!({"invocation_results": [
-            {"succeeded": true, "output": "o", "duration_ms": 1, "invocation_id": "a", "persisted": false},
+            {"succeeded": true, "output": "o", "duration_ms": 1, "invocation_id": "691f3b2a5c1e4d7f8a9b0c1d", "persisted": false},
             {
                 "succeeded": false, "exception_message": "m", "exception_type": "t", "exception_stack_trace": [],
-                "duration_ms": 2, "invocation_id": "b", "persisted": false,
+                "duration_ms": 2, "invocation_id": "691f3b2a5c1e4d7f8a9b0c1e", "persisted": false,
             },
         ]});
         let results: DecodedResponse<InvocationResults> = DecodedResponse::read(results, "http://h").expect("readable");
@@ -62,7 +62,9 @@ mod tests {
             "persisted": false, "status_events": [{"message": "half"}], "logs": "",
         }))
         .expect("readable");
-        assert!(matches!(&record.invocation_source, RecordedSource::Other(_)) && record.published_version().is_none());
+        assert!(
+            matches!(&record.invocation_source, InvocationSource::Other(_)) && record.published_version().is_none()
+        );
         assert_eq!((record.origin.as_str(), record.inputs.as_str()), ("later", r#"{"text":"hello"}"#));
     }
 }

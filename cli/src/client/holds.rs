@@ -1,6 +1,6 @@
 //! Legal holds of the history.
 
-use api::wire::Hold;
+use api::wire::{Hold, HoldList};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::request::{Call, Client};
 
 impl Client {
     pub async fn list_holds(&self) -> anyhow::Result<Vec<Value>> {
-        self.all_pages(Call::new(Method::GET, &["history_hold"]), "holds").await
+        self.all_pages::<HoldList>(Call::new(Method::GET, &["history_hold"])).await
     }
 
     pub async fn place_hold(&self, hold: Value) -> anyhow::Result<DecodedResponse<Hold>> {

@@ -1,10 +1,8 @@
 //! Requests of runs of agents to people: list, show, answer.
 
+use api::wire::{AgentRun, HumanRequest, HumanRequestList, HumanResponse};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::agent_runs::AgentRun;
 use super::decoded_response::DecodedResponse;
 use super::request::{Call, Client};
 
@@ -15,71 +13,6 @@ pub struct HumanRequestFilter {
     pub urgency: Option<String>,
     pub agent_run: Option<String>,
     pub limit: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct HumanRequestList {
-    pub human_requests: Vec<HumanRequest>,
-    pub has_more: bool,
-}
-
-/// A request of a run of an agent to a person.
-#[derive(Debug, Deserialize)]
-pub struct HumanRequest {
-    pub human_request_id: String,
-    pub agent_run_id: String,
-    pub agent_id: String,
-    /// The user of the run.
-    pub user_id: String,
-    pub kind: String,
-    pub urgency: String,
-    pub status: String,
-    pub question: String,
-    pub options: Vec<String>,
-    pub context_summary: Option<String>,
-    pub tool: Option<String>,
-    /// The call for which an approval asks.
-    pub call: Option<HumanRequestCall>,
-    pub forms: Vec<HumanForm>,
-    /// `None` until somebody has answered.
-    pub response: Option<HumanAnswer>,
-    pub answered_by: Option<String>,
-    pub created_at: String,
-    /// When the run goes on without an answer.
-    pub expires_at: String,
-    /// `None` while the request is open.
-    pub closed_at: Option<String>,
-}
-
-/// The call of a tool that a person approves.
-#[derive(Debug, Deserialize)]
-pub struct HumanRequestCall {
-    /// `None` for a tool of the server.
-    pub tool_version: Option<String>,
-    pub component_digest: Option<String>,
-    pub agent_revision: Option<u32>,
-}
-
-/// A form of a tool.
-#[derive(Debug, Deserialize)]
-pub struct HumanForm {
-    /// The name of the form in the answer.
-    pub key: String,
-    pub message: String,
-    /// The JSON schema of the values.
-    pub schema: Value,
-}
-
-/// The answer of a person.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct HumanAnswer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub human_input: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approved: Option<bool>,
-    /// The values of forms, by the keys of the forms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forms: Option<Map<String, Value>>,
 }
 
 impl Client {
@@ -104,7 +37,7 @@ impl Client {
     pub async fn answer_human_request(
         &self,
         id: &str,
-        answer: &HumanAnswer,
+        answer: &HumanResponse,
     ) -> anyhow::Result<DecodedResponse<AgentRun>> {
         let path = ["human_request", id, "answer"];
         let call = Call::new(Method::POST, &path).query("async", true).body(serde_json::to_value(answer)?);

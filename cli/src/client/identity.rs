@@ -1,6 +1,6 @@
 //! Users, roles and API keys.
 
-use api::wire::{CreatedApiKey, Me, Role, User, UserVariableList};
+use api::wire::{ApiKeyList, CreatedApiKey, Me, Role, User, UserList, UserVariableList};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ impl Client {
     }
 
     pub async fn list_users(&self) -> anyhow::Result<Vec<Value>> {
-        self.all_pages(paged(&["user"]), "users").await
+        self.all_pages::<UserList>(paged(&["user"])).await
     }
 
     pub async fn show_user(&self, user: &str) -> anyhow::Result<DecodedResponse<User>> {
@@ -80,9 +80,9 @@ impl Client {
 
     pub async fn list_keys(&self, of: KeyOwner<'_>) -> anyhow::Result<Vec<Value>> {
         match of {
-            KeyOwner::Me => self.all_pages(paged(&["user", "me", "api_key"]), "api_keys").await,
-            KeyOwner::Everybody => self.all_pages(paged(&["api_key"]), "api_keys").await,
-            KeyOwner::User(user) => self.all_pages(paged(&["api_key"]).query("user_id", user), "api_keys").await,
+            KeyOwner::Me => self.all_pages::<ApiKeyList>(paged(&["user", "me", "api_key"])).await,
+            KeyOwner::Everybody => self.all_pages::<ApiKeyList>(paged(&["api_key"])).await,
+            KeyOwner::User(user) => self.all_pages::<ApiKeyList>(paged(&["api_key"]).query("user_id", user)).await,
         }
     }
 

@@ -1,9 +1,8 @@
 //! Records of runs: list, search, show, replay.
 
-use api::wire::{ReplayToolInvocation, Replayed, ToolInvocation, search_field_name};
+use api::wire::{InvocationList, ListPage as _, ReplayToolInvocation, Replayed, ToolInvocation, search_field_name};
 use registry::{Ledger, SearchField};
 use reqwest::Method;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::decoded_response::{DecodedResponse, read};
@@ -42,19 +41,13 @@ pub struct Search<'a> {
     pub filter: HistoryFilter,
 }
 
-#[derive(Debug, Deserialize)]
-pub struct Invocations {
-    pub tool_invocations: Vec<ToolInvocation>,
-    pub has_more: bool,
-}
-
 impl Client {
     /// Lists records, newest first, at most `limit`; all of them without a limit.
     pub async fn list_invocations(
         &self,
         filter: &HistoryFilter,
         limit: Option<u32>,
-    ) -> anyhow::Result<DecodedResponse<Invocations>> {
+    ) -> anyhow::Result<DecodedResponse<InvocationList>> {
         self.invocations(listed(filter), limit).await
     }
 
@@ -63,7 +56,7 @@ impl Client {
         &self,
         search: &Search<'_>,
         limit: Option<u32>,
-    ) -> anyhow::Result<DecodedResponse<Invocations>> {
+    ) -> anyhow::Result<DecodedResponse<InvocationList>> {
         let Search { text, fields, filter } = search;
         let call = filtered(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
             .query("query", *text)
@@ -72,14 +65,14 @@ impl Client {
     }
 
     /// Reads pages of records up to a limit. The document is that of one page with all of them.
-    async fn invocations(&self, call: Call<'_>, limit: Option<u32>) -> anyhow::Result<DecodedResponse<Invocations>> {
+    async fn invocations(&self, call: Call<'_>, limit: Option<u32>) -> anyhow::Result<DecodedResponse<InvocationList>> {
         let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let (mut records, mut token) = (Vec::new(), Some(0));
         while let Some(next) = token.filter(|_| records.len() < limit) {
             let page_limit = PAGE_LIMIT_MAX.min(limit - records.len());
             let call = call.clone().query("limit", page_limit).query("continuation_token", next);
             let page: DecodedResponse<Value> = self.get(call).await?;
-            records.extend(read::<Vec<Value>>(&page.body["tool_invocations"])?);
+            records.extend(read::<Vec<Value>>(&page.body[InvocationList::ITEMS])?);
             token = page.body["continuation_token"].as_u64();
         }
         let document = json!({

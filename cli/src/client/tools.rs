@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use api::wire::{CreatedTool, Tool};
+use api::wire::{CreatedTool, ListPage as _, Tool, ToolList};
 use bytes::Bytes;
 use registry::{ToolName, closest};
 use reqwest::Method;
@@ -38,7 +38,7 @@ impl Client {
 
     /// Lists at most `tools_max` tools, and returns whether there are more.
     pub async fn list_tools(&self, filter: &ToolFilter, tools_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
-        let pages = self.pages_while(filtered(filter), "tools", |tools| tools.len() < tools_max);
+        let pages = self.pages_while::<ToolList>(filtered(filter), |tools| tools.len() < tools_max);
         let (mut tools, has_more_pages) = pages.await?;
         let has_more = has_more_pages || tools.len() > tools_max;
         tools.truncate(tools_max);
@@ -83,7 +83,7 @@ impl Client {
     /// The last deprecated tool with a name. Another tool may have the name of a deprecated one.
     async fn deprecated_tool(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(true), tags: Vec::new() };
-        let tools: Vec<Tool> = read_all(&self.all_pages(filtered(&filter), "tools").await?)?;
+        let tools: Vec<Tool> = read_all(&self.all_pages::<ToolList>(filtered(&filter)).await?)?;
         Ok(tools.into_iter().filter(|tool| tool.name == name).max_by(|a, b| a.updated_at.cmp(&b.updated_at)))
     }
 
@@ -94,7 +94,7 @@ impl Client {
     async fn tool_by_name(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
         let is_named = |tool: &Value| tool["name"] == name;
-        let (tools, _) = self.pages_while(filtered(&filter), "tools", |tools| !tools.iter().any(is_named)).await?;
+        let (tools, _) = self.pages_while::<ToolList>(filtered(&filter), |tools| !tools.iter().any(is_named)).await?;
         tools.iter().find(|tool| is_named(tool)).map(read).transpose()
     }
 
@@ -102,7 +102,7 @@ impl Client {
     async fn tools_by_id(&self, ids: &[&str]) -> anyhow::Result<Vec<Value>> {
         let call = Call::new(Method::GET, &["tool", ""]).query_all("id", ids).query("limit", PAGE_TOOLS_MAX);
         let page: Value = self.get(call).await?.body;
-        read(&page["tools"])
+        read(&page[ToolList::ITEMS])
     }
 
     /// Returns the names of tools by id. Ids without a tool are left out.

@@ -1,5 +1,6 @@
 //! Versions of a tool: list, show, deprecate.
 
+use api::wire::ToolVersionList;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ impl Client {
             .query_all("deprecated", filter.deprecated)
             .query_all("sort_by", ["-version.major", "-version.minor", "-version.patch"])
             .query("limit", PAGE_VERSIONS_MAX);
-        self.all_pages(call, "tool_versions").await
+        self.all_pages::<ToolVersionList>(call).await
     }
 
     /// Returns one version with its digests and its build log.

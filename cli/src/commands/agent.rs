@@ -72,6 +72,6 @@ pub async fn run(command: AgentCommand, client: &Client, screen: Screen) -> anyh
 
 async fn delete(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
-    client.delete_agent(&agent.id).await?;
+    client.delete_agent(agent.id.as_str()).await?;
     screen.answer(&json!({"id": agent.id, "slug": agent.slug}), || format!("deleted {}", agent.slug))
 }

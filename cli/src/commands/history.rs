@@ -10,7 +10,7 @@ mod tail;
 
 use std::collections::BTreeMap;
 
-use api::wire::{AgentCall, RunOutcome, ToolInvocation};
+use api::wire::{AgentCall, InvocationList, RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
 use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use self::rollback::RollbackArguments;
 use self::tail::TailArguments;
 use super::choice::choice;
 use super::not_found;
-use crate::client::{Client, Invocations, Search};
+use crate::client::{Client, Search};
 use crate::failure::Outcome;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
 
@@ -154,7 +154,7 @@ impl AmountArguments {
     }
 }
 
-async fn show_table(client: &Client, page: &Invocations, screen: Screen) -> anyhow::Result<Outcome> {
+async fn show_table(client: &Client, page: &InvocationList, screen: Screen) -> anyhow::Result<Outcome> {
     let invocations = &page.tool_invocations;
     if invocations.is_empty() {
         screen.note("no records");
@@ -175,7 +175,7 @@ fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String
         to_the_second(&invocation.created_at),
         tool_name(invocation, names).unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
-        invocation.origin.as_str().to_owned(),
+        invocation.origin.clone(),
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]

@@ -1,10 +1,11 @@
 //! `lathe operation`: asynchronous requests, and requests with an idempotency key.
 
+use api::wire::Operation;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::not_found;
-use crate::client::{Client, Operation};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{Progress, Screen, printable, to_the_second};
 
@@ -55,7 +56,8 @@ fn text(operation: &Operation) -> String {
         format!("ended      {ended}"),
         format!("response   {response}"),
     ];
-    let body = [result, error].into_iter().find(|body| **body != Value::Null);
+    let body = result.as_ref().or(error.as_ref());
+    let body = body.and_then(|body| serde_json::from_str::<Value>(body.get()).ok());
     let body = body.map(|body| format!("\n\n{body:#}")).unwrap_or_default();
     printable(&format!("{}{body}", facts.join("\n")))
 }

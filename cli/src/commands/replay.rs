@@ -88,7 +88,7 @@ mod tests {
         let cost = json!({"cpu_ms": 2, "guest_us": 3, "host_us": 4, "waiting_us": 5, "memory_peak_bytes": 1});
         let cost = json!({"recorded": cost, "replayed": cost});
         let result = json!({
-            "succeeded": true, "output": "b", "duration_ms": 1, "invocation_id": "c", "persisted": false,
+            "succeeded": true, "output": "b", "duration_ms": 1, "invocation_id": "691f3b2a5c1e4d7f8a9b0c1d", "persisted": false,
         });
         let replayed = json!({
             "identical": identical, "complete": complete, "differences": differences, "invocation_result": result,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::suggestion::did_you_mean;
@@ -9,7 +10,7 @@ use crate::text::suggestion::did_you_mean;
 macro_rules! permissions {
     ($($(#[doc = $doc:literal])* $name:ident = $wire:literal,)*) => {
         /// A permission of a user within an organisation.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum Permission {
             $($(#[doc = $doc])* #[serde(rename = $wire)] $name,)*
         }

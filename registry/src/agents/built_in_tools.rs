@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kit::byte_cache::heap_bytes;
@@ -17,15 +18,16 @@ text_type! {
     };
 }
 
-/// The families of Library tools that an agent has. Names that are no family mean nothing, so that a setting outlives a
-/// family.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+// Names that are no family mean nothing, so that a setting outlives a family.
+/// The families of the Library that an agent has, and which calls of the server's tools a person confirms.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BuiltInTools {
+    /// Families that the agent does not have.
     pub disabled: Vec<FamilyName>,
-    /// The only families, apart from those that are disabled. `None` for all.
+    /// The only families that the agent has, apart from those that are disabled. Null for all.
     pub allowed_families: Option<Vec<FamilyName>>,
-    /// Whether a person confirms the calls of a tool, by its name.
+    /// Whether a person confirms the calls of a tool, by its name. Absent if nothing is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub human_intervention: BTreeMap<NativeToolName, Intervention>,
 }

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::kit::byte_cache::heap_bytes;
 use crate::versions::{ApiName, Intervention, InterventionRule};
 
-/// Whether a person confirms the calls that an agent makes of a tool. The strictest of all parts that are about a call counts,
-/// and the tool's own declaration counts besides: an agent makes it stricter, never weaker.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+// The tool's own declaration counts besides: an agent makes it stricter, never weaker.
+/// Whether a person confirms the calls that an agent makes of a tool: a word for all calls, or an object. The strictest part counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 pub struct HumanIntervention {
     /// For each call.
@@ -22,15 +24,19 @@ pub struct HumanIntervention {
 }
 
 /// The form in JSON: the word of the policy, or an object.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
+#[schemars(transform = RecursiveTransform(allow_unknown_members))]
 enum Written {
     Word(Intervention),
     Parts {
+        /// For each call.
         #[serde(default)]
         policy: Intervention,
+        /// For each call of an API of the tool. Absent if there are none.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         apis: BTreeMap<ApiName, Intervention>,
+        /// For the calls with certain arguments. Absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rules: Vec<InterventionRule>,
     },
@@ -73,6 +79,13 @@ impl From<HumanIntervention> for Written {
             true => Self::Word(policy),
             false => Self::Parts { policy, apis, rules },
         }
+    }
+}
+
+/// Describes the JSON to its readers: a later release may add members. Only the server's parser refuses unknown ones.
+fn allow_unknown_members(schema: &mut Schema) {
+    if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+        schema.remove("additionalProperties");
     }
 }
 

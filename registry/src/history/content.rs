@@ -1,5 +1,6 @@
 //! Content blocks: what a tool adds to its result besides its output, in the shape of MCP's content.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Content blocks of one run: more than a chat shows below one answer.
@@ -13,20 +14,24 @@ const URI_BYTES_MAX: usize = 2_048;
 /// Bytes of the name of a resource link.
 const NAME_BYTES_MAX: usize = 256;
 
-/// A content block of a result, whose JSON is that of MCP.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Content that a tool added to its result, in the shape of MCP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentBlock {
     Text {
         text: String,
     },
     Image {
+        /// The bytes in base64.
         #[serde(with = "base64_text")]
+        #[schemars(with = "String")]
         data: Vec<u8>,
         mime_type: String,
     },
     Audio {
+        /// The bytes in base64.
         #[serde(with = "base64_text")]
+        #[schemars(with = "String")]
         data: Vec<u8>,
         mime_type: String,
     },
@@ -45,8 +50,8 @@ pub enum ContentBlock {
     },
 }
 
-/// A resource with its contents.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A resource with its contents: `text`, or `blob` with bytes in base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EmbeddedResource {
     pub uri: String,
@@ -57,7 +62,7 @@ pub struct EmbeddedResource {
 }
 
 /// The contents of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ResourceContents {
     Text {
@@ -65,6 +70,7 @@ pub enum ResourceContents {
     },
     Blob {
         #[serde(with = "base64_text")]
+        #[schemars(with = "String")]
         blob: Vec<u8>,
     },
 }

@@ -1,5 +1,6 @@
 //! The source of a run: a conversation, a simulation, a direct call, or the test of a branch.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::invocation_mode::InvocationMode;
@@ -70,28 +71,6 @@ impl InvocationSource {
         }
     }
 
-    /// Returns the source in one of the two forms that clients of the contract know. A run outside of a conversation has
-    /// the form of a conversation without ids.
-    #[must_use]
-    pub fn in_contract(self, mode: InvocationMode) -> Self {
-        let user_id = match self {
-            Self::Direct { user_id } | Self::BranchTest { user_id, .. } => user_id,
-            conversation => return conversation,
-        };
-        let invocation_metadata = InvocationMetadata::outside_of_a_conversation();
-        match mode {
-            InvocationMode::Regular => {
-                Self::RegularConversation { user_id, conversation_id: None, interaction_id: None, invocation_metadata }
-            }
-            InvocationMode::ConversationSimulation => Self::SimulationConversation {
-                simulation_unit_test_set_run_id: None,
-                unit_test_id: None,
-                run_index: None,
-                invocation_metadata,
-            },
-        }
-    }
-
     /// Returns the source without the ids of its conversation, for a conversation that was rolled back.
     #[must_use]
     pub fn unlinked(mut self) -> Self {
@@ -121,7 +100,7 @@ pub enum InvocationSourceKind {
     BranchTest,
 }
 
-/// The types of a source on the wire: the `type` of [`InvocationSource::in_contract`].
+/// The types of a source in the contract. A run outside of a conversation has the type of its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceType {
     RegularConversation,
@@ -130,7 +109,7 @@ pub enum SourceType {
 
 /// The origin of a run, which the types of the contract do not tell apart. A call through an agent has the protocol's origin,
 /// whatever its source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// A conversation or a simulation that the caller names.
@@ -203,7 +182,7 @@ impl InvocationSourceKind {
 }
 
 /// The state of the agent's state machine at the call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum InvocationMetadata {
     StateTransition {
@@ -220,11 +199,4 @@ pub enum InvocationMetadata {
         current_state_machine_and_version: (String, i64),
         state_name: String,
     },
-}
-
-impl InvocationMetadata {
-    /// The metadata of a run outside of a conversation: no state machine, in its version 0.
-    fn outside_of_a_conversation() -> Self {
-        Self::EngageUser { current_state_machine_and_version: (String::new(), 0), tool_call_round_index: 0 }
-    }
 }

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kit::ids::InvocationId;
 
 /// The ledger of one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     pub granted: Granted,
     pub used: Used,
@@ -40,7 +41,7 @@ impl Ledger {
 }
 
 /// The grants of a run. Values of variables are not part of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Granted {
     /// Variables in `config.envvars`, which the tool receives when it is called.
     pub envvars: Vec<String>,
@@ -57,7 +58,7 @@ pub struct Granted {
 }
 
 /// The resources that a run used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
     /// Variables that the tool received. All variables are passed when the tool is called, and the server cannot see which of
     /// them it reads. The list is empty if the run ended before the call.
@@ -79,10 +80,12 @@ pub struct Used {
 }
 
 /// A call of another tool, also a refused one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToolCallUse")]
 pub struct CallUse {
     /// The name. Empty for a tool that the version does not declare.
     pub tool: String,
+    /// Null for a refused call.
     pub version: Option<String>,
     /// The run of the tool. Null for a call that was refused or that has no result yet.
     pub invocation_id: Option<InvocationId>,
@@ -97,7 +100,8 @@ pub struct CallUse {
 }
 
 /// Resources of a run and of all runs that it called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RunTreeUse")]
 pub struct TreeUse {
     pub runs: u64,
     pub cpu_ms: u64,
@@ -106,7 +110,8 @@ pub struct TreeUse {
 }
 
 /// One outbound request, sent or refused. Paths and contents are not recorded, because they may contain anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HttpRequestUse")]
 pub struct HttpUse {
     pub method: String,
     /// The host, with its port unless that is the scheme's default. Empty when the URL names no host.
@@ -146,7 +151,7 @@ impl HttpUse {
 }
 
 /// The requests and status events that the server refused.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Denied {
     pub http_requests: u64,
     /// Status events above the limits on number or size.
@@ -155,7 +160,8 @@ pub struct Denied {
     pub calls: u64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RunCost")]
 pub struct Cost {
     /// CPU time of the tool, and of the server on its behalf, rounded up.
     pub cpu_ms: u64,

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::byte_cache::HeapBytes;
 use super::invalid_value::InvalidValue;
+use super::text_type::described_as_text;
 
 const PREFIX: &str = "sha256:";
 const TEXT_BYTES: usize = PREFIX.len() + 64;
@@ -22,6 +23,8 @@ impl HeapBytes for Digest {
         0
     }
 }
+
+described_as_text!(Digest);
 
 impl Digest {
     pub fn of(bytes: &[u8]) -> Self {

@@ -4,7 +4,10 @@
 //! age, to the millisecond. Rows created together are therefore neighbours in every index, and a group of writes touches
 //! few pages.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::byte_cache::HeapBytes;
 use super::clock::Clock;
@@ -61,6 +64,20 @@ macro_rules! hexadecimal_id {
         impl HeapBytes for $name {
             fn heap_bytes(&self) -> usize {
                 0
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": "string", "pattern": "^[a-f0-9]{24}$"})
             }
         }
 

@@ -3,8 +3,8 @@
 macro_rules! named_values {
     ($(#[doc = $doc:literal])+ $type:ident = $what:literal, $rule:literal { $($(#[doc = $of:literal])* $value:ident = $name:literal,)+ }) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type { $($(#[doc = $of])* $value,)+ }
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, schemars::JsonSchema)]
+        pub enum $type { $($(#[doc = $of])* #[schemars(rename = $name)] $value,)+ }
 
         impl $type {
             pub const ALL: &'static [Self] = &[$(Self::$value,)+];

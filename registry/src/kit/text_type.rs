@@ -44,6 +44,7 @@ macro_rules! text_type {
             }
         }
 
+        $crate::kit::text_type::described_as_text!($name);
         $crate::kit::text_type::written_as_text!($name);
     };
 }
@@ -66,6 +67,25 @@ macro_rules! written_as_text {
         impl From<$name> for String {
             fn from(value: $name) -> Self {
                 value.as_str().to_owned()
+            }
+        }
+    };
+}
+
+/// Gives a validated text the JSON Schema of any text. Fields describe their rules.
+macro_rules! described_as_text {
+    ($name:ident) => {
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                String::json_schema(generator)
             }
         }
     };
@@ -98,4 +118,4 @@ pub(crate) fn made_of(text: &str, length_max: usize, allowed: fn(char) -> bool) 
     fits.then(|| text.to_owned())
 }
 
-pub(crate) use {text_type, written_as_text};
+pub(crate) use {described_as_text, text_type, written_as_text};

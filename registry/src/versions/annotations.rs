@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kit::byte_cache::heap_bytes;
@@ -27,9 +28,10 @@ const REMOVING_VERBS: &[&str] = &["delete", "remove", "forget", "end", "unassign
 /// First words of the names of tools that have the same effect once and repeatedly.
 const SETTING_VERBS: &[&str] = &["set", "update", "edit", "write", "assign"];
 
-/// The author's hints about a version. The server does not enforce them. `None` where the author declared nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Hints of an author about a version, for models and clients. The server does not enforce them. Undeclared hints are absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Annotations {
+    /// The title of the tool, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<ToolTitle>,
     /// Whether calls change nothing outside the tool.
@@ -74,7 +76,7 @@ impl Annotations {
 
 /// Whether a call of a version over MCP becomes a task of the MCP extension `io.modelcontextprotocol/tasks`. It has no
 /// effect on the HTTP API.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskSupport {
     /// The response has the result: it is sent when the tool has ended.

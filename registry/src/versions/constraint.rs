@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::version::Version;
 use crate::kit::byte_cache::{HeapBytes, allocated};
 use crate::kit::invalid_value::InvalidValue;
-use crate::kit::text_type::Checked;
+use crate::kit::text_type::{Checked, described_as_text};
 
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;
@@ -29,6 +29,8 @@ enum Clause {
     /// `===`: the version as text.
     Text(String),
 }
+
+described_as_text!(Constraint);
 
 impl Constraint {
     /// Bytes of a constraint. A longer text is refused before it is parsed.

@@ -2,14 +2,16 @@
 
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::kit::byte_cache::{HeapBytes, heap_bytes};
 use crate::kit::invalid_value::InvalidValue;
 
-/// Whether a person confirms each call of a version. The strictest is the last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+// The strictest is the last.
+/// Whether a person confirms each call of a version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Intervention {
     /// Calls need no confirmation.
@@ -47,7 +49,7 @@ impl FromStr for Intervention {
 }
 
 /// A rule for the calls with certain arguments. The strictest of `intervention` and all rules that match a call counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InterventionRule {
     /// JSON Schemas of arguments. The rule matches a call that has all of them, each as its schema says.
     pub when: Map<String, Value>,

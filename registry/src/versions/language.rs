@@ -2,10 +2,11 @@
 //!
 //! A new language is a variant here, its templates in the scaffold, and its conventions and toolchain in the builder.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The language that a tool is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     Python,

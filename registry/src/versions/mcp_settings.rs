@@ -2,25 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::uri_parts::{UriPart, parts};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::invalid_value::InvalidValue;
+use crate::kit::text_type::described_as_text;
 
 /// Bytes of the URI of a resource.
 const URI_BYTES_MAX: usize = 2_048;
 
-/// The settings of a version for MCP clients.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What MCP clients see of a version besides a tool, and when its tasks begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpSettings {
-    /// Whether the tool is a prompt, too.
+    /// Whether the tool is a prompt, too. Absent if it is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt: bool,
-    /// The resource that a call reads.
+    /// The URI of the resource that a call reads, or a template of URIs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<ResourceUri>,
-    /// Whether a call asks its questions before it becomes a task.
+    /// Whether a call asks its questions before it becomes a task. Absent if it asks them in the task.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_first: bool,
 }
@@ -38,6 +40,8 @@ pub struct ResourceUri {
     text: String,
     parts: Vec<UriPart>,
 }
+
+described_as_text!(ResourceUri);
 
 impl ResourceUri {
     /// # Errors

@@ -1,8 +1,10 @@
 //! JSON Schemas that the server holds and passes on.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -32,6 +34,21 @@ impl SchemaText {
 impl From<Value> for SchemaText {
     fn from(schema: Value) -> Self {
         Self::of(&schema)
+    }
+}
+
+// Any JSON. A field whose schemas are always objects says so itself.
+impl JsonSchema for SchemaText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "SchemaText".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Value::json_schema(generator)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -58,8 +59,8 @@ impl ApiName {
     }
 }
 
-/// One API of a version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An API of a version, which agents list by a name of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolApi {
     /// The text by which a model chooses the API.
     pub description: Description,
@@ -68,10 +69,10 @@ pub struct ToolApi {
     /// JSON Schema of the output, if the author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaText>,
-    /// The author's hints for models and clients.
+    /// The author's hints for models and clients. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
-    /// Whether a person confirms each call of the API.
+    /// Whether a person confirms each call of the API. Absent for `never`.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
 }

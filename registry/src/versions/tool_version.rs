@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -25,7 +26,7 @@ use crate::kit::page::Direction;
 use crate::tools::{EnvvarName, ToolName};
 
 /// The settings of a version, from the project's manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionSettings {
     pub language: Language,
     pub entry_point: String,
@@ -43,32 +44,32 @@ pub struct VersionSettings {
     pub limits: RunBounds,
     /// Whether tapes of its runs are stored, so that the runs can be replayed.
     pub tape: bool,
-    /// Whether the answers to the requests of its runs are stored, and given to simulations.
+    /// Whether responses to the requests of its runs are stored and used in simulations.
     pub recorded_answers: bool,
     /// The WIT world that it was built against.
     pub world: ToolWorld,
-    /// The author's hints for models and clients.
+    /// The author's hints for models and clients. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
-    /// Whether a person confirms each call.
+    /// Whether a person confirms each call. Absent for `never`.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
-    /// Whether a person confirms the calls with certain arguments.
+    /// Rules for the calls with certain arguments. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervention_rules: Vec<InterventionRule>,
-    /// Whether a call over MCP becomes a task.
+    /// Whether a call over MCP becomes a task. Absent for `never`.
     #[serde(default, rename = "tasks", skip_serializing_if = "TaskSupport::is_never")]
     pub task_support: TaskSupport,
-    /// What MCP clients see besides a tool.
+    /// What MCP clients see besides a tool, and when tasks begin. Absent if nothing is declared.
     #[serde(default, skip_serializing_if = "McpSettings::is_empty")]
     pub mcp: McpSettings,
-    /// The tools that its runs may call, with the versions that it accepts.
+    /// The tools that its runs may call, with the versions that it accepts. Absent if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<ToolName, Constraint>,
-    /// The APIs of the tool. Empty for a tool that is one function.
+    /// The APIs of the tool. Absent for a tool of one function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub apis: BTreeMap<ApiName, ToolApi>,
-    /// The instructions for models that have some of the APIs.
+    /// The instructions for models that have some of the APIs. Absent if the author gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_role: Option<SystemRole>,
 }
@@ -102,7 +103,7 @@ heap_bytes! {
 }
 
 /// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunBounds {
     /// CPU time, without time spent waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]

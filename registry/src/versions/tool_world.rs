@@ -1,11 +1,12 @@
 //! The WIT world that a version was built against.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kit::byte_cache::heap_bytes;
 
 /// The interfaces between a version and the server, with their WIT names and versions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolWorld {
     /// The name of the world, such as `lathe:tool/tool@0.1.0`.
     pub name: String,

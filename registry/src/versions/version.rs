@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kit::invalid_value::InvalidValue;
@@ -10,8 +11,9 @@ use crate::kit::invalid_value::InvalidValue;
 /// Maximum of each part of a version. Parts are stored in signed 64-bit columns.
 const PART_MAX: u64 = i64::MAX as u64;
 
-/// The version of a tool. Orders by precedence; displays as `major.minor.patch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+// Orders by precedence; displays as `major.minor.patch`.
+/// The version of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Version {
     pub major: u64,
     pub minor: u64,

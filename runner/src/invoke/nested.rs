@@ -216,8 +216,8 @@ impl CallingRun {
     }
 
     fn call(&self, subject: Subject, (parent, input): (ParentRun, Input), cancelled: CancellationToken) -> Call {
-        // The confirmation that a caller asks for is about its own calls. A client knows the tool that it called, and would not
-        // know which tool asks.
+        // A new call has neither a confirmation that its caller asks for, which is about the caller's own calls, nor answers of a
+        // client, who knows the tool that it called and would not know which tool asks.
         Call {
             result_persistence: ResultPersistence::Ephemeral,
             depth: self.depth,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::{End, Entry, Tape};
@@ -25,16 +26,29 @@ pub struct Difference {
 }
 
 /// The part of a run that differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "ReplayDifferenceKind")]
 pub enum DifferenceKind {
-    /// The output or the failure.
+    /// The output; or type, message and stack trace of the exception.
     Outcome,
-    /// Printed text.
+    /// The printed output.
     Logs,
-    /// An effect, or the counts before it.
+    /// An effect, or the events before it.
     Effect,
-    /// The number of times that something happened.
+    /// The number of events of one kind.
     Count,
+}
+
+impl DifferenceKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Outcome => "outcome",
+            Self::Logs => "logs",
+            Self::Effect => "effect",
+            Self::Count => "count",
+        }
+    }
 }
 
 impl Difference {

@@ -15,9 +15,9 @@ use registry::{AgentReference, InvalidValue};
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
-use super::wire::AgentRunStatus;
 use crate::routes::agents::fields::built_in_tools;
 use crate::sections;
+use crate::wire::{AgentRun, agent_run_example};
 
 const OBJECTIVE_BYTES_MAX: usize = 64 << 10;
 const NAME_BYTES_MAX: usize = 128;
@@ -76,8 +76,8 @@ pub(crate) fn operation() -> OperationDoc {
             response comes when the run has ended or waits for a person; a client that goes away ends nothing. A repeated \
             request with the same idempotency key gets the run that the first one started.",
         )
-        .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person.", AgentRunStatus::example())
-        .returns::<AgentRunStatus>(202, "With `async=true`: the run has started. Also when the server stops meanwhile, or the request is a repetition: the run goes on.", AgentRunStatus::example())
+        .returns::<AgentRun>(200, "The run has ended, or waits for a person.", agent_run_example())
+        .returns::<AgentRun>(202, "With `async=true`: the run has started. Also when the server stops meanwhile, or the request is a repetition: the run goes on.", agent_run_example())
         .errors(403, &["organization_differs"])
         .errors(400, &["run_tool_unknown", "model_not_allowed", "run_tokens_exceeded", "loop_detected"])
         .errors(429, &["too_many_runs"])

@@ -6,13 +6,11 @@ use api_kit::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParamet
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, AgentRunFilter, AgentRunId, AgentRunState, ListedAgentRun, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Value, json};
+use registry::{AgentId, AgentRunFilter, AgentRunId, AgentRunState, Store};
+use serde_json::json;
 
 use crate::sections;
-use crate::wire::schemas;
+use crate::wire::{AgentRunList, ListedAgentRun, listed_agent_run_example};
 
 const LIMIT_MAX: u64 = 200;
 const LIMIT: u64 = 50;
@@ -27,56 +25,22 @@ const STATUS: OneOf<AgentRunState> = OneOf(&[
 
 pub(crate) struct Request(AgentRunFilter);
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AgentRunList")]
-pub(crate) struct Response {
-    agent_runs: Vec<Listed>,
-    /// Whether there are older ones; the next page is `before` the last run of this one.
-    has_more: bool,
-}
-
-/// A run of an agent in a list.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ListedAgentRun")]
-struct Listed {
-    #[schemars(with = "schemas::Id")]
-    agent_run_id: String,
-    #[schemars(with = "schemas::Id")]
-    agent_id: String,
-    user_id: String,
-    /// `agent`: a model calls tools; `call`: a task of an MCP client.
-    kind: &'static str,
-    /// `running`, `paused`, `completed`, `failed` or `cancelled`.
-    status: &'static str,
-    /// The first 200 characters.
-    objective: String,
-    iterations: u32,
-    #[schemars(extend("format" = "date-time"))]
-    created_at: String,
-    #[schemars(extend("format" = "date-time"))]
-    completed_at: Option<String>,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-agent-runs", sections::AGENTS, "List runs of agents")
         .description("Runs of agents, newest first. Users see their own, administrators those of all users.")
-        .returns::<Response>(200, "The runs.", json!({"agent_runs": [example()], "has_more": false}))
+        .returns::<AgentRunList>(
+            200,
+            "The runs.",
+            json!({"agent_runs": [listed_agent_run_example()], "has_more": false}),
+        )
         .errors(503, &["query_too_slow"])
-}
-
-fn example() -> Value {
-    json!({
-        "agent_run_id": "691f3d015c1e4d7f8a9b0c20", "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "user_id": "ada", "kind": "agent",
-        "status": "completed", "objective": "Find the orders of Ann.", "iterations": 2,
-        "created_at": "2026-11-20T21:40:11.000Z", "completed_at": "2026-11-20T21:40:19.000Z",
-    })
 }
 
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Json<AgentRunList>, Error> {
     if let Some(before) = &filter.before
         && store.agent_runs().get_agent_run(&principal, before).await?.is_none()
     {
@@ -89,23 +53,7 @@ pub(crate) async fn handle(
     let mut found = store.agent_runs().list_agent_runs(&principal, one_more).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
-    Ok(Json(Response { agent_runs: found.into_iter().map(Listed::from).collect(), has_more }))
-}
-
-impl From<ListedAgentRun> for Listed {
-    fn from(run: ListedAgentRun) -> Self {
-        Self {
-            agent_run_id: run.id.into(),
-            agent_id: run.agent.into(),
-            user_id: run.account.user().into(),
-            kind: run.kind.as_str(),
-            status: run.state.as_str(),
-            objective: run.objective,
-            iterations: run.iterations,
-            created_at: run.created_at.to_string(),
-            completed_at: run.ended_at.map(|time| time.to_string()),
-        }
-    }
+    Ok(Json(AgentRunList { agent_runs: found.into_iter().map(ListedAgentRun::from).collect(), has_more }))
 }
 
 impl FromQuery for Request {

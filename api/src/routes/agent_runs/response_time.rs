@@ -7,30 +7,30 @@ use api_kit::openapi::OperationDoc;
 use api_kit::tasks::Tasks;
 use axum::Json;
 use axum::http::StatusCode;
-use registry::{AgentRun, AgentRunState};
+use registry::AgentRunState;
 use tokio::sync::oneshot;
 
-use super::wire::AgentRunStatus;
+use crate::wire::{AgentRun, agent_run_example};
 
 /// When the response comes.
 pub(crate) struct ResponseTime {
     is_at_once: bool,
 }
 
-pub(crate) type Answer = Result<(StatusCode, Json<AgentRunStatus>), Error>;
+pub(crate) type Answer = Result<(StatusCode, Json<AgentRun>), Error>;
 
 /// The run of a request, before the work on it.
 enum Beginning {
-    New(Box<AgentRunStatus>),
-    Repeated(Box<(AgentRun, RunCheckpoint)>),
+    New(Box<AgentRun>),
+    Repeated(Box<(registry::AgentRun, RunCheckpoint)>),
 }
 
 /// The responses of an operation that goes on with a paused run.
 pub(crate) fn resuming(operation: OperationDoc) -> OperationDoc {
     let goes_on = "With `async=true`, or when the server stops meanwhile: the run goes on.";
     operation
-        .returns::<AgentRunStatus>(200, "The run has ended, or waits for a person again.", AgentRunStatus::example())
-        .returns::<AgentRunStatus>(202, goes_on, AgentRunStatus::example())
+        .returns::<AgentRun>(200, "The run has ended, or waits for a person again.", agent_run_example())
+        .returns::<AgentRun>(202, goes_on, agent_run_example())
         .errors(400, &["human_response"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["model_missing", "overloaded"])
@@ -77,14 +77,14 @@ impl ResponseTime {
 async fn work<F>(
     begin: F,
     beginning: oneshot::Sender<Result<Beginning, Error>>,
-) -> Option<Result<(AgentRun, RunCheckpoint), agents::Error>>
+) -> Option<Result<(registry::AgentRun, RunCheckpoint), agents::Error>>
 where
     F: Future<Output = Result<Option<Begun>, Error>>,
 {
     let (work, begun) = match begin.await {
         Ok(Some(Begun::Work(work))) => {
             let (run, checkpoint) = work.run();
-            let status = AgentRunStatus::of(run.clone(), checkpoint.clone());
+            let status = AgentRun::of(run.clone(), checkpoint.clone());
             (Some(work), Ok(Beginning::New(Box::new(status))))
         }
         Ok(Some(Begun::Repeated(repeated))) => (None, Ok(Beginning::Repeated(repeated))),
@@ -98,10 +98,10 @@ where
 }
 
 /// A run that goes on has 202.
-fn answer(run: AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Json<AgentRunStatus>) {
+fn answer(run: registry::AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Json<AgentRun>) {
     let goes_on = run.state == AgentRunState::Running;
     let status = if goes_on { StatusCode::ACCEPTED } else { StatusCode::OK };
-    (status, Json(AgentRunStatus::of(run, checkpoint)))
+    (status, Json(AgentRun::of(run, checkpoint)))
 }
 
 impl FromQuery for ResponseTime {

@@ -9,8 +9,8 @@ use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
 
-use super::wire::AgentRunStatus;
 use crate::sections;
+use crate::wire::{AgentRun, agent_run_example};
 
 pub(crate) struct Request {
     include_trace: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Request {
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-agent-run", sections::AGENTS, "Show a run of an agent")
         .description("A run of the caller. Administrators see the runs of all users.")
-        .returns::<AgentRunStatus>(200, "The run.", AgentRunStatus::example())
+        .returns::<AgentRun>(200, "The run.", agent_run_example())
         .errors(403, &["organization_differs"])
         .links_to("resume-agent-run", "agent_run_id", "/agent_run_id")
         .links_to("cancel-agent-run", "agent_run_id", "/agent_run_id")
@@ -30,13 +30,13 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
     Query(Request { include_trace }): Query<Request>,
-) -> Result<Json<AgentRunStatus>, Error> {
+) -> Result<Json<AgentRun>, Error> {
     let (run, progress) = runs.find(&principal, &run).await?.ok_or(Error::NotFound)?;
     let steps = match include_trace {
         true => Some(runs.steps(&run, StepFilter::default()).await?.0),
         false => None,
     };
-    let status = AgentRunStatus::of(run, progress);
+    let status = AgentRun::of(run, progress);
     Ok(Json(match steps {
         Some(steps) => status.with(steps),
         None => status,

@@ -9,12 +9,10 @@ use api_kit::text_types::TIME;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, StepFilter};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 
-use super::wire::TraceStep;
 use crate::sections;
+use crate::wire::{AgentRunStep, AgentRunTrace, agent_run_step_example};
 
 const MILESTONE: Text<String> = Text::new(
     || json!({"type": "string", "maxLength": MILESTONE_CHARACTERS_MAX, "pattern": r"^[^\u0000]*$"}),
@@ -26,24 +24,13 @@ const MILESTONE: Text<String> = Text::new(
 
 pub(crate) struct Request(StepFilter);
 
-/// The steps of a run.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AgentRunTrace")]
-pub(crate) struct Response {
-    /// In the order in which they happened. A call of `__log_progress__` is a step, too.
-    #[schemars(length(max = 1000))]
-    trace: Vec<TraceStep>,
-    /// Whether there are later ones, which `since` the time of the last step of this response finds.
-    has_more: bool,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-agent-run-trace", sections::AGENTS, "List the steps of a run of an agent")
         .description(
             "What the model thought and called, and what came of it, up to 1,000 steps or 8 MiB, the first ones first. Long \
             observations are cut here; the record of the call has all of it.",
         )
-        .returns::<Response>(200, "The steps.", json!({"trace": [TraceStep::example()], "has_more": false}))
+        .returns::<AgentRunTrace>(200, "The steps.", json!({"trace": [agent_run_step_example()], "has_more": false}))
         .errors(403, &["organization_differs"])
 }
 
@@ -52,10 +39,10 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(run): InPath<AgentRunId>,
     Query(Request(filter)): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Json<AgentRunTrace>, Error> {
     let (run, _) = runs.find(&principal, &run).await?.ok_or(Error::NotFound)?;
     let (steps, has_more) = runs.steps(&run, filter).await?;
-    Ok(Json(Response { trace: steps.into_iter().map(TraceStep::from).collect(), has_more }))
+    Ok(Json(AgentRunTrace { trace: steps.into_iter().map(AgentRunStep::from).collect(), has_more }))
 }
 
 impl FromQuery for Request {

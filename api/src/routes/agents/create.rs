@@ -43,7 +43,7 @@ pub(crate) async fn handle(
     Body(Request(agent)): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedAgent>), Error> {
     let id = store.agents().create_agent(&principal, agent).await?;
-    Ok((StatusCode::CREATED, Json(CreatedAgent { id: id.into() })))
+    Ok((StatusCode::CREATED, Json(CreatedAgent { id })))
 }
 
 impl FromBody for Request {

@@ -6,29 +6,19 @@ use api_kit::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentFilter, AgentId, AgentSort, Page, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{AgentFilter, AgentId, AgentSort, Page, Store};
 use serde_json::json;
 
 use super::fields::{AGENT_TYPE, SLUG};
 use crate::routes::sorting::SortKey;
 use crate::sections;
-use crate::wire::{Agent, agent_example};
+use crate::wire::{Agent, AgentList, agent_example};
 
 const SORT_BY: SortKey<AgentSort> = SortKey(&[("name", AgentSort::Name), ("created_at", AgentSort::CreatedAt)]);
 
 pub(crate) struct Request {
     filter: AgentFilter,
     page: Page,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AgentList")]
-pub(crate) struct Response {
-    agents: Vec<Agent>,
-    has_more: bool,
-    continuation_token: Option<u64>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
@@ -38,7 +28,7 @@ pub(crate) fn operation() -> OperationDoc {
             "Lists the agents that the caller sees, without their drafts, newest first unless `sort_by` gives another order. \
             An agent that is renamed while its list is read by name can be on two pages, or on none.",
         )
-        .returns::<Response>(200, "One page of the list.", example)
+        .returns::<AgentList>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -46,10 +36,9 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request { filter, page }): Query<Request>,
-) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.agents().list_agents(&principal, &filter, page).await?;
-    let agents = items.into_iter().map(Agent::from).collect();
-    Ok(Json(Response { agents, has_more: next.is_some(), continuation_token: next }))
+) -> Result<Json<AgentList>, Error> {
+    let found = store.agents().list_agents(&principal, &filter, page).await?;
+    Ok(Json(AgentList::new(found, Agent::from)))
 }
 
 impl FromQuery for Request {

@@ -6,29 +6,19 @@ use api_kit::extract::{FromQuery, InPath, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, Page, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{AgentId, Page, Store};
 use serde_json::json;
 
 use crate::sections;
-use crate::wire::{Deployment, deployment_example};
+use crate::wire::{AgentRevisionList, Deployment, deployment_example};
 
 pub(crate) struct Request(Page);
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AgentRevisionList")]
-pub(crate) struct Response {
-    revisions: Vec<Deployment>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"revisions": [deployment_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-agent-revisions", sections::AGENTS, "List the revisions of an agent")
         .description("Lists the revisions without their content, newest first. The first one runs.")
-        .returns::<Response>(200, "One page of the list.", example)
+        .returns::<AgentRevisionList>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -37,10 +27,9 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Query(Request(page)): Query<Request>,
-) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.agents().list_agent_revisions(&principal, &agent, page).await?;
-    let revisions = items.into_iter().map(Deployment::from).collect();
-    Ok(Json(Response { revisions, has_more: next.is_some(), continuation_token: next }))
+) -> Result<Json<AgentRevisionList>, Error> {
+    let found = store.agents().list_agent_revisions(&principal, &agent, page).await?;
+    Ok(Json(AgentRevisionList::new(found, Deployment::from)))
 }
 
 impl FromQuery for Request {

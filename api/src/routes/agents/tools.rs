@@ -8,13 +8,11 @@ use api_kit::extract::{FromQuery, InPath, OneOf, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use registry::{AgentId, AgentReference, Page, RunningAgent, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::sections;
 use crate::tool_formats::{Definitions, ToolFormat, render_definitions};
+use crate::wire::AgentTools;
 use crate::work::FinalResponse;
 
 const FORMAT: OneOf<ToolFormat> = OneOf(&[
@@ -34,20 +32,6 @@ pub(crate) struct Request {
     page: Page,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AgentTools")]
-pub(crate) struct Response {
-    /// The revision whose tools are listed.
-    revision: u32,
-    /// The definitions, in the requested form and in a fixed order.
-    #[schemars(with = "Vec<Value>")]
-    tools: Vec<Box<RawValue>>,
-    /// Names of tools that are left out: their newest versions have schemas with which those of all tools exceed 8 MiB.
-    left_out: Vec<String>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     let tool = json!({"name": "search_orders", "description": "Finds orders.", "inputSchema": {"type": "object"}});
     let example =
@@ -59,7 +43,7 @@ pub(crate) fn operation() -> OperationDoc {
             schema the model API can enforce: objects without optional and without additional properties. A page ends after \
             8 MiB, whatever the limit. The token of a page ends with a change of the tools; begin again then.",
         )
-        .returns::<Response>(200, "One page of the list.", example)
+        .returns::<AgentTools>(200, "One page of the list.", example)
 }
 
 pub(crate) async fn handle(
@@ -89,7 +73,7 @@ fn render_page(store: &Store, catalogue: &Catalogue, format: ToolFormat, page: P
         return Err(registry::Error::PageTokenUnknown.into());
     }
     let end = start + items.len();
-    FinalResponse::ok(&Response {
+    FinalResponse::ok(&AgentTools {
         revision: revision.deployment.number.get(),
         left_out: catalogue.left_out.iter().map(ToString::to_string).collect(),
         has_more,

@@ -7,10 +7,11 @@ use api_kit::openapi::OperationDoc;
 use api_kit::text_types::USER_ID;
 use axum::Json;
 use axum::extract::State;
-use registry::{Page, Slice, Store, UserId};
+use registry::{Page, Store, UserId};
 
-use super::terms::{ApiKeys, list_example};
+use super::terms::list_example;
 use crate::sections;
+use crate::wire::{ApiKey, ApiKeyList};
 
 pub(crate) struct Request {
     user: Option<UserId>,
@@ -22,23 +23,24 @@ pub(crate) fn operation() -> OperationDoc {
         .description(
             "The keys of all users without their secrets, newest first. The list includes expired and revoked keys.",
         )
-        .returns::<ApiKeys>(200, "One page of the list.", list_example())
+        .returns::<ApiKeyList>(200, "One page of the list.", list_example())
 }
 
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request { user, page }): Query<Request>,
-) -> Result<Json<ApiKeys>, Error> {
+) -> Result<Json<ApiKeyList>, Error> {
     let account = match user {
         None => None,
         Some(user) => match store.access().get_user(&principal.organization, &user).await? {
             Some(found) => Some(found.account),
             // Keys go with their user.
-            None => return Ok(Json(Slice { items: Vec::new(), next: None }.into())),
+            None => return Ok(Json(ApiKeyList { api_keys: Vec::new(), has_more: false, continuation_token: None })),
         },
     };
-    Ok(Json(store.access().list_api_keys(&principal.organization, account.as_ref(), page).await?.into()))
+    let found = store.access().list_api_keys(&principal.organization, account.as_ref(), page).await?;
+    Ok(Json(ApiKeyList::new(found, ApiKey::from)))
 }
 
 impl FromQuery for Request {

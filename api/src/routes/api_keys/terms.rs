@@ -4,12 +4,8 @@ use std::time::Duration;
 
 use api_kit::extract::{Decoder as _, Fields, Text, WholeNumber};
 use api_kit::text_types::TIME;
-use registry::{AccountId, ApiKeyName, Clock, NewApiKey, Slice, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{AccountId, ApiKeyName, Clock, NewApiKey, Timestamp};
 use serde_json::{Value, json};
-
-use crate::wire::ApiKey;
 
 /// Maximum of `expires_in`: ten years and some days. The store checks the same bound for both fields.
 const EXPIRES_IN_SECONDS_MAX: i64 = 60 * 60 * 24 * 3_660;
@@ -22,15 +18,6 @@ const NAME: Text<ApiKeyName> = Text::of_type(|| {
         "x-bytes-max": bytes_max, "x-stripped": true,
     })
 });
-
-/// A page of keys.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ApiKeyList")]
-pub(crate) struct ApiKeys {
-    api_keys: Vec<ApiKey>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
 
 /// Name and end of a new key.
 pub(crate) struct KeyTerms {
@@ -89,12 +76,5 @@ impl KeyTerms {
             Expiry::At(time) => Some(time),
         };
         NewApiKey { account, name: self.name, expires_at }
-    }
-}
-
-impl From<Slice<registry::ApiKey>> for ApiKeys {
-    fn from(Slice { items, next }: Slice<registry::ApiKey>) -> Self {
-        let api_keys = items.into_iter().map(ApiKey::from).collect();
-        Self { api_keys, has_more: next.is_some(), continuation_token: next }
     }
 }

@@ -6,29 +6,19 @@ use api_kit::extract::{FromQuery, InPath, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, Page, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{AgentId, Page, Store};
 use serde_json::json;
 
 use crate::sections;
-use crate::wire::{Conversation, conversation_example};
+use crate::wire::{Conversation, ConversationList, conversation_example};
 
 pub(crate) struct Request(Page);
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ConversationList")]
-pub(crate) struct Response {
-    conversations: Vec<Conversation>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"conversations": [conversation_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-conversations", sections::AGENTS, "List conversations with an agent")
         .description("Lists the caller's conversations with the agent, newest first.")
-        .returns::<Response>(200, "One page of the list.", example)
+        .returns::<ConversationList>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -37,10 +27,9 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Query(Request(page)): Query<Request>,
-) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.conversations().list_conversations(&principal, &agent, page).await?;
-    let conversations = items.into_iter().map(Conversation::from).collect();
-    Ok(Json(Response { conversations, has_more: next.is_some(), continuation_token: next }))
+) -> Result<Json<ConversationList>, Error> {
+    let found = store.conversations().list_conversations(&principal, &agent, page).await?;
+    Ok(Json(ConversationList::new(found, Conversation::from)))
 }
 
 impl FromQuery for Request {

@@ -6,13 +6,11 @@ use api_kit::extract::{FromQuery, InPath, PathParameter as _, Query, QueryParame
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use registry::{ConversationId, InteractionId, Outcome, Page, Record, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 
 use crate::routes::invocations::page;
 use crate::sections;
-use crate::wire::{ToolInvocation, run_example};
+use crate::wire::{InvocationList, run_example};
 use crate::work::FinalResponse;
 
 const INTERACTION: &str = "The interaction that reads the log. It sees all of its own calls, too.";
@@ -20,14 +18,6 @@ const INTERACTION: &str = "The interaction that reads the log. It sees all of it
 pub(crate) struct Request {
     interaction: Option<InteractionId>,
     page: Page,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ConversationLog")]
-pub(crate) struct Response {
-    tool_invocations: Vec<ToolInvocation>,
-    has_more: bool,
-    continuation_token: Option<u64>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
@@ -38,7 +28,7 @@ pub(crate) fn operation() -> OperationDoc {
             those that only this interaction sees: ephemeral results and results that are too long to be persisted. Calls that were \
             rolled back are left out. Printed text, status events and stack traces are in the history only. A page of large records ends after 8 MiB, whatever the limit.",
         )
-        .returns::<Response>(200, "One page of the log.", example)
+        .returns::<InvocationList>(200, "One page of the log.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -51,9 +41,7 @@ pub(crate) async fn handle(
     let found = store.conversations().get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
     let Slice { items, next } = store.conversations().conversation_log(&found, interaction.as_ref(), page).await?;
     let items = items.into_iter().map(results_only).collect();
-    let response =
-        move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
-    page::answer(items, response).await
+    page::answer(Slice { items, next }).await
 }
 
 /// Leaves out what only the history shows, whose permission a user of the conversation need not have.

@@ -6,29 +6,19 @@ use api_kit::extract::{FromQuery, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{Page, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{Page, Store};
 use serde_json::json;
 
 use crate::sections;
-use crate::wire::{Hold, hold_example};
+use crate::wire::{Hold, HoldList, hold_example};
 
 pub(crate) struct Request(Page);
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "HoldList")]
-pub(crate) struct Response {
-    holds: Vec<Hold>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
 
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"holds": [hold_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-history-holds", sections::HISTORY, "List legal holds")
         .description("The legal holds of the organisation, newest first. The list includes released holds.")
-        .returns::<Response>(200, "One page of the list.", example)
+        .returns::<HoldList>(200, "One page of the list.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -36,10 +26,9 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request(page)): Query<Request>,
-) -> Result<Json<Response>, Error> {
-    let Slice { items, next } = store.history().list_holds(&principal.organization, page).await?;
-    let holds = items.into_iter().map(Hold::from).collect();
-    Ok(Json(Response { holds, has_more: next.is_some(), continuation_token: next }))
+) -> Result<Json<HoldList>, Error> {
+    let found = store.history().list_holds(&principal.organization, page).await?;
+    Ok(Json(HoldList::new(found, Hold::from)))
 }
 
 impl FromQuery for Request {

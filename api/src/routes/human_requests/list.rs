@@ -7,12 +7,10 @@ use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{AgentRunId, HumanRequestFilter, HumanRequestId, HumanRequestState, Store, Urgency};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 
-use super::wire::Shown;
 use crate::sections;
+use crate::wire::{HumanRequest, HumanRequestList, human_request_example};
 
 const LIMIT_MAX: u64 = 200;
 const LIMIT: u64 = 50;
@@ -29,22 +27,14 @@ const URGENCY: OneOf<Urgency> = OneOf(&[("low", Urgency::Low), ("medium", Urgenc
 
 pub(crate) struct Request(HumanRequestFilter);
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "HumanRequestList")]
-pub(crate) struct Response {
-    human_requests: Vec<Shown>,
-    /// Whether there are more; the next page is `after` the last request of this one.
-    has_more: bool,
-}
-
 pub(crate) fn operation() -> OperationDoc {
-    let example = json!({"human_requests": [Shown::example()], "has_more": false});
+    let example = json!({"human_requests": [human_request_example()], "has_more": false});
     OperationDoc::new("get-human-requests", sections::AGENTS, "List requests to people")
         .description(
             "Requests of runs of agents that wait for a person, the most urgent ones first, then the oldest ones. Users see those of \
             their own runs, administrators those of all runs.",
         )
-        .returns::<Response>(200, "The requests.", example)
+        .returns::<HumanRequestList>(200, "The requests.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -52,7 +42,7 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Json<HumanRequestList>, Error> {
     if let Some(after) = &filter.after
         && store.agent_runs().get_human_request(&principal, after).await?.is_none()
     {
@@ -62,10 +52,11 @@ pub(crate) async fn handle(
     }
     let (found, has_more) = store.agent_runs().list_human_requests(&principal, filter).await?;
     // A request that cannot be read is left out, so that the others are still listed.
-    let shown =
-        |request| Shown::of(request).inspect_err(|error| tracing::error!(?error, "a request is left out of a list"));
-    let human_requests = found.into_iter().filter_map(|request| shown(request).ok()).collect();
-    Ok(Json(Response { human_requests, has_more }))
+    let read = |request| {
+        HumanRequest::try_from(request).inspect_err(|error| tracing::error!(?error, "a request is left out of a list"))
+    };
+    let human_requests = found.into_iter().filter_map(|request| read(request).ok()).collect();
+    Ok(Json(HumanRequestList { human_requests, has_more }))
 }
 
 impl FromQuery for Request {

@@ -8,13 +8,13 @@ use axum::Json;
 use axum::extract::State;
 use registry::{HumanRequestId, Store};
 
-use super::wire::Shown;
 use crate::sections;
+use crate::wire::{HumanRequest, human_request_example};
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-human-request", sections::AGENTS, "Get a request to a person")
         .description("The request, with its answer if there is one.")
-        .returns::<Shown>(200, "The request.", Shown::example())
+        .returns::<HumanRequest>(200, "The request.", human_request_example())
         .links_to("answer-human-request", "human_request_id", "/human_request_id")
 }
 
@@ -22,7 +22,7 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     InPath(request): InPath<HumanRequestId>,
-) -> Result<Json<Shown>, Error> {
+) -> Result<Json<HumanRequest>, Error> {
     let found = store.agent_runs().get_human_request(&principal, &request).await?.ok_or(Error::NotFound)?;
-    Shown::of(found).map(Json)
+    Ok(Json(HumanRequest::try_from(found)?))
 }

@@ -6,15 +6,13 @@ use api_kit::extract::{FromQuery, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use api_kit::text_types::CONSTRAINT;
 use axum::extract::State;
-use registry::{Constraint, InvocationFilter, InvocationSort, Page, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{Constraint, InvocationFilter, InvocationSort, Page, Store};
 use serde_json::json;
 
 use super::{filter, page};
 use crate::routes::sorting::SortKey;
 use crate::sections;
-use crate::wire::{ToolInvocation, run_example};
+use crate::wire::{InvocationList, run_example};
 use crate::work::FinalResponse;
 
 const SORT_BY: SortKey<InvocationSort> = SortKey(&[
@@ -39,14 +37,6 @@ pub(crate) struct Request {
     page: Page,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "InvocationList")]
-pub(crate) struct Response {
-    tool_invocations: Vec<ToolInvocation>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-tool-invocations", sections::HISTORY, "List runs")
@@ -54,7 +44,7 @@ pub(crate) fn operation() -> OperationDoc {
             "Lists runs, newest first unless `sort_by` gives another order. A page of large records ends \
             after 8 MiB, whatever the limit.",
         )
-        .returns::<Response>(200, "One page of the list.", example)
+        .returns::<InvocationList>(200, "One page of the list.", example)
         .errors(400, &["version_without_tool"])
         .errors(503, &["query_too_slow"])
 }
@@ -65,10 +55,8 @@ pub(crate) async fn handle(
     Query(Request { mut filter, versions, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
     filter::pair(&mut filter, versions)?;
-    let Slice { items, next } = store.history().list_invocations(&principal.organization, &filter, page).await?;
-    let response =
-        move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
-    page::answer(items, response).await
+    let found = store.history().list_invocations(&principal.organization, &filter, page).await?;
+    page::answer(found).await
 }
 
 impl FromQuery for Request {

@@ -5,14 +5,12 @@ use api_kit::error::Error;
 use api_kit::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
-use registry::{Page, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, Slice, Store};
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{Page, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, Store};
 use serde_json::json;
 
 use super::{filter, page};
 use crate::sections;
-use crate::wire::{SEARCH_FIELDS, ToolInvocation, run_example};
+use crate::wire::{InvocationList, SEARCH_FIELDS, run_example};
 use crate::work::FinalResponse;
 
 /// Records of a page, at most, and without `limit`.
@@ -33,14 +31,6 @@ pub(crate) struct Request {
     page: Page,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "InvocationSearch")]
-pub(crate) struct Response {
-    tool_invocations: Vec<ToolInvocation>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("search-tool-invocations", sections::HISTORY, "Search runs")
@@ -48,7 +38,7 @@ pub(crate) fn operation() -> OperationDoc {
             "Searches the outputs, the exceptions and the inputs of runs that have ended, latest end first. A page of large \
             records ends after 8 MiB, whatever the limit.",
         )
-        .returns::<Response>(200, "One page of the matching runs.", example)
+        .returns::<InvocationList>(200, "One page of the matching runs.", example)
         .errors(503, &["query_too_slow"])
 }
 
@@ -58,11 +48,8 @@ pub(crate) async fn handle(
     Query(Request { search, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
     let history = store.history();
-    let found = history.search_invocations(&principal.organization, &search, page);
-    let Slice { items, next } = found.await?;
-    let response =
-        move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
-    page::answer(items, response).await
+    let found = history.search_invocations(&principal.organization, &search, page).await?;
+    page::answer(found).await
 }
 
 impl FromQuery for Request {

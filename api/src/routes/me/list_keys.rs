@@ -8,8 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use registry::{Page, Store};
 
-use crate::routes::api_keys::terms::{ApiKeys, list_example};
+use crate::routes::api_keys::terms::list_example;
 use crate::sections;
+use crate::wire::{ApiKey, ApiKeyList};
 
 pub(crate) struct Request(Page);
 
@@ -18,15 +19,16 @@ pub(crate) fn operation() -> OperationDoc {
         .description(
             "The caller's keys without their secrets, newest first. The list includes expired and revoked keys.",
         )
-        .returns::<ApiKeys>(200, "One page of the list.", list_example())
+        .returns::<ApiKeyList>(200, "One page of the list.", list_example())
 }
 
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request(page)): Query<Request>,
-) -> Result<Json<ApiKeys>, Error> {
-    Ok(Json(store.access().list_api_keys(&principal.organization, Some(&principal.account), page).await?.into()))
+) -> Result<Json<ApiKeyList>, Error> {
+    let found = store.access().list_api_keys(&principal.organization, Some(&principal.account), page).await?;
+    Ok(Json(ApiKeyList::new(found, ApiKey::from)))
 }
 
 impl FromQuery for Request {

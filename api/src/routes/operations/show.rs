@@ -13,7 +13,8 @@ use axum::extract::State;
 use registry::{OperationId, OperationKind, Permission, Principal, Store, TrackedOperation};
 
 use crate::sections;
-use crate::work::{OperationInstance, OperationReader};
+use crate::wire::{Operation, operation_example};
+use crate::work::OperationReader;
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-operation", sections::RUNS, "Show an operation")
@@ -23,7 +24,7 @@ pub(crate) fn operation() -> OperationDoc {
             invocation, and users with `Tool:GetTool` for the tool of a publication. For all others it does not exist. The \
             server keeps it for a day, unless the operator configured another time.",
         )
-        .returns::<OperationInstance>(200, "The operation.", OperationInstance::example())
+        .returns::<Operation>(200, "The operation.", operation_example())
 }
 
 pub(crate) async fn handle(
@@ -31,7 +32,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     request: RequestId,
     InPath(operation): InPath<OperationId>,
-) -> Result<Json<OperationInstance>, Error> {
+) -> Result<Json<Operation>, Error> {
     let organization = &principal.organization;
     let found = store.operations().get_operation(organization, &operation).await?.ok_or(Error::NotFound)?;
     if !may_see(&store, &principal, &found).await? {

@@ -7,13 +7,11 @@ use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
 use registry::{Page, Slice, Store, TagFilter, TagValue, ToolFilter, ToolId, ToolSort};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::routes::sorting::SortKey;
 use crate::sections;
-use crate::wire::Tool;
+use crate::wire::{Tool, ToolFilterValues, ToolList};
 
 const SORT_BY: SortKey<ToolSort> = SortKey(&[("name", ToolSort::Name), ("deprecated", ToolSort::Deprecated)]);
 
@@ -29,29 +27,12 @@ pub(crate) struct Request {
     page: Page,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ToolList")]
-pub(crate) struct Response {
-    tools: Vec<Tool>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-    /// The values that filters can use; on the first page only.
-    filter_values: Option<FilterValues>,
-}
-
-/// The values that a filter of tools can use.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ToolFilterValues")]
-struct FilterValues {
-    tags: Vec<String>,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-tools", sections::TOOLS, "List tools")
         .description(
             "Lists the tools, newest first unless `sort_by` gives another order. The list includes deprecated tools.",
         )
-        .returns::<Response>(200, "One page of the list.", example())
+        .returns::<ToolList>(200, "One page of the list.", example())
         .errors(503, &["query_too_slow"])
 }
 
@@ -59,15 +40,15 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request { filter, page }): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Json<ToolList>, Error> {
     let organization = &principal.organization;
     let filter_values = match page.is_first() {
-        true => Some(FilterValues { tags: store.tools().tool_tag_keys(organization).await? }),
+        true => Some(ToolFilterValues { tags: store.tools().tool_tag_keys(organization).await? }),
         false => None,
     };
     let Slice { items, next } = store.tools().list_tools(organization, &filter, page).await?;
     let tools = items.into_iter().map(Tool::from).collect();
-    Ok(Json(Response { tools, has_more: next.is_some(), continuation_token: next, filter_values }))
+    Ok(Json(ToolList { tools, has_more: next.is_some(), continuation_token: next, filter_values }))
 }
 
 impl FromQuery for Request {

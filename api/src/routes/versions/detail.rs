@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::sections;
-use crate::wire::{ToolVersion, schemas, version_example};
+use crate::wire::{ToolVersion, version_example};
 
 /// A version with its sources, its digests and its settings.
 #[derive(Serialize, JsonSchema)]
@@ -25,7 +25,6 @@ pub(crate) struct Response {
     bundle_digest: Option<String>,
     /// The SHA-256 of the component that runs: the image with the bundle in a custom section.
     component_digest: String,
-    #[schemars(with = "schemas::VersionSettings")]
     settings: VersionSettings,
     /// Log of the build, at most 100 KiB.
     build_log: Option<String>,

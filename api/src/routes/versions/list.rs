@@ -10,13 +10,11 @@ use axum::extract::State;
 use registry::{
     Creator, InvalidValue, OrganizationId, Page, Slice, Store, ToolId, ToolRef, UserId, VersionFilter, VersionSort,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::routes::sorting::SortKey;
 use crate::sections;
-use crate::wire::{ToolVersion, VersionUser, version_example};
+use crate::wire::{ToolVersion, ToolVersionList, VersionFilterValues, VersionUser, version_example};
 
 const SORT_BY: SortKey<VersionSort> = SortKey(&[
     ("created_at", VersionSort::CreatedAt),
@@ -43,30 +41,13 @@ pub(crate) struct Request {
     page: Page,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ToolVersionList")]
-pub(crate) struct Response {
-    tool_versions: Vec<ToolVersion>,
-    has_more: bool,
-    continuation_token: Option<u64>,
-    /// The values that filters can use; on the first page only.
-    filter_values: Option<FilterValues>,
-}
-
-/// The values that a filter of versions can use.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "VersionFilterValues")]
-struct FilterValues {
-    creators: Vec<VersionUser>,
-}
-
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("get-tool-versions", sections::VERSIONS, "List versions")
         .description(
             "Lists the versions, newest first unless `sort_by` gives another order. The list includes deprecated \
             versions.",
         )
-        .returns::<Response>(200, "One page of the list.", example())
+        .returns::<ToolVersionList>(200, "One page of the list.", example())
         .errors(503, &["query_too_slow"])
 }
 
@@ -75,17 +56,17 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     Query(Request { filter, page }): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Json<ToolVersionList>, Error> {
     let organization = &principal.organization;
     store.tools().get_tool(organization, &tool).await?.ok_or(Error::NotFound)?;
     let filter_values = match page.is_first() {
-        true => Some(FilterValues { creators: creators(&store, &principal, &tool).await? }),
+        true => Some(VersionFilterValues { creators: creators(&store, &principal, &tool).await? }),
         false => None,
     };
     let Slice { items, next } =
         store.versions().list_versions(ToolRef { organization, tool: &tool }, &filter, page).await?;
     let tool_versions = items.into_iter().map(ToolVersion::from).collect();
-    Ok(Json(Response { tool_versions, has_more: next.is_some(), continuation_token: next, filter_values }))
+    Ok(Json(ToolVersionList { tool_versions, has_more: next.is_some(), continuation_token: next, filter_values }))
 }
 
 async fn creators(store: &Store, principal: &registry::Principal, tool: &ToolId) -> Result<Vec<VersionUser>, Error> {

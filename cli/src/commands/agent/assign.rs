@@ -1,7 +1,8 @@
 //! `lathe agent assign`: assigns a tool in the draft of an agent.
 
+use api::wire::Assignment;
 use clap::Args;
-use registry::{Digest, HumanIntervention};
+use registry::{Digest, HumanIntervention, ToolId};
 use serde_json::json;
 
 use super::intervention;
@@ -48,25 +49,21 @@ pub struct AssignArguments {
 pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
     let tool = client.find_tool(&arguments.tool).await?;
-    let mut assignment = json!({
-        "tool_id": tool.id,
-        "version_constraint": arguments.version.unwrap_or_else(Constraint::any).as_str(),
-        "additional_instruction": arguments.instruction,
-        "audio_fillers": arguments.audio_fillers,
-        "audio_filler_triggered_after": arguments.audio_filler_after,
-        "result_persistence": arguments.result_persistence,
-    });
-    if let Some(digest) = arguments.component_digest {
-        assignment["component_digest"] = json!(digest);
-    }
-    let asked = match arguments.human_intervention {
-        Some(asked) => Some(asked),
-        None => present(client, (&agent.id, &tool.id)).await?,
+    let human_intervention = match arguments.human_intervention {
+        Some(asked) => asked,
+        None => present(client, agent.id.as_str(), &tool.id).await?,
     };
-    if let Some(asked) = asked {
-        assignment["humanIntervention"] = json!(asked);
-    }
-    client.assign_tool(&agent.id, &assignment).await?;
+    let assignment = Assignment {
+        tool_id: ToolId::parse(&tool.id)?,
+        version_constraint: arguments.version.unwrap_or_else(Constraint::any).as_str().to_owned(),
+        additional_instruction: arguments.instruction,
+        audio_fillers: arguments.audio_fillers,
+        audio_filler_triggered_after: arguments.audio_filler_after,
+        result_persistence: arguments.result_persistence,
+        component_digest: arguments.component_digest.map(String::from),
+        human_intervention,
+    };
+    client.assign_tool(agent.id.as_str(), &assignment).await?;
     screen.answer(&json!({"agent_id": agent.id, "assignment": assignment}), || {
         let (agent, tool) = (&agent.slug, &tool.name);
         format!("assigned {tool} in the draft of {agent}\n\nTo make the draft run:\n  lathe agent deploy {agent}")
@@ -74,8 +71,8 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
 }
 
 /// The confirmation that the present assignment of the tool asks for. Another version of the tool does not end it.
-async fn present(client: &Client, (agent, tool): (&str, &str)) -> anyhow::Result<Option<HumanIntervention>> {
+async fn present(client: &Client, agent: &str, tool: &str) -> anyhow::Result<HumanIntervention> {
     let assignments = client.show_agent(agent).await?.body.draft.assignments;
-    let found = assignments.into_iter().find(|assignment| assignment.tool_id == tool);
-    Ok(found.map(|assignment| assignment.human_intervention))
+    let found = assignments.into_iter().find(|assignment| assignment.tool_id.as_str() == tool);
+    Ok(found.map(|assignment| assignment.human_intervention).unwrap_or_default())
 }

@@ -1,6 +1,7 @@
 //! The content of drafts and revisions, as text.
 
-use api::wire::{AgentDraft, AgentState, Assignment, BuiltInTools};
+use api::wire::{AgentDraft, AgentState, Assignment};
+use registry::{BuiltInTools, FamilyName};
 
 use super::intervention;
 use crate::client::Client;
@@ -15,7 +16,7 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
     let names = client.tool_names(assignments.iter().map(|assignment| assignment.tool_id.as_str())).await?;
     let name = |assignment: &Assignment| {
         let id = &assignment.tool_id;
-        names.get(id).cloned().unwrap_or_else(|| id.clone())
+        names.get(id.as_str()).cloned().unwrap_or_else(|| id.to_string())
     };
     let row = |assignment: &Assignment| {
         let Assignment { version_constraint, result_persistence, additional_instruction, human_intervention, .. } =
@@ -46,12 +47,16 @@ fn families(tools: &BuiltInTools) -> String {
     let allowed = match tools.allowed_families.as_deref() {
         None => "all".to_owned(),
         Some([]) => "none".to_owned(),
-        Some(names) => names.join(", "),
+        Some(families) => names(families),
     };
     match &tools.disabled[..] {
         [] => allowed,
-        disabled => format!("{allowed}, without {}", disabled.join(", ")),
+        disabled => format!("{allowed}, without {}", names(disabled)),
     }
+}
+
+fn names(families: &[FamilyName]) -> String {
+    families.iter().map(FamilyName::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the name, the type and the number of tools of a state.

@@ -6,7 +6,7 @@ use crate::output::Screen;
 
 pub async fn run(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
-    let revision = client.deploy_agent(&agent.id).await?;
+    let revision = client.deploy_agent(agent.id.as_str()).await?;
     for warning in &revision.body.warnings {
         screen.note(format!("warning: {warning}"));
     }

@@ -1,12 +1,12 @@
 //! `lathe agent edit`: changes an agent.
 
-use api::wire::BuiltInTools;
 use clap::{ArgGroup, Args};
+use registry::{BuiltInTools, FamilyName};
 use serde_json::{Map, Value, json};
 
 use super::{intervention, prompt};
 use crate::client::Client;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
 #[derive(Debug, Args)]
@@ -58,10 +58,10 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
         changes.insert("system_prompt".to_owned(), json!(prompt::read(file)?.as_str()));
     }
     if changes_tools {
-        let present = client.show_agent(&agent.id).await?.body.draft.built_in_tools;
-        changes.insert("builtInTools".to_owned(), json!(built_in_tools(present, families.as_deref(), policies)));
+        let present = client.show_agent(agent.id.as_str()).await?.body.draft.built_in_tools;
+        changes.insert("builtInTools".to_owned(), json!(built_in_tools(present, families.as_deref(), policies)?));
     }
-    client.modify_agent(&agent.id, &Value::Object(changes.clone())).await?;
+    client.modify_agent(agent.id.as_str(), &Value::Object(changes.clone())).await?;
     changes.insert("id".to_owned(), json!(agent.id));
     let deploy = format!("; `lathe agent deploy {}` makes the draft the running revision", agent.slug);
     let next = if is_of_draft { deploy.as_str() } else { "" };
@@ -73,16 +73,21 @@ fn built_in_tools(
     mut tools: BuiltInTools,
     families: Option<&str>,
     policies: Vec<intervention::ToolPolicy>,
-) -> BuiltInTools {
+) -> anyhow::Result<BuiltInTools> {
     if let Some(families) = families {
         tools.disabled = Vec::new();
         tools.allowed_families = match families {
             "all" => None,
             "none" => Some(Vec::new()),
-            list => Some(list.split(',').map(|name| name.trim().to_owned()).collect()),
+            list => Some(list.split(',').map(parse_family).collect::<anyhow::Result<_>>()?),
         };
     }
     tools.human_intervention.extend(policies);
     tools.human_intervention.retain(|_, policy| !policy.is_never());
-    tools
+    Ok(tools)
+}
+
+fn parse_family(name: &str) -> anyhow::Result<FamilyName> {
+    let wrong = |error| Failure::usage(format!("`{name}`: {error}"), "name families such as memory,tasks, all or none");
+    FamilyName::parse(name.trim()).map_err(wrong)
 }

@@ -39,5 +39,5 @@ pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> 
 
 fn row(agent: Agent) -> [String; 7] {
     let running = agent.running_revision.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    [agent.slug, agent.id, agent.agent_type, agent.scope, agent.author, running, agent.description]
+    [agent.slug, agent.id.into(), agent.agent_type, agent.scope, agent.author, running, agent.description]
 }

@@ -28,7 +28,7 @@ pub async fn run(client: &Client, arguments: &RevisionsArguments, screen: Screen
 }
 
 async fn list(client: &Client, agent: &Agent, screen: Screen) -> anyhow::Result<Outcome> {
-    let documents = client.list_agent_revisions(&agent.id).await?;
+    let documents = client.list_agent_revisions(agent.id.as_str()).await?;
     if screen.is_json() {
         return screen.document(&json!({ "revisions": documents }));
     }
@@ -47,7 +47,7 @@ async fn list(client: &Client, agent: &Agent, screen: Screen) -> anyhow::Result<
 
 async fn show(client: &Client, (agent, number): (&Agent, u32), screen: Screen) -> anyhow::Result<Outcome> {
     let hint = format!("`lathe agent revisions {}` lists the revisions", agent.slug);
-    let revision = client.agent_revision(&agent.id, number).await;
+    let revision = client.agent_revision(agent.id.as_str(), number).await;
     let revision = not_found::named(revision, &format!("revision {number} of {}", agent.slug), &hint)?;
     if screen.is_json() {
         return screen.document(&revision.document);

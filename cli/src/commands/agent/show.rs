@@ -9,7 +9,7 @@ use crate::output::{Screen, printable, to_the_second};
 
 pub async fn run(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
-    let shown = client.show_agent(&agent.id).await?;
+    let shown = client.show_agent(agent.id.as_str()).await?;
     if screen.is_json() {
         return screen.document(&shown.document);
     }

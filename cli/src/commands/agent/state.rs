@@ -54,7 +54,7 @@ pub async fn run(client: &Client, command: StateCommand, screen: Screen) -> anyh
 async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let state = read(&arguments.file)?;
     let agent = client.find_agent(&arguments.agent).await?;
-    client.set_agent_state(&agent.id, &state).await?;
+    client.set_agent_state(agent.id.as_str(), &state).await?;
     screen.answer(&json!({"agent_id": agent.id, "state": state}), || {
         let (agent, name) = (&agent.slug, state["name"].as_str().unwrap_or_default());
         format!("set the state {name} in the draft of {agent}\n\nTo make the draft run:\n  lathe agent deploy {agent}")
@@ -63,7 +63,7 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
 
 async fn list(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
-    let states = client.agent_states(&agent.id).await?;
+    let states = client.agent_states(agent.id.as_str()).await?;
     if screen.is_json() {
         return screen.document(&states.document);
     }
@@ -79,7 +79,7 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
     let agent = client.find_agent(&arguments.agent).await?;
     let what = format!("state `{}` in the draft of {}", arguments.state, agent.slug);
     let hint = format!("`lathe agent state list {}` lists its states", agent.slug);
-    not_found::named(client.remove_agent_state(&agent.id, &arguments.state).await, &what, &hint)?;
+    not_found::named(client.remove_agent_state(agent.id.as_str(), &arguments.state).await, &what, &hint)?;
     screen.answer(&json!({"agent_id": agent.id, "state": arguments.state}), || {
         format!("removed the state {} from the draft of {}", arguments.state, agent.slug)
     })

@@ -23,9 +23,9 @@ pub struct ToolsArguments {
 pub async fn run(client: &Client, arguments: &ToolsArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
     if arguments.draft {
-        return list_draft(client, &agent.id, screen).await;
+        return list_draft(client, agent.id.as_str(), screen).await;
     }
-    let tools = client.agent_tools(&agent.id, arguments.format.as_deref()).await;
+    let tools = client.agent_tools(agent.id.as_str(), arguments.format.as_deref()).await;
     let hint = format!("`lathe agent deploy {}` deploys the draft, --draft lists it", agent.slug);
     let tools = not_found::named(tools, &format!("deployed revision of {}", agent.slug), &hint)?;
     if screen.is_json() || arguments.format.is_some() {
@@ -55,8 +55,8 @@ async fn list_draft(client: &Client, agent: &str, screen: Screen) -> anyhow::Res
     }
     let names = client.tool_names(assignments.iter().map(|assignment| assignment.tool_id.as_str())).await?;
     let row = |assignment: api::wire::Assignment| {
-        let name = names.get(&assignment.tool_id).cloned().unwrap_or_else(|| assignment.tool_id.clone());
-        [name, assignment.tool_id, assignment.version_constraint, assignment.additional_instruction]
+        let name = names.get(assignment.tool_id.as_str()).cloned().unwrap_or_else(|| assignment.tool_id.to_string());
+        [name, assignment.tool_id.into(), assignment.version_constraint, assignment.additional_instruction]
     };
     screen.line(table(["tool", "id", "versions", "instruction"], assignments.into_iter().map(row)))?;
     Ok(Outcome::Done)

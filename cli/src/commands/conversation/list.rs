@@ -33,7 +33,7 @@ pub struct ShowArguments {
 pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
     let limit = usize::try_from(arguments.limit)?;
-    let (documents, has_more) = client.list_conversations(&agent.id, limit).await?;
+    let (documents, has_more) = client.list_conversations(agent.id.as_str(), limit).await?;
     if screen.is_json() {
         return screen.document(&json!({"conversations": documents, "has_more": has_more}));
     }
@@ -51,7 +51,7 @@ pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> 
 
 fn row(Conversation { id, started_at, ended_at, mode, .. }: Conversation) -> [String; 4] {
     let ended = ended_at.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
-    [id, to_the_second(&started_at), ended, mode]
+    [id.into(), to_the_second(&started_at), ended, mode]
 }
 
 pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {

@@ -21,7 +21,7 @@ pub struct StartArguments {
 
 pub async fn run(client: &Client, arguments: &StartArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
-    let started = client.start_conversation(&agent.id, &json!({"mode": arguments.mode.as_str()})).await?;
+    let started = client.start_conversation(agent.id.as_str(), &json!({"mode": arguments.mode.as_str()})).await?;
     screen.answer(&started.document, || {
         let id = &started.body.id;
         format!("started {id}\n\nTo begin a turn:\n  lathe conversation turn {id}")

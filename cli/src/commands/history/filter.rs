@@ -126,6 +126,6 @@ impl FilterArguments {
 async fn agent_id(client: &Client, slug_or_id: String) -> anyhow::Result<String> {
     match AgentId::parse(&slug_or_id) {
         Ok(_) => Ok(slug_or_id),
-        Err(_) => Ok(client.find_agent(&slug_or_id).await?.id),
+        Err(_) => Ok(client.find_agent(&slug_or_id).await?.id.into()),
     }
 }

@@ -81,7 +81,7 @@ fn row(hold: Hold) -> [String; 8] {
     let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
     let release = hold.released_at.map(|at| to_the_second(&at)).zip(hold.released_by);
     [
-        hold.hold_id,
+        hold.hold_id.into(),
         to_the_second(&hold.placed_at),
         hold.placed_by,
         hold.tool_id.unwrap_or_else(|| EMPTY.to_owned()),

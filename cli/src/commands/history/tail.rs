@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use api::wire::{InvocationList, ListPage as _};
 use clap::Args;
 use jiff::Timestamp;
 use registry::Clock;
@@ -81,7 +82,7 @@ struct Tail<'a> {
 impl Tail<'_> {
     /// Prints the records of a page that were not seen yet, the oldest first.
     async fn print_new(&mut self, page: &Value) -> anyhow::Result<()> {
-        let records: Vec<Value> = read(&page["tool_invocations"])?;
+        let records: Vec<Value> = read(&page[InvocationList::ITEMS])?;
         for record in records.iter().rev() {
             if self.is_new(record) {
                 self.print(record).await?;
@@ -91,7 +92,7 @@ impl Tail<'_> {
     }
 
     fn mark_seen(&mut self, page: &Value) -> anyhow::Result<()> {
-        let records: Vec<Value> = read(&page["tool_invocations"])?;
+        let records: Vec<Value> = read(&page[InvocationList::ITEMS])?;
         records.iter().for_each(|record| {
             self.is_new(record);
         });

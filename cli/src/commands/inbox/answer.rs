@@ -1,10 +1,11 @@
 //! `lathe inbox answer`: answers a request.
 
+use api::wire::HumanResponse;
 use clap::Args;
 
 use super::values::values;
 use super::{request, wait};
-use crate::client::{Client, HumanAnswer};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
 
@@ -32,7 +33,7 @@ pub async fn run(client: &Client, arguments: &AnswerArguments, screen: Screen) -
     let id = &arguments.request;
     let answer = read(client, arguments).await?;
     let answered = request::named(client.answer_human_request(id, &answer).await, id)?;
-    let run = &answered.body.agent_run_id;
+    let run = answered.body.agent_run_id.as_str();
     if arguments.wait {
         return wait::run(client, run, screen).await;
     }
@@ -42,10 +43,10 @@ pub async fn run(client: &Client, arguments: &AnswerArguments, screen: Screen) -
 }
 
 /// Reads the answer. Reads the request, too, for the fields of its forms, and to tell what is missing.
-async fn read(client: &Client, arguments: &AnswerArguments) -> anyhow::Result<HumanAnswer> {
+async fn read(client: &Client, arguments: &AnswerArguments) -> anyhow::Result<HumanResponse> {
     let AnswerArguments { request: id, text, approve, decline, fields, .. } = arguments;
     let (has_fields, approved) = (!fields.is_empty(), (*approve || *decline).then_some(*approve));
-    let mut answer = HumanAnswer { human_input: text.clone(), approved, forms: None };
+    let mut answer = HumanResponse { human_input: text.clone(), approved, forms: None };
     let is_complete = !has_fields && !*approve && (text.is_some() || *decline);
     if is_complete {
         return Ok(answer);

@@ -1,8 +1,7 @@
 //! The fields of forms, each with a name on the command line. Forms are flat: a field is a text, a number, a boolean or a list.
 
+use api::wire::HumanForm;
 use serde_json::Value;
-
-use crate::client::HumanForm;
 
 /// A field of a form.
 pub struct Field<'a> {

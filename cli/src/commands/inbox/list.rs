@@ -1,8 +1,9 @@
 //! `lathe inbox`: lists requests, the most urgent ones first.
 
+use api::wire::{HumanRequest, HumanRequestList};
 use clap::Args;
 
-use crate::client::{Client, HumanRequest, HumanRequestFilter, HumanRequestList};
+use crate::client::{Client, HumanRequestFilter};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
 
@@ -61,5 +62,5 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
 
 fn row(request: HumanRequest) -> [String; 7] {
     let HumanRequest { human_request_id, urgency, kind, status, created_at, agent_run_id, question, .. } = request;
-    [human_request_id, urgency, kind, status, to_the_second(&created_at), agent_run_id, question]
+    [human_request_id.into(), urgency, kind, status, to_the_second(&created_at), agent_run_id.into(), question]
 }

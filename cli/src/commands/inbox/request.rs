@@ -1,7 +1,8 @@
 //! A request on the command line: the error for an unknown one, and the answers that it takes.
 
+use api::wire::HumanRequest;
+
 use super::field::fields;
-use crate::client::HumanRequest;
 use crate::commands::not_found;
 use crate::failure::Failure;
 
@@ -60,10 +61,12 @@ mod tests {
 
     use super::*;
 
+    const ID: &str = "691f3d1a5c1e4d7f8a9b0c22";
+
     fn form(properties: Value) -> HumanRequest {
         let schema = json!({"type": "object", "properties": properties, "required": ["name", "it's"]});
         serde_json::from_value(json!({
-            "human_request_id": "a", "agent_run_id": "b", "agent_id": "c", "user_id": "ada", "kind": "form",
+            "human_request_id": ID, "agent_run_id": ID, "agent_id": ID, "user_id": "ada", "kind": "form",
             "urgency": "low", "status": "open", "question": "Name?", "options": [],
             "forms": [{"key": "who", "message": "Name?", "schema": schema}], "created_at": "x", "expires_at": "y",
         }))
@@ -74,8 +77,8 @@ mod tests {
     fn the_command_has_the_fields_that_a_form_needs() {
         let command = |properties: Value| answers(&form(properties)).first().cloned().expect("a command");
         let text = json!({"type": "string"});
-        assert_eq!(command(json!({"name": text, "age": {}})), "lathe inbox answer a --field name=VALUE");
-        assert_eq!(command(json!({"it's": text})), r"lathe inbox answer a --field 'it'\''s=VALUE'");
-        assert_eq!(command(json!({"name": {"default": "Ada"}})), "lathe inbox answer a --approve");
+        assert_eq!(command(json!({"name": text, "age": {}})), format!("lathe inbox answer {ID} --field name=VALUE"));
+        assert_eq!(command(json!({"it's": text})), format!(r"lathe inbox answer {ID} --field 'it'\''s=VALUE'"));
+        assert_eq!(command(json!({"name": {"default": "Ada"}})), format!("lathe inbox answer {ID} --approve"));
     }
 }

@@ -1,11 +1,12 @@
 //! `lathe inbox show`: shows a request.
 
+use api::wire::{HumanForm, HumanRequest, HumanResponse};
 use clap::Args;
 use serde_json::json;
 
 use super::field::fields;
 use super::request;
-use crate::client::{Client, HumanAnswer, HumanForm, HumanRequest};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{Screen, printable, to_the_second};
 
@@ -73,7 +74,7 @@ fn form_texts(forms: &[HumanForm]) -> Vec<String> {
     forms.iter().map(text).collect()
 }
 
-fn response_text(HumanAnswer { human_input, approved, forms }: &HumanAnswer) -> String {
+fn response_text(HumanResponse { human_input, approved, forms }: &HumanResponse) -> String {
     let approved = approved.map(|approved| if approved { "approved" } else { "declined" }.to_owned());
     let values = forms.as_ref().map(|forms| json!(forms).to_string());
     let lines = [approved, human_input.clone(), values].into_iter().flatten();

@@ -1,10 +1,10 @@
 //! Values of forms on the command line, converted as their schemas ask for.
 
+use api::wire::HumanForm;
 use registry::did_you_mean;
 use serde_json::{Map, Number, Value};
 
 use super::field::{Field, fields};
-use crate::client::HumanForm;
 use crate::failure::Failure;
 
 const HINT: &str = "`lathe inbox show REQUEST` shows the fields with their types";

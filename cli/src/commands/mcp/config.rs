@@ -25,7 +25,7 @@ pub async fn run(home: &Home, arguments: &ConfigArguments, screen: Screen) -> an
     let agent = client.find_agent(&arguments.agent).await?;
     // The slug of a personal agent of another user means another agent, or none.
     let is_foreign = agent.is_personal() && agent.author != client.user_id().await?;
-    let name = if is_foreign || arguments.agent == agent.id { &agent.id } else { &agent.slug };
+    let name = if is_foreign || arguments.agent == agent.id.as_str() { agent.id.as_str() } else { &agent.slug };
     let url = client.mcp_url(name)?;
     let program = program(home)?;
     let endpoint = Endpoint { slug: &agent.slug, name, url: url.as_str(), program: &program };

@@ -11,7 +11,7 @@ use crate::failure::Outcome;
 /// Forwards messages, in the order in which the client writes them, until it closes the standard input, then waits for the answers that are left.
 pub async fn run(client: &Client, agent: &str) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
-    let bridge = Bridge::new(client, agent.id);
+    let bridge = Bridge::new(client, agent.id.into());
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut pending = FuturesUnordered::new();
     let mut is_open = true;

@@ -16,7 +16,7 @@ pub fn read(texts: &[String], file: Option<&str>) -> anyhow::Result<Value> {
     match file {
         Some(file) => from_file(file),
         None if texts.is_empty() => Err(Failure::usage("the role has no grants", HINT)),
-        None => texts.iter().map(|text| grant(text)).collect(),
+        None => Ok(json!(texts.iter().map(|text| grant(text)).collect::<anyhow::Result<Vec<Grant>>>()?)),
     }
 }
 
@@ -45,18 +45,20 @@ fn from_file(file: &str) -> anyhow::Result<Value> {
     }
 }
 
-fn grant(text: &str) -> anyhow::Result<Value> {
-    let Some((permission, conditions)) = text.split_once(" if ") else {
-        return Ok(json!({"permission": text.trim(), "conditions": []}));
+fn grant(text: &str) -> anyhow::Result<Grant> {
+    let (permission, conditions) = match text.split_once(" if ") {
+        Some((permission, conditions)) => {
+            (permission, conditions.split(" and ").map(condition).collect::<Result<_, _>>()?)
+        }
+        None => (text, Vec::new()),
     };
-    let conditions = conditions.split(" and ").map(condition).collect::<anyhow::Result<Vec<Value>>>()?;
-    Ok(json!({"permission": permission.trim(), "conditions": conditions}))
+    Ok(Grant { permission: permission.trim().to_owned(), conditions })
 }
 
-fn condition(text: &str) -> anyhow::Result<Value> {
-    let mut words = text.trim().splitn(3, ' ');
+fn condition(text: &str) -> anyhow::Result<Condition> {
+    let mut words = text.trim().splitn(3, ' ').map(str::to_owned);
     match (words.next(), words.next(), words.next()) {
-        (Some(key), Some(operator), Some(value)) => Ok(json!({"key": key, "operator": operator, "value": value})),
+        (Some(key), Some(operator), Some(value)) => Ok(Condition { key, operator, value }),
         _ => Err(Failure::usage(format!("`{text}` is not a condition of the form KEY OPERATOR VALUE"), HINT)),
     }
 }

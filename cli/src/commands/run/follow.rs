@@ -1,9 +1,11 @@
 //! `lathe run follow`: prints the steps of a run until it ends or asks a person.
 
+use api::wire::AgentRunStep;
+
 use super::missing::name_missing;
 use super::result::{outcome, result_text};
 use super::trace::step_text;
-use crate::client::{AgentRunStep, Client};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
 

@@ -1,11 +1,12 @@
 //! `lathe run list`: lists runs.
 
+use api::wire::ListedAgentRun;
 use std::collections::BTreeMap;
 
 use clap::Args;
 use serde_json::json;
 
-use crate::client::{AgentRunFilter, Client, ListedAgentRun, read_all};
+use crate::client::{AgentRunFilter, Client, read_all};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
 
@@ -28,7 +29,7 @@ pub struct ListArguments {
 pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let ListArguments { status, agent, before, limit } = arguments;
     let agent_id = match agent {
-        Some(agent) => Some(client.find_agent(&agent).await?.id),
+        Some(agent) => Some(client.find_agent(&agent).await?.id.into()),
         None => None,
     };
     let filter = AgentRunFilter { status, agent_id, before };
@@ -51,8 +52,8 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
 }
 
 fn row(run: ListedAgentRun, slugs: &BTreeMap<String, String>) -> [String; 6] {
-    let ListedAgentRun { agent_run_id, agent_id, user_id, status, objective, created_at } = run;
+    let ListedAgentRun { agent_run_id, agent_id, user_id, status, objective, created_at, .. } = run;
     // A deleted agent has no slug.
-    let agent = slugs.get(&agent_id).cloned().unwrap_or(agent_id);
-    [agent_run_id, to_the_second(&created_at), status, agent, user_id, objective]
+    let agent = slugs.get(agent_id.as_str()).cloned().unwrap_or_else(|| agent_id.into());
+    [agent_run_id.into(), to_the_second(&created_at), status, agent, user_id, objective]
 }

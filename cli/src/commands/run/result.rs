@@ -1,6 +1,7 @@
 //! The result of a run: its answer, its question or its error.
 
-use crate::client::AgentRun;
+use api::wire::AgentRun;
+
 use crate::failure::Outcome;
 use crate::output::printable;
 

@@ -1,8 +1,10 @@
 //! `lathe run show`: shows a run.
 
+use api::wire::AgentRun;
+
 use super::missing::name_missing;
 use super::result::result_parts;
-use crate::client::{AgentRun, Client};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{Screen, printable, to_the_second};
 

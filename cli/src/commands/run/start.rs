@@ -57,9 +57,9 @@ pub struct StartArguments {
 
 pub async fn run(client: &Client, arguments: StartArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
-    let tools = choose_tools(client, (&agent.id, &agent.slug), &arguments).await?;
-    let started = client.start_agent_run(&build_request(&agent.id, tools, &arguments)?).await?;
-    let id = &started.body.agent_run_id;
+    let tools = choose_tools(client, (agent.id.as_str(), &agent.slug), &arguments).await?;
+    let started = client.start_agent_run(&build_request(agent.id.as_str(), tools, &arguments)?).await?;
+    let id = started.body.agent_run_id.as_str();
     if arguments.detach {
         return screen.answer(&started.document, || format!("started {id}\n\nTo follow it:\n  lathe run follow {id}"));
     }

@@ -1,11 +1,12 @@
 //! `lathe run trace`: the steps of a run.
 
+use api::wire::AgentRunStep;
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::missing::name_missing;
-use crate::client::{AgentRunStep, Client, StepFilter, read_all};
+use crate::client::{Client, StepFilter, read_all};
 use crate::commands::times::past;
 use crate::failure::Outcome;
 use crate::output::{Screen, clipped, printable};
@@ -45,11 +46,13 @@ pub async fn run(client: &Client, arguments: &TraceArguments, screen: Screen) ->
 
 /// Returns the thought, the call and the observation of a step, each on lines of its own.
 pub fn step_text(step: &AgentRunStep, characters_max: usize) -> String {
-    let AgentRunStep { number, thought, action, action_input, observation, success, .. } = step;
-    let call = action.as_ref().map(|action| format!("{action} {}", value_text(action_input)).trim_end().to_owned());
-    let outcome = if *success == Some(false) { "failed: " } else { "" };
-    let observation = Some(value_text(observation)).filter(|text| !text.is_empty());
-    let texts = [thought.clone(), call, observation.map(|text| format!("{outcome}{text}"))];
+    let AgentRunStep { number, fields, .. } = step;
+    let text = |name| fields.get(name).map(value_text).unwrap_or_default();
+    let action = text("action");
+    let call = if action.is_empty() { action } else { format!("{action} {}", text("action_input")) };
+    let outcome = if fields.get("success") == Some(&Value::Bool(false)) { "failed: " } else { "" };
+    let observation = Some(text("observation")).filter(|text| !text.is_empty());
+    let texts = [Some(text("thought")), Some(call), observation.map(|text| format!("{outcome}{text}"))];
     let given = texts.into_iter().flatten().filter(|text| !text.trim().is_empty());
     let shown: Vec<String> =
         given.map(|text| clipped(text.trim_end(), characters_max).replace('\n', "\n      ")).collect();

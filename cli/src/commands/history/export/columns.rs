@@ -59,11 +59,11 @@ pub const COLUMNS: [Column; 35] = [
     column("status_events", Text(|record| Some(json(&record.run.status_events)))),
     column("logs", Text(|record| Some(record.run.logs.clone()))),
     column("invocation_source", Text(|record| Some(json(&record.source)))),
-    column("agent_id", Text(|record| record.agent_call(|call| Some(call.agent_id.clone())))),
+    column("agent_id", Text(|record| record.agent_call(|call| Some(call.agent_id.to_string())))),
     column("agent_revision", Integer(|record| record.agent_call(|call| Some(i64::from(call.revision))))),
     column("agent_protocol", Text(|record| record.agent_call(|call| Some(call.protocol.clone())))),
     column("client", Text(|record| record.agent_call(|call| call.client.clone()))),
-    column("turn_id", Text(|record| record.agent_call(|call| call.turn_id.clone()))),
+    column("turn_id", Text(|record| record.agent_call(|call| call.turn_id.as_ref().map(ToString::to_string)))),
     column("native_tool", Text(|record| record.run.native_tool.clone())),
     column("refused_at", Text(|record| record.run.refused_at.clone())),
 ];

@@ -153,13 +153,13 @@ mod tests {
     fn a_row_has_the_agent_and_the_refusal_of_a_call() {
         let mut refused: Value = serde_json::from_str(&record("r", &Value::Null)).expect("JSON");
         refused["agent_call"] = json!({
-            "agent_id": "a", "revision": 7, "protocol": "mcp", "client": "claude-code 2.1", "turn_id": null,
+            "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "revision": 7, "protocol": "mcp", "client": "claude-code 2.1", "turn_id": null,
         });
         refused["native_tool"] = json!("search_tools");
         refused["refused_at"] = json!("policy");
         let (_, rows) = written([refused.to_string(), record("r", &Value::Null)]);
         for (column, value) in [
-            ("agent_id", "\"a\""),
+            ("agent_id", "\"6ab13d50a3c20f6f6e5d4c3b\""),
             ("agent_revision", "7"),
             ("agent_protocol", "\"mcp\""),
             ("client", "\"claude-code 2.1\""),
