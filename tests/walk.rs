@@ -83,6 +83,7 @@ fn every_run_is_in_the_history(team: &Team, tool: &Tool<'_>, results: &[Run]) {
         assert_eq!(record["invocation_status"]["succeeded"], run.0["succeeded"]);
         assert_eq!(record["invocation_status"]["output"], run.0["output"]);
         assert_eq!(record["duration_ms"], run.duration_ms());
+        assert_eq!(record["output_bytes"], json!(run.0["output"].as_str().map(str::len)));
         assert_eq!(record["status_events"][0]["message"], format!("greeting {name}"));
     }
     assert_eq!(of(&results[9])["invocation_mode"], "conversation-simulation");

@@ -167,6 +167,7 @@ fn parquet_matches(team: &Team, expected: &[String]) {
         ("duration_ms", "BIGINT"),
         ("succeeded", "BOOLEAN"),
         ("output", "VARCHAR"),
+        ("output_bytes", "BIGINT"),
     ] {
         assert_eq!(read["columns"][column], kind, "{column}");
     }
@@ -198,6 +199,7 @@ fn row_matches(row: &Value, record: &Value) {
         ("duration_ms", &record["duration_ms"]),
         ("succeeded", &status["succeeded"]),
         ("output", &status["output"]),
+        ("output_bytes", &record["output_bytes"]),
         ("exception_type", &status["exception_type"]),
         ("exception_message", &status["exception_message"]),
         ("logs", &record["logs"]),

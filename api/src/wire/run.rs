@@ -95,6 +95,8 @@ pub struct ToolInvocation {
     /// The branch and the commit of a branch test.
     pub tested_branch: Option<TestedBranch>,
     pub duration_ms: u64,
+    /// The size of the output in bytes. Null while the run goes on, and for a run that failed.
+    pub output_bytes: Option<u64>,
     /// Id of the tool; 24 zeros for a branch test and for a native tool.
     pub tool_id: String,
     /// The name of a tool that the server itself provides. Null for other tools.
@@ -148,7 +150,7 @@ pub(crate) fn results_example() -> Value {
 pub(crate) fn run_example() -> Value {
     json!({
         "id": "691f3b2a5c1e4d7f8a9b0c1d", "org_id": "acme", "created_at": "2026-11-20T09:41:00.000Z",
-        "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9,
+        "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9, "output_bytes": 5,
         "invocation_status": {"succeeded": true, "output": "HELLO"}, "refused_at": null,
         "invocation_source": {
             "type": "regular-conversation", "user_id": "ada", "conversation_id": null, "interaction_id": null,
@@ -241,6 +243,7 @@ impl From<Record> for ToolInvocation {
             tested_branch: TestedBranch::of(&run.source),
             invocation_source: InvocationSource::of(run.source, run.mode),
             duration_ms: 0,
+            output_bytes: None,
             tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),
             native_tool: run.native_tool.map(String::from),
             tool_version: run.tool_version.unwrap_or(NO_VERSION),
@@ -263,6 +266,7 @@ impl From<Record> for ToolInvocation {
 impl ToolInvocation {
     fn finish(&mut self, end: RunEnd<RawJson>) {
         self.updated_at = end.at.to_string();
+        self.output_bytes = end.outcome.output().map(|output| output.len() as u64);
         self.invocation_status = Some(end.outcome.into());
         self.refused_at = end.refused_at.map(|step| step.as_str().to_owned());
         self.duration_ms = end.duration_ms;

@@ -133,6 +133,16 @@ pub enum Outcome {
     Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
 }
 
+impl Outcome {
+    /// The output of a run that succeeded.
+    pub fn output(&self) -> Option<&str> {
+        match self {
+            Self::Succeeded { output } => Some(output),
+            Self::Failed { .. } => None,
+        }
+    }
+}
+
 /// The stored record of a run. `end` is `None` while the run is in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {

@@ -26,7 +26,7 @@ pub enum Values {
 }
 
 /// The columns in their order. Names and types are part of the interface: `docs/how-to/export-the-history.md` lists them.
-pub const COLUMNS: [Column; 35] = [
+pub const COLUMNS: [Column; 36] = [
     column("id", Text(|record| Some(record.run.id.clone()))),
     column("org_id", Text(|record| Some(record.run.org_id.clone()))),
     // A branch test and a native tool have no id and no version.
@@ -50,6 +50,7 @@ pub const COLUMNS: [Column; 35] = [
     column("duration_ms", Integer(|record| record.finished_at.and(i64::try_from(record.run.duration_ms).ok()))),
     column("succeeded", Boolean(Record::is_succeeded)),
     column("output", Text(Record::output)),
+    column("output_bytes", Integer(|record| record.run.output_bytes.and_then(|bytes| i64::try_from(bytes).ok()))),
     column("exception_type", Text(|record| record.exception(|kind, _, _| kind.to_owned()))),
     column("exception_message", Text(|record| record.exception(|_, message, _| message.to_owned()))),
     column("exception_stack_trace", Text(|record| record.exception(|_, _, frames| json(&frames)))),
