@@ -34,7 +34,7 @@ const BODIES: [(&str, &str, &str); 20] = [
     ("answer-human-request", "/forms", "the answers of a call, 128 KiB: 400 `human_response`"),
     ("resume-agent-run", "/forms", "the answers of a call, 128 KiB: 400 `human_response`"),
     ("post-git-interface", "", "413 `git_body_too_large`"),
-    ("post-mcp", "", "a body of 1 MiB, and `mcp/src/message.rs`"),
+    ("post-mcp", "", "a body of 1 MiB, and `mcp/src/messages/message.rs`"),
     ("register-oauth-client", "", "8 KiB: `mcp/src/oauth/registration.rs`"),
 ];
 

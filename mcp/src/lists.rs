@@ -1,0 +1,20 @@
+//! Prompts, resources and skills: tools that clients find as such, and items of the Library.
+
+pub mod completion;
+mod library_items;
+mod library_reads;
+mod library_uris;
+mod mixed_list;
+mod pages;
+pub mod prompts;
+pub mod resources;
+pub mod skills;
+pub mod tool_forms;
+pub mod tool_prompts;
+pub mod tool_resources;
+
+pub use library_items::LibraryItems;
+pub use library_reads::ItemReader;
+pub use library_uris::{artifact_id, skill_id, skill_uri, unknown};
+pub use mixed_list::{MixedList, digest_of};
+pub use pages::page;
