@@ -27,7 +27,7 @@ const LOG_DEFAULT: &str = "info";
 
 /// Crates whose spans are exported. Spans of libraries would be too many, and spans of the exporter's own requests
 /// would never end.
-const TRACED: [&str; 6] = ["api", "agents", "runner", "repository", "builder", "registry"];
+const TRACED: [&str; 8] = ["api", "api_kit", "mcp", "agents", "runner", "repository", "builder", "registry"];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
