@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::arrows::crates;
 use super::{File, files, none, root};
 
 /// The shortest time that a stopped server gets beyond its own limit, to end its connections and write its last spans.
@@ -140,6 +141,14 @@ fn number(text: &str, before: &str) -> u64 {
 
 fn drain_delay_seconds() -> u64 {
     number(&read("cli/src/server/serve_settings.rs"), "DRAIN_DELAY_BESIDE_OTHERS: Duration = Duration::from_secs(")
+}
+
+#[test]
+fn the_image_is_built_from_all_crates() {
+    let kept = read("deploy/Dockerfile.dockerignore");
+    let top = crates().map(|directory| directory.split('/').next().unwrap_or(directory));
+    let left_out = top.filter(|directory| !kept.lines().any(|line| line.strip_prefix('!') == Some(*directory)));
+    none("the sources of the image lack a crate", &left_out.map(str::to_owned).collect::<Vec<_>>());
 }
 
 /// Otherwise a node could close a connection at the moment when nginx sends a request over it.
