@@ -81,7 +81,7 @@ pub use kit::page::{Direction, Page, Slice};
 pub use library::{
     CallerName, CallerNames, DownloadToken, EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, LibraryContent,
     LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MatchedBy, MemoryResult, MemoryResults,
-    Provenance, StaticEmbedder, Vector,
+    Provenance, Vector,
 };
 pub use nodes::{Node, NodeDescription};
 pub use operations::{
