@@ -17,7 +17,7 @@ use crate::commands::{
     run::RunCommand, tool::ToolCommand, tool_scaffold::ScaffoldCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
-use crate::failure::Report;
+use crate::error_report::Report;
 use crate::home::ProfileName;
 use crate::server::{DataArguments, ServeArguments, WorkerArguments};
 

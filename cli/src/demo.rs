@@ -15,10 +15,10 @@ use clap::Args;
 use nix::sys::signal::Signal;
 use scaffold::{TEMPLATES, Template};
 
-use crate::commands::tool::template_parser;
 use crate::failure::{Failure, Outcome};
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;
+use crate::projects::template_parser;
 use crate::server::{self, Signals};
 use environment::Environment;
 use place::Place;

@@ -3,9 +3,8 @@
 //! Exit codes: 0 success, 1 refused or failed, 2 an invalid command line (as in clap).
 
 mod hints;
-mod report;
 
-pub use report::{Report, exit_code, hint_for};
+pub use hints::{hint_for, hint_for_io};
 
 /// The code of refusals that need no code of their own.
 const REFUSED: &str = "refused";
@@ -95,14 +94,14 @@ impl Failure {
     }
 
     /// The HTTP status of a refusal by the server.
-    fn status(&self) -> Option<u16> {
+    pub fn status(&self) -> Option<u16> {
         match self.root() {
             Self::Server { status, .. } => Some(*status),
             _ => None,
         }
     }
 
-    fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self.root() {
             Self::Usage { .. } => 2,
             _ => 1,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `arguments` | the command line |
 //! | `commands` | one file per command |
+//! | `dispatch` | runs the command of a command line |
 //! | `backup` | the format of backups |
 //! | `client` | the HTTP client of the commands and the demo |
 //! | `home` | the user's configuration directory |
@@ -12,8 +13,10 @@
 //! | `output` | tables, progress and results |
 //! | `private_file` | files that only their owner can read |
 //! | `programs` | programs in `PATH` |
+//! | `projects` | projects of tools, made from templates |
 //! | `runtime` | Tokio runtimes and the TLS provider |
 //! | `failure` | errors with their hints and exit codes |
+//! | `error_report` | the report of an error |
 
 #![forbid(unsafe_code)]
 
@@ -22,11 +25,14 @@ mod backup;
 mod client;
 mod commands;
 mod demo;
+mod dispatch;
+mod error_report;
 mod failure;
 mod home;
 mod output;
 mod private_file;
 mod programs;
+mod projects;
 mod registries;
 mod runtime;
 mod server;
@@ -38,7 +44,7 @@ use runner::WipingAllocator;
 use tikv_jemallocator::Jemalloc;
 
 use arguments::Arguments;
-use failure::Report;
+use error_report::Report;
 
 /// jemalloc: a request makes some hundred allocations and frees many of them on another thread. Servers and runners
 /// overwrite freed memory.
@@ -46,7 +52,7 @@ use failure::Report;
 static ALLOCATOR: WipingAllocator<Jemalloc> = WipingAllocator::over(Jemalloc);
 
 fn main() -> ExitCode {
-    if commands::complete() {
+    if dispatch::complete_words() {
         return ExitCode::SUCCESS;
     }
     let arguments = match Arguments::read(std::env::args_os()) {
@@ -54,5 +60,5 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let report = Report { is_json: arguments.json, is_verbose: arguments.verbose };
-    failure::exit_code(commands::run(arguments), report)
+    error_report::exit_code(dispatch::run_command(arguments), report)
 }

@@ -43,8 +43,8 @@ pub use agent_runs::{
 pub use agents::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
     AgentSort, AgentState, AgentType, Assignment, AssignmentProblem, AudioFiller, AudioFillers, BuiltInTools,
-    Deployment, FamilyName, FillerDelay, HumanIntervention, Instruction, NewAgent, ResultPersistence, RevisionNumber,
-    RunningAgent, SpecList, StateName, StateProblem, StateTools, StateType, SystemPrompt, ToolCallSpecs, ToolExposure,
+    Deployment, FamilyName, FillerDelay, HumanIntervention, Instruction, NewAgent, ResultPersistence, RunningAgent,
+    SpecList, StateName, StateProblem, StateTools, StateType, SystemPrompt, ToolCallSpecs, ToolExposure, TurnState,
 };
 pub use artifacts::{
     Artifacts, BucketOptions, ObjectEntry, Objects, Provider, RecordedBodies, StorageUrl, StoredBody, UnusedArtifact,
@@ -52,7 +52,6 @@ pub use artifacts::{
 pub use config::Config;
 pub use conversations::{
     Conversation, NewConversation, NewTurn, PresentedTool, RunStatus, RunStatusEnd, Simulation, Turn, TurnPlace,
-    TurnState,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use files::data_dir::{DataDir, DataDirLock};
@@ -78,10 +77,12 @@ pub use kit::ids::{
 pub use kit::invalid_value::InvalidValue;
 pub use kit::metrics::describe_metrics;
 pub use kit::page::{Direction, Page, Slice};
+pub use kit::public_key::PublicKey;
+pub use kit::revision_number::RevisionNumber;
 pub use library::{
     CallerName, CallerNames, DownloadToken, EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, LibraryContent,
     LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MatchedBy, MemoryResult, MemoryResults,
-    Provenance, StaticEmbedder, Vector,
+    Provenance, Vector,
 };
 pub use nodes::{Node, NodeDescription};
 pub use operations::{
@@ -91,7 +92,7 @@ pub use operations::{
 pub use repositories::{
     DamagedPack, ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack,
 };
-pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
+pub use secrets::{DataKey, KeyRing, SealedFor, SigningKey, VariableOwner};
 pub use storage::{NamedPack, PackFile, Recordings, SharedRepositories};
 pub use store::{
     Access, Advance, AdvancedItem, AgentRuns, Agents, CACHES, ComparedTable, Conversations, CountedRequest,

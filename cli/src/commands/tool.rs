@@ -23,7 +23,6 @@ mod versions;
 use clap::Subcommand;
 
 pub use checkout::git;
-pub use new::{template_parser, write_project};
 
 use crate::client::Client;
 use crate::failure::Outcome;

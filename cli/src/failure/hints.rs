@@ -8,7 +8,7 @@ use super::Failure;
 const NOT_FOUND: &str = "not_found";
 
 impl Failure {
-    pub(super) fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Self::Advised { failure, advice } => {
                 Some(failure.hint().map_or_else(|| advice.clone(), |hint| format!("{hint}; {advice}")))
@@ -43,8 +43,13 @@ fn for_refusal(status: u16, code: &str) -> Option<&'static str> {
     for_code(code).or_else(|| for_status(status, code))
 }
 
+/// Returns the next step after an error of the registry on this machine.
+pub fn hint_for(error: &registry::Error) -> Option<String> {
+    for_local_code(error.code()).map(str::to_owned)
+}
+
 /// Hints for error codes of the registry on this machine, where the caller is the operator.
-pub(super) fn for_local_code(code: &str) -> Option<&'static str> {
+fn for_local_code(code: &str) -> Option<&'static str> {
     match code {
         "database_unavailable" => Some(
             "check the URL in --database or LATHE_DATABASE, and that the database server runs and accepts connections from this machine; \
@@ -103,7 +108,7 @@ fn for_code(code: &str) -> Option<&'static str> {
 }
 
 /// Hints for errors of files, whose messages name the path.
-pub(super) fn for_io(kind: ErrorKind) -> Option<&'static str> {
+pub fn hint_for_io(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::NotFound => Some("check the path; a relative one begins in the current directory"),
         ErrorKind::PermissionDenied => {

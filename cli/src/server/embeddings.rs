@@ -1,10 +1,10 @@
-//! What makes vectors of memories: an endpoint, a model in a directory, or a model that learns from the memories themselves.
+//! What makes vectors of memories: an endpoint, or a model that learns from the memories themselves.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions, StaticEmbedder};
+use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions};
 use serde::Deserialize;
 
 use super::endpoint_key::read_key;
@@ -28,11 +28,6 @@ pub struct EmbeddingSettings {
     /// The key is sent as bearer token.
     #[arg(long, env = "LATHE_EMBEDDINGS_KEY_FILE", value_name = "FILE")]
     pub embeddings_key_file: Option<PathBuf>,
-    /// Directory of a model for vectors, with tokenizer.json and model.safetensors as model2vec writes them, instead of an endpoint [default: none]
-    ///
-    /// See [searches](library.md#searches).
-    #[arg(long, env = "LATHE_EMBEDDINGS_DIRECTORY", value_name = "DIRECTORY", conflicts_with = "embeddings_url")]
-    pub embeddings_directory: Option<PathBuf>,
 }
 
 /// The variable with the key of the endpoint.
@@ -44,18 +39,13 @@ impl EmbeddingSettings {
     /// # Errors
     /// When a setting is missing or invalid, or the file with the key cannot be read.
     pub fn embedder(&self) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
-        match (&self.embeddings_url, &self.embeddings_directory) {
-            (Some(_), Some(_)) => Err(Failure::usage(
-                "an endpoint and a directory for embeddings are given",
-                "give `--embeddings-url` or `--embeddings-directory`",
-            )),
-            (Some(url), None) => Ok(Some(Arc::new(self.endpoint(url)?))),
-            (None, _) if self.embeddings_model.is_some() || self.embeddings_key_file.is_some() => Err(Failure::usage(
+        match &self.embeddings_url {
+            Some(url) => Ok(Some(Arc::new(self.endpoint(url)?))),
+            None if self.embeddings_model.is_some() || self.embeddings_key_file.is_some() => Err(Failure::usage(
                 "a model or a key for embeddings is given without an endpoint",
                 "give `--embeddings-url`",
             )),
-            (None, Some(directory)) => Ok(Some(Arc::new(StaticEmbedder::load(directory)?))),
-            (None, None) => Ok(None),
+            None => Ok(None),
         }
     }
 
@@ -93,16 +83,5 @@ mod tests {
             let error = settings(url, model).embedder().expect_err("refused").to_string();
             assert!(error.contains(wrong), "{error}");
         }
-    }
-
-    #[test]
-    fn a_directory_without_a_model_and_a_second_source_are_refused() {
-        let directory = Some(PathBuf::from("/nowhere"));
-        let missing = EmbeddingSettings { embeddings_directory: directory.clone(), ..settings(None, None) };
-        let error = missing.embedder().expect_err("no model").to_string();
-        assert!(error.contains("/nowhere/tokenizer.json"), "{error}");
-        let url = Some("https://models.example.com/v1/embeddings");
-        let both = EmbeddingSettings { embeddings_directory: directory, ..settings(url, Some("small")) };
-        assert!(both.embedder().expect_err("both").to_string().contains("are given"));
     }
 }

@@ -12,11 +12,15 @@ use super::registries;
 use super::signals::FORCED_EXIT_CODE;
 use super::telemetry::Telemetry;
 use super::{Assembled, ServeArguments, Settings, Signals, assemble};
-use crate::arguments::misspelt_variables;
 use crate::failure::Outcome;
 use crate::output::Screen;
 
-pub async fn serve(arguments: &ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
+/// Serves until a signal. `misspelt` are variables of the environment that are not read, each with the one that was meant.
+pub async fn serve(
+    arguments: &ServeArguments,
+    misspelt: &[(String, String)],
+    screen: Screen,
+) -> anyhow::Result<Outcome> {
     // Secrets of runs pass through this process.
     runner::wipe_freed_memory();
     let settings = Settings::read(arguments)?;
@@ -25,7 +29,7 @@ pub async fn serve(arguments: &ServeArguments, screen: Screen) -> anyhow::Result
     let assembled = assemble(&settings).await?;
     let url = assembled.url();
     tracing::info!(%url, data = %settings.location.directory.display(), version = env!("CARGO_PKG_VERSION"), "started");
-    for (name, meant) in misspelt_variables() {
+    for (name, meant) in misspelt {
         tracing::warn!(name, "a variable of the environment is not read; did you mean {meant}?");
     }
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;

@@ -9,12 +9,12 @@ mod state;
 
 pub use agent::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
-    AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,
+    AgentSort, AgentType, Deployment, NewAgent, RunningAgent, SystemPrompt, ToolExposure,
 };
 pub use assignment::{
     Assignment, AssignmentProblem, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence,
 };
 pub use built_in_tools::{BuiltInTools, FamilyName};
 pub use human_intervention::HumanIntervention;
-pub use presenting::StateProblem;
+pub use presenting::{StateProblem, TurnState};
 pub use state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};

@@ -1,9 +1,18 @@
 //! The tools that a turn presents: those of one state of the agent, or all assignments of an agent without states.
 
-use super::agent::{AgentRevision, RevisionNumber};
+use super::agent::AgentRevision;
 use super::assignment::Assignment;
-use super::state::{AgentState, SpecList, StateName, StateTools, ToolCallSpecs};
-use crate::conversations::TurnState;
+use super::state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};
+use crate::kit::revision_number::RevisionNumber;
+
+/// The state of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnState {
+    pub name: StateName,
+    pub state_type: StateType,
+    /// The presented list of an action state.
+    pub list: Option<SpecList>,
+}
 
 /// The reason why a turn cannot begin in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,4 +4,4 @@ mod conversation;
 mod turn;
 
 pub use conversation::{Conversation, NewConversation, Simulation};
-pub use turn::{NewTurn, PresentedTool, RunStatus, RunStatusEnd, Turn, TurnPlace, TurnState};
+pub use turn::{NewTurn, PresentedTool, RunStatus, RunStatusEnd, Turn, TurnPlace};

@@ -4,11 +4,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::conversation::Conversation;
-use crate::agents::{AgentSlug, Assignment, RevisionNumber, SpecList, StateName, StateType};
+use crate::agents::{AgentSlug, Assignment, StateType, TurnState};
 use crate::history::{AgentCall, AgentProtocol, ClientName, InvocationMetadata, InvocationMode, InvocationSource};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::kit::ids::{ConversationId, InteractionId, TurnId};
+use crate::kit::revision_number::RevisionNumber;
 use crate::versions::{ApiName, SchemaText, Version};
 
 /// A tool as it was presented to a model.
@@ -36,15 +37,6 @@ impl PresentedTool {
     fn has_id(&self, id: &str) -> bool {
         self.api.is_none() && self.spec.tool_id.as_str() == id
     }
-}
-
-/// The state of a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnState {
-    pub name: StateName,
-    pub state_type: StateType,
-    /// The presented list of an action state.
-    pub list: Option<SpecList>,
 }
 
 /// The input for a turn. What is `None` follows from the turn before.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::invocation_source::Origin;
-use crate::agents::RevisionNumber;
 use crate::kit::ids::{AgentId, TurnId};
 use crate::kit::named_values::named_values;
+use crate::kit::revision_number::RevisionNumber;
 use crate::kit::text_type::{made_of, text_type};
 use crate::text::visible_text::visible;
 

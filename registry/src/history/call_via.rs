@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agent_call::AgentCall;
 use super::invocation_source::Origin;
-use crate::agents::RevisionNumber;
 use crate::kit::ids::AgentId;
+use crate::kit::revision_number::RevisionNumber;
 
 /// The way by which a call of a tool came from its user. Code that makes calls needs only its methods, and knows no agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

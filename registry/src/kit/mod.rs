@@ -12,5 +12,7 @@ pub(crate) mod invalid_value;
 pub(crate) mod metrics;
 pub(crate) mod named_values;
 pub(crate) mod page;
+pub(crate) mod public_key;
 pub(crate) mod random;
+pub(crate) mod revision_number;
 pub(crate) mod text_type;

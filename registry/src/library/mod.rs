@@ -8,7 +8,7 @@ mod memory_search;
 pub use download::DownloadToken;
 pub(crate) use download::{Download, LIFETIME};
 pub(crate) use embeddings::{CORPUS_FORMAT, CorpusModel, EMBEDDED_BYTES_MAX, LEARNED_TEXTS_MAX};
-pub use embeddings::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, StaticEmbedder, Vector};
+pub use embeddings::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, Vector};
 pub(crate) use item::require_no_nul;
 pub use item::{
     CallerName, CallerNames, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope,

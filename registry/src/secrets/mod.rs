@@ -13,4 +13,4 @@ pub(crate) use data_key::associated_data;
 pub use data_key::{DataKey, SealedFor, VariableOwner};
 pub use key_ring::KeyRing;
 pub(crate) use key_ring::keyed_hash;
-pub use signing::{PublicKey, SigningKey};
+pub use signing::SigningKey;

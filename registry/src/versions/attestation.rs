@@ -2,7 +2,7 @@
 
 use super::version::Version;
 use crate::kit::clock::Timestamp;
-use crate::secrets::PublicKey;
+use crate::kit::public_key::PublicKey;
 
 /// The statements about one version.
 #[derive(Clone, Debug, PartialEq, Eq)]

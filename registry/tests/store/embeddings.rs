@@ -1,8 +1,7 @@
 //! Vectors from an endpoint.
 
-use registry::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, SecretValue, StaticEmbedder, Vector};
+use registry::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, SecretValue, Vector};
 use serde_json::json;
-use tempfile::TempDir;
 
 use crate::embedding_endpoint::{Behaviour, EmbeddingEndpoint};
 
@@ -62,47 +61,4 @@ fn only_urls_of_http_are_accepted() {
         let options = HttpEmbedderOptions { url: url.into(), model: "small".into(), key: None };
         assert!(HttpEmbedder::new(options).is_err(), "{url}");
     }
-}
-
-/// A model of some words, in which `car` and `automobile` mean nearly the same.
-pub fn static_model() -> TempDir {
-    let vectors = [("car", [1.0_f32, 0.0]), ("auto", [0.5, 0.1]), ("##mobile", [0.5, 0.1]), ("invoice", [0.0, 1.0])];
-    let vocabulary: serde_json::Map<_, _> =
-        vectors.iter().enumerate().map(|(token, (word, _))| ((*word).to_owned(), json!(token))).collect();
-    let numbers: Vec<u8> =
-        vectors.iter().flat_map(|(_, vector)| vector).flat_map(|number| number.to_le_bytes()).collect();
-    let header =
-        json!({"embeddings": {"dtype": "F32", "shape": [vectors.len(), 2], "data_offsets": [0, numbers.len()]}});
-    let header = header.to_string();
-    let tensors = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &numbers].concat();
-    let folder = TempDir::new().unwrap();
-    let tokenizer = json!({"model": {"type": "WordPiece", "vocab": vocabulary}}).to_string();
-    std::fs::write(folder.path().join("tokenizer.json"), tokenizer).unwrap();
-    std::fs::write(folder.path().join("model.safetensors"), tensors).unwrap();
-    folder
-}
-
-#[tokio::test]
-async fn a_model_of_a_directory_makes_vectors() {
-    let folder = static_model();
-    let model = StaticEmbedder::load(folder.path()).unwrap();
-    let texts = ["the car", "Automobile", "an invoice", "nothing"].map(ToOwned::to_owned).to_vec();
-    let vectors = model.embed(texts).await.unwrap();
-    let [car, automobile, invoice] = [0, 1, 2].map(|index: usize| vectors[index].clone().unwrap());
-    assert!(car.cosine(&automobile) > 0.9 && car.cosine(&invoice) < 0.1);
-    assert_eq!(vectors[3], None, "none of its words is in the vocabulary");
-}
-
-#[test]
-fn the_id_of_a_model_of_a_directory_changes_with_its_files() {
-    let folder = static_model();
-    let id = || StaticEmbedder::load(folder.path()).unwrap().model_id();
-    let before = id();
-    assert_eq!(id(), before);
-    let tokenizer = json!({"model": {"type": "WordPiece", "vocab": {"car": 0}}}).to_string();
-    std::fs::write(folder.path().join("tokenizer.json"), tokenizer).unwrap();
-    assert_ne!(id(), before);
-    std::fs::remove_file(folder.path().join("model.safetensors")).unwrap();
-    let refused = StaticEmbedder::load(folder.path()).unwrap_err().to_string();
-    assert!(refused.contains("model.safetensors"), "{refused}");
 }

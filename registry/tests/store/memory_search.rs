@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use registry::{
     Config, Library, LibraryContent, LibraryFamily, LibraryItem, MatchedBy, MemoryResults, Principal, Provenance,
-    StaticEmbedder, Store, StoreOptions,
+    Store, StoreOptions,
 };
 use serde_json::json;
 
 use crate::database;
 use crate::embedding_endpoint::{Behaviour, EmbeddingEndpoint};
-use crate::embeddings::{embedder, static_model};
+use crate::embeddings::embedder;
 use crate::fixtures::World;
 use crate::library::{content, library, of_app, scope};
 
@@ -259,19 +259,6 @@ async fn importance_and_then_age_decide_between_equal_results() {
     }
     assert_eq!(texts(&library, "order").await, ["order b", "order c", "order a"]);
     assert_eq!(library.search_memories("order", 2).await.unwrap().items.len(), 2);
-}
-
-#[tokio::test]
-async fn a_model_of_a_directory_finds_a_paraphrase() {
-    let model = StaticEmbedder::load(static_model().path()).unwrap();
-    let world = World::with(Config { embedder: Some(Arc::new(model)), ..Config::for_tests() }).await;
-    let library = library(&world, &world.organization("acme").await);
-    for text in ["a car", "an invoice"] {
-        remember(&library, text).await;
-    }
-    world.store.embed_memories().await.unwrap();
-    assert_eq!(found(&library, "automobile").await, [("a car".to_owned(), SEMANTIC)]);
-    assert_eq!(search(&library, "automobile").await.semantic, Some("static"));
 }
 
 /// Memories of one user, each with a misspelt query.

@@ -3,10 +3,10 @@
 use anyhow::Context;
 use scaffold::ProjectName;
 
-use crate::commands::tool::write_project;
 use crate::demo::environment::{Environment, TOOL, branch, project_path};
 use crate::demo::report::StepResult;
 use crate::demo::steps::second_version;
+use crate::projects::write_project;
 
 pub async fn clone(environment: &Environment) -> anyhow::Result<StepResult<()>> {
     let url = environment.client()?.credentials().git_url()?;

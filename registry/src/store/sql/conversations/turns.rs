@@ -3,7 +3,8 @@
 use super::conversation::{self, is_own, own};
 use super::handle::Conversations;
 use crate::access::Principal;
-use crate::conversations::{NewTurn, PresentedTool, Turn, TurnPlace, TurnState};
+use crate::agents::TurnState;
+use crate::conversations::{NewTurn, PresentedTool, Turn, TurnPlace};
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;

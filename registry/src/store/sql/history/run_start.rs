@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::effect_rows::{INSERT_EFFECTS, effect_rows};
 use crate::access::ApiKeyId;
-use crate::agents::RevisionNumber;
 use crate::error::{Error, Result};
 use crate::history::{AgentCall, ClientName, InvocationMode, InvocationSource, RecordedInput, RunStart};
 use crate::kit::ids::{BootId, OperationId, ToolId, TurnId};
+use crate::kit::revision_number::RevisionNumber;
 use crate::store::database::Row;
 use crate::store::sql::kit::batch::Batch;
 use crate::store::sql::kit::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};

@@ -3,7 +3,9 @@
 use super::handle::Versions;
 use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
-use crate::secrets::{PublicKey, SigningKey};
+use crate::kit::invalid_value::InvalidValue;
+use crate::kit::public_key::PublicKey;
+use crate::secrets::SigningKey;
 use crate::store::database::{Connection, Query};
 use crate::store::sql::kit::row::{get, timestamp};
 use crate::versions::{Attestation, SigningKeyInUse, ToolVersion};
@@ -61,5 +63,6 @@ pub(super) async fn insert(connection: &mut Connection, of: &ToolVersion, attest
 }
 
 fn public_key(row: &crate::store::database::Row) -> Result<PublicKey> {
-    PublicKey::from_bytes(get(row, "public_key")?)
+    let damaged = |error: InvalidValue| Error::Corrupt { what: "signing key", detail: error.to_string() };
+    PublicKey::from_bytes(get(row, "public_key")?).map_err(damaged)
 }

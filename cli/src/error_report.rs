@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use registry::visible_document;
 use serde_json::{Value, json};
 
-use super::{Failure, Outcome, hints};
+use crate::failure::{Failure, INVALID_COMMAND_LINE, Outcome, hint_for, hint_for_io};
 use crate::output::{DIM, RED, RESET, printable};
 
 /// The code of errors on this machine that have no code of their own, such as a file that cannot be read.
@@ -53,7 +53,7 @@ impl Report {
     /// Reports an invalid command line, of which clap has printed the text.
     pub fn show_invalid_command_line(self, message: &str) {
         if self.is_json {
-            let error = json!({"code": super::INVALID_COMMAND_LINE, "message": message, "hint": null, "status": null});
+            let error = json!({"code": INVALID_COMMAND_LINE, "message": message, "hint": null, "status": null});
             let text = visible_document(&format!("{:#}", json!({ "error": error })));
             let _ = writeln!(anstream::stdout().lock(), "{text}");
         }
@@ -82,14 +82,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         }
         None => {
             let of_registry = registry_error_in(error).and_then(hint_for);
-            of_registry.or_else(|| Some(hints::for_io(io_error_in(error)?.kind())?.to_owned()))
+            of_registry.or_else(|| Some(hint_for_io(io_error_in(error)?.kind())?.to_owned()))
         }
     }
-}
-
-/// Returns the next step after an error of the registry on this machine.
-pub fn hint_for(error: &registry::Error) -> Option<String> {
-    hints::for_local_code(error.code()).map(str::to_owned)
 }
 
 /// The stable code of an error.
