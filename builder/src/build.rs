@@ -164,7 +164,7 @@ impl Declarations {
         check_arguments(&self.manifest.intervention_rules, &input_schema)?;
         check_mcp(&self.manifest.mcp, &input_schema)?;
         Ok(Built {
-            warnings: warnings::find(&self.manifest, &input_schema, (&settings, limits_max)),
+            warnings: warnings::find(&self.manifest, &input_schema, &settings, limits_max),
             settings,
             mocks: self.mocks,
             checks,
@@ -181,7 +181,7 @@ impl Declarations {
         if self.manifest.apis.is_empty() {
             return apis::check_undeclared(derived).map(|()| BTreeMap::new());
         }
-        apis::settings(&self.manifest, (std::mem::take(&mut self.api_schemas), Report::read(derived)?))
+        apis::settings(&self.manifest, std::mem::take(&mut self.api_schemas), Report::read(derived)?)
     }
 
     fn settings(&self, world: ToolWorld, limits_max: &Limits) -> Result<VersionSettings, Error> {

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     /// A file of this size that was last used at this second.
-    fn write(directory: &Path, name: &str, (bytes, used): (u64, u64)) {
+    fn write(directory: &Path, name: &str, bytes: u64, used: u64) {
         let path = directory.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let file = fs::File::create(&path).unwrap();
@@ -139,15 +139,15 @@ mod tests {
     fn the_least_recently_used_entries_beyond_the_bound_are_deleted_whole() {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
-        for (name, file) in [
-            ("48/aa.cwasm", (60, 5)),
-            ("48/aa.mac", (1, 1)),
-            ("48/bb.cwasm", (60, 4)),
-            ("48/bb.mac", (1, 9)),
-            ("47/cc.cwasm", (30, 3)),
-            (".tmp", (5, 10)),
+        for (name, bytes, used) in [
+            ("48/aa.cwasm", 60, 5),
+            ("48/aa.mac", 1, 1),
+            ("48/bb.cwasm", 60, 4),
+            ("48/bb.mac", 1, 9),
+            ("47/cc.cwasm", 30, 3),
+            (".tmp", 5, 10),
         ] {
-            write(directory, name, file);
+            write(directory, name, bytes, used);
         }
         assert_eq!(enforce(directory, 1_000), 0);
         assert_eq!(enforce(directory, 130), 30, "the entry of another release is the oldest");

@@ -150,15 +150,16 @@ fn input(check: &Check) -> Input {
 /// The values of the declared variables. A check supplies all of them and no others, so that its result does not depend
 /// on where it runs.
 fn variables(subject: &Subject<'_>, check: &Check) -> Result<Variables, String> {
-    exactly(subject.required_envvars, check.envvars.keys(), ["envvars", "required_envvars"])?;
-    exactly(subject.required_secret_envvars, check.secrets.keys(), ["secrets", "required_secret_envvars"])?;
+    exactly(subject.required_envvars, check.envvars.keys(), "envvars", "required_envvars")?;
+    exactly(subject.required_secret_envvars, check.secrets.keys(), "secrets", "required_secret_envvars")?;
     Ok(Variables { envvars: check.envvars.clone(), secrets: check.secrets.clone() })
 }
 
 fn exactly<'a>(
     required: &[EnvvarName],
     mut given: impl Iterator<Item = &'a EnvvarName> + Clone,
-    [key, declaration]: [&str; 2],
+    key: &str,
+    declaration: &str,
 ) -> Result<(), String> {
     if let Some(name) = required.iter().find(|name| !given.clone().any(|given| given == *name)) {
         return Err(format!("the tool requires the variable {name}; give it a value in the check's `{key}`"));

@@ -12,11 +12,7 @@ use crate::steps::manifest::Manifest;
 
 /// Finds the declarations of a built tool that warrant a warning. Its cost is linear in the size of the schemas.
 #[must_use]
-pub fn find(
-    manifest: &Manifest,
-    input_schema: &Value,
-    (settings, limits_max): (&VersionSettings, &Limits),
-) -> Vec<String> {
+pub fn find(manifest: &Manifest, input_schema: &Value, settings: &VersionSettings, limits_max: &Limits) -> Vec<String> {
     let mut found = Vec::new();
     if settings.apis.is_empty() {
         found.extend(schemas::find("the input schema", input_schema));

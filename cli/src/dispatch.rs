@@ -45,7 +45,7 @@ pub fn run_command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Demo(demo) => on_many_threads(demo::run(demo, arguments.profile, screen)),
         Command::ToolScaffold(command) => {
             let home = Home::of_user(arguments.profile)?;
-            one_thread()?.block_on(tool_scaffold::run(command, (&home, arguments.verbose), screen))
+            one_thread()?.block_on(tool_scaffold::run(command, &home, arguments.verbose, screen))
         }
         other => one_thread()?.block_on(run_client(other, arguments.profile, screen)),
     }

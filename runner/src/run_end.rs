@@ -196,41 +196,43 @@ mod tests {
         }
     }
 
-    fn check(error: impl Into<Error>, memory_refused: bool, expected: (&str, &str)) {
+    fn check(error: impl Into<Error>, memory_refused: bool, expected_type: &str, expected_message: &str) {
         let Outcome::Failed { exception_type, exception_message, .. } =
             outcome(&error.into(), &Limits::DEFAULT, memory_refused)
         else {
             panic!("it failed")
         };
-        assert_eq!((exception_type.as_str(), exception_message.as_str()), expected);
+        assert_eq!((exception_type.as_str(), exception_message.as_str()), (expected_type, expected_message));
     }
 
     #[test]
     fn every_end_has_its_name() {
-        check(LimitExceeded::Cpu, false, ("timeout_cpu", "the tool computed longer than 10 s"));
+        check(LimitExceeded::Cpu, false, "timeout_cpu", "the tool computed longer than 10 s");
         check(
             LimitExceeded::HostCalls,
             false,
-            ("limit_hostcalls", "the tool called host functions more than 1000000 times"),
+            "limit_hostcalls",
+            "the tool called host functions more than 1000000 times",
         );
-        check(InputRequired, true, ("input_required", "the tool asked a question, and runs again with its answer"));
-        check(I32Exit(0), false, ("no_result", "the tool exited without a result"));
-        check(I32Exit(9), true, ("exit", "the tool exited with a failure code"));
-        check(Trap::StackOverflow, true, ("stack_overflow", "the call stack is exhausted"));
+        check(InputRequired, true, "input_required", "the tool asked a question, and runs again with its answer");
+        check(I32Exit(0), false, "no_result", "the tool exited without a result");
+        check(I32Exit(9), true, "exit", "the tool exited with a failure code");
+        check(Trap::StackOverflow, true, "stack_overflow", "the call stack is exhausted");
         let outside = "wasm trap: out of bounds memory access";
-        check(Trap::MemoryOutOfBounds, false, ("trap", outside));
+        check(Trap::MemoryOutOfBounds, false, "trap", outside);
         let aborted = "wasm trap: wasm `unreachable` instruction executed";
-        check(Trap::UnreachableCodeReached, false, ("trap", aborted));
+        check(Trap::UnreachableCodeReached, false, "trap", aborted);
         let starved = |trap: &str| format!("the tool aborted for want of memory: {trap}");
-        check(Trap::UnreachableCodeReached, true, ("out_of_memory", &starved(aborted)));
-        check(Trap::MemoryOutOfBounds, true, ("out_of_memory", &starved(outside)));
-        check(ResourceTableError::Full, false, ("limit_handles", "resource table has no free keys"));
-        check(Error::msg("no"), false, ("trap", "no"));
-        check(while_instantiated(Error::msg("no")), false, ("instantiate_failed", "no"));
+        check(Trap::UnreachableCodeReached, true, "out_of_memory", &starved(aborted));
+        check(Trap::MemoryOutOfBounds, true, "out_of_memory", &starved(outside));
+        check(ResourceTableError::Full, false, "limit_handles", "resource table has no free keys");
+        check(Error::msg("no"), false, "trap", "no");
+        check(while_instantiated(Error::msg("no")), false, "instantiate_failed", "no");
         check(
             while_instantiated(LimitExceeded::Cpu.into()),
             false,
-            ("timeout_cpu", "the tool computed longer than 10 s"),
+            "timeout_cpu",
+            "the tool computed longer than 10 s",
         );
     }
 }

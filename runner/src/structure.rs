@@ -91,27 +91,27 @@ impl Counts {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 self.depth += 1;
                 bounded("levels of nesting", self.depth, NESTING_MAX)?;
-                count(&mut self.modules, 1, ("modules and components", MODULES_MAX))
+                count(&mut self.modules, 1, "modules and components", MODULES_MAX)
             }
             Payload::End(_) => {
                 self.depth = self.depth.saturating_sub(1);
                 Ok(())
             }
             Payload::CodeSectionEntry(body) => {
-                count(&mut self.functions, 1, ("functions", FUNCTIONS_MAX))?;
+                count(&mut self.functions, 1, "functions", FUNCTIONS_MAX)?;
                 check_body(body)
             }
             Payload::DataSection(section) => {
-                count(&mut self.data_segments, section.count(), ("data segments", DATA_SEGMENTS_MAX))
+                count(&mut self.data_segments, section.count(), "data segments", DATA_SEGMENTS_MAX)
             }
             Payload::ElementSection(section) => {
-                count(&mut self.element_segments, section.count(), ("element segments", ELEMENT_SEGMENTS_MAX))
+                count(&mut self.element_segments, section.count(), "element segments", ELEMENT_SEGMENTS_MAX)
             }
-            Payload::TypeSection(section) => count(&mut self.types, section.count(), ("types", TYPES_MAX)),
-            Payload::GlobalSection(section) => count(&mut self.globals, section.count(), ("globals", GLOBALS_MAX)),
-            Payload::ImportSection(section) => count(&mut self.imports, section.count(), ("imports", IMPORTS_MAX)),
-            Payload::ExportSection(section) => count(&mut self.exports, section.count(), ("exports", EXPORTS_MAX)),
-            Payload::TableSection(section) => count(&mut self.tables, section.count(), ("tables", TABLES_MAX)),
+            Payload::TypeSection(section) => count(&mut self.types, section.count(), "types", TYPES_MAX),
+            Payload::GlobalSection(section) => count(&mut self.globals, section.count(), "globals", GLOBALS_MAX),
+            Payload::ImportSection(section) => count(&mut self.imports, section.count(), "imports", IMPORTS_MAX),
+            Payload::ExportSection(section) => count(&mut self.exports, section.count(), "exports", EXPORTS_MAX),
+            Payload::TableSection(section) => count(&mut self.tables, section.count(), "tables", TABLES_MAX),
             other => self.add_of_component(other),
         }
     }
@@ -148,13 +148,13 @@ impl Counts {
         self.enter(section.count())?;
         for instance in section.clone() {
             let made = u32::from(is_made(&instance?));
-            count(&mut self.instantiations, made, ("instances", INSTANTIATIONS_MAX))?;
+            count(&mut self.instantiations, made, "instances", INSTANTIATIONS_MAX)?;
         }
         Ok(())
     }
 
     fn enter(&mut self, entries: u32) -> Result<(), StructureError> {
-        count(&mut self.entries, entries, ("types, aliases and functions", COMPONENT_ENTRIES_MAX))
+        count(&mut self.entries, entries, "types, aliases and functions", COMPONENT_ENTRIES_MAX)
     }
 
     fn check_imports(&self) -> Result<(), StructureError> {
@@ -174,7 +174,7 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
     bounded("bytes in one function", body.as_bytes().len(), BODY_BYTES_MAX)?;
     let mut locals = 0;
     for group in body.get_locals_reader()? {
-        count(&mut locals, group?.0, ("locals in one function", LOCALS_MAX))?;
+        count(&mut locals, group?.0, "locals in one function", LOCALS_MAX)?;
     }
     // One entry for each open block: whether it is a loop.
     let (mut open, mut loops) = (Vec::new(), 0);
@@ -200,7 +200,7 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
 }
 
 /// Adds to a sum, which the bound names and limits.
-fn count(sum: &mut u32, more: u32, (what, max): (&'static str, u32)) -> Result<(), StructureError> {
+fn count(sum: &mut u32, more: u32, what: &'static str, max: u32) -> Result<(), StructureError> {
     *sum = sum.saturating_add(more);
     bounded(what, *sum, max)
 }

@@ -136,7 +136,7 @@ async fn replaced(
     if content.body == present.body {
         return Ok(present);
     }
-    Ok(library.update(Preference::FAMILY, (&present.id, present.revision), content).await?)
+    Ok(library.update(Preference::FAMILY, &present.id, present.revision, content).await?)
 }
 
 async fn forgotten(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {

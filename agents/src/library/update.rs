@@ -27,6 +27,6 @@ pub(super) async fn updated<R: Record>(
     fields.extend(arguments);
     let revision = expected.unwrap_or(present.revision);
     let content = content_of::<R>(fields)?;
-    let item = library.update(R::FAMILY, (&id, revision), content).await?;
+    let item = library.update(R::FAMILY, &id, revision, content).await?;
     Ok(shown::<R>(item))
 }

@@ -176,8 +176,7 @@ impl AgentRunService {
         let by_person = NewHumanResponse { by: principal.user(), document: response.written() };
         let is_agreed = response.approved != Some(false);
         let step = answered.step(found.iterations, &response.written(), is_agreed);
-        let resumed =
-            self.store.agent_runs().resume_agent_run(&found, checkpoint.written()?, (by_person, step)).await?;
+        let resumed = self.store.agent_runs().resume_agent_run(&found, checkpoint.written()?, by_person, step).await?;
         let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, run, checkpoint).admitted(Some(admitted)));
         Ok(run)
     }

@@ -78,7 +78,7 @@ pub(super) fn same_maps(one: &Map<String, Value>, other: &Map<String, Value>, bu
     let counts = |keyword: &&String| !ANNOTATIONS.contains(&keyword.as_str());
     let count = |map: &Map<String, Value>| map.keys().filter(counts).count();
     let alike =
-        |keyword: &String| other.get(keyword).is_some_and(|value| same_values(keyword, (&one[keyword], value), budget));
+        |keyword: &String| other.get(keyword).is_some_and(|value| same_values(keyword, &one[keyword], value, budget));
     budget.spend(one.len() + other.len()) && count(one) == count(other) && one.keys().filter(counts).all(alike)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn same_by_name(one: &Map<String, Value>, other: &Map<String, Value>,
     one.len() == other.len() && one.iter().all(alike)
 }
 
-pub(super) fn same_values(keyword: &str, (one, other): (&Value, &Value), budget: &Budget) -> bool {
+pub(super) fn same_values(keyword: &str, one: &Value, other: &Value, budget: &Budget) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) if BY_NAME.contains(&keyword) => same_by_name(one, other, budget),
         (Value::Array(one), Value::Array(other)) if LISTS.contains(&keyword) => {

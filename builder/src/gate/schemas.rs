@@ -376,8 +376,7 @@ impl<'a> Comparison<'a> {
 
     /// Whether a part has the keyword with an equivalent value.
     pub(super) fn has_same(&self, part: Part<'a>, keyword: &str, value: &Value) -> bool {
-        part.get(keyword).is_some_and(|old| same_values(keyword, (old, value), &self.budget))
-            && self.refers_alike(value)
+        part.get(keyword).is_some_and(|old| same_values(keyword, old, value, &self.budget)) && self.refers_alike(value)
     }
 
     /// Whether the references in a value point to the same schemas in both documents.

@@ -44,7 +44,8 @@ pub fn schemas(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result
 /// When the code exports other functions than the declared ones, or a derived schema is refused.
 pub fn settings(
     manifest: &Manifest,
-    (mut files, mut report): (BTreeMap<ApiName, ApiSchemas>, Report),
+    mut files: BTreeMap<ApiName, ApiSchemas>,
+    mut report: Report,
 ) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
     schema::outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
     compare(&report, declared(&manifest.apis))?;
@@ -134,7 +135,7 @@ mod tests {
     }
 
     fn made(manifest: &Manifest, report: &Value) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
-        settings(manifest, (BTreeMap::new(), Report::read(&report.to_string())?))
+        settings(manifest, BTreeMap::new(), Report::read(&report.to_string())?)
     }
 
     fn orders(functions: &[&str]) -> Value {

@@ -49,7 +49,7 @@ impl Client {
         self.get(Call::new(Method::GET, &["conversation", conversation])).await
     }
 
-    pub async fn show_turn(&self, [conversation, turn]: [&str; 2]) -> anyhow::Result<DecodedResponse<Turn>> {
+    pub async fn show_turn(&self, conversation: &str, turn: &str) -> anyhow::Result<DecodedResponse<Turn>> {
         self.get(Call::new(Method::GET, &["conversation", conversation, "turn", turn])).await
     }
 
@@ -69,10 +69,11 @@ impl Client {
         self.get(Call::new(Method::POST, &["conversation", conversation, "turn"]).body(turn.clone())).await
     }
 
-    /// Runs a tool of a turn, once for each input, in parallel. The place is a conversation and its turn.
+    /// Runs a tool of a turn, once for each input, in parallel.
     pub async fn invoke_in_turn(
         &self,
-        [conversation, turn]: [&str; 2],
+        conversation: &str,
+        turn: &str,
         request: &Value,
         show: impl FnMut(&Event),
     ) -> anyhow::Result<DecodedResponse<InvocationResults>> {

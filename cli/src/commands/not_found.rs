@@ -32,7 +32,8 @@ pub fn named<T>(answer: anyhow::Result<T>, what: &str, hint: &str) -> anyhow::Re
 pub async fn suggested<T>(
     answer: anyhow::Result<T>,
     wanted: Wanted<'_>,
-    (listed, field): (impl Future<Output = anyhow::Result<Vec<Value>>>, &str),
+    listed: impl Future<Output = anyhow::Result<Vec<Value>>>,
+    field: &str,
 ) -> anyhow::Result<T> {
     let Wanted { kind, name, hint } = wanted;
     let error = match answer {

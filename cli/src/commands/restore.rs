@@ -44,11 +44,11 @@ struct Restore {
 pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let location = arguments.data.location()?;
     match &arguments.place {
-        BackupPlace::Directory(directory) => restore(directory, &location, (arguments, screen)).await,
+        BackupPlace::Directory(directory) => restore(directory, &location, arguments, screen).await,
         BackupPlace::Bucket(url) => {
             refuse_used(&location.directory)?;
             let directory = backup::download(&server::connect(url)?).await?;
-            restore(directory.path(), &location, (arguments, screen)).await
+            restore(directory.path(), &location, arguments, screen).await
         }
     }
 }
@@ -57,7 +57,8 @@ pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result
 async fn restore(
     directory: &Path,
     Location { directory: target, database }: &Location,
-    (arguments, screen): (&RestoreArguments, Screen),
+    arguments: &RestoreArguments,
+    screen: Screen,
 ) -> anyhow::Result<Outcome> {
     let manifest = Manifest::read(directory)?;
     require_database(&manifest, database)?;

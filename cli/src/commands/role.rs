@@ -105,5 +105,5 @@ async fn delete(client: &Client, name: &str, screen: Screen) -> anyhow::Result<O
 /// Names the role in the error for one that does not exist.
 async fn found<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
     let wanted = Wanted { kind: "role", name, hint: HINT };
-    not_found::suggested(answer, wanted, (client.list_roles(), "name")).await
+    not_found::suggested(answer, wanted, client.list_roles(), "name").await
 }

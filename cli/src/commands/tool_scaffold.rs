@@ -40,11 +40,7 @@ pub struct InstallArguments {
     all: bool,
 }
 
-pub async fn run(
-    command: ScaffoldCommand,
-    (home, is_verbose): (&Home, bool),
-    screen: Screen,
-) -> anyhow::Result<Outcome> {
+pub async fn run(command: ScaffoldCommand, home: &Home, is_verbose: bool, screen: Screen) -> anyhow::Result<Outcome> {
     let ScaffoldCommand::Install(InstallArguments { environment, tool, all }) = command;
     let uv = Uv::find(is_verbose)?;
     let home = environment.map_or_else(|| home.clone(), |profile| home.with(profile));

@@ -112,5 +112,5 @@ async fn delete(client: &Client, user: &str, screen: Screen) -> anyhow::Result<O
 /// Names the user in the error for one that does not exist.
 async fn found<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
     let wanted = Wanted { kind: "user", name, hint: HINT };
-    not_found::suggested(answer, wanted, (client.list_users(), "user_id")).await
+    not_found::suggested(answer, wanted, client.list_users(), "user_id").await
 }

@@ -29,28 +29,34 @@ pub async fn measure(world: &World, arguments: &Arguments) {
     println!("| trivial | large | 1 | {:.2} | {:.2} | {:.2} | 1 | |", trivial.at(50), trivial.at(95), trivial.at(99));
     for case in cases().into_iter().filter(|case| case.name.contains(&arguments.only)) {
         for name in MEASURED {
-            row(world, &mut rng, (&case, name, arguments.queries, trivial.at(50))).await;
+            let (times, rows) = time_queries(world, &mut rng, &case, name, arguments.queries).await;
+            print_row(&case, name, &times, rows, trivial.at(50));
         }
     }
 }
 
-async fn row(world: &World, rng: &mut Rng, (case, name, queries, trivial): (&Case, &str, usize, f64)) {
+/// Returns the times of the queries of a case, and the mean of the rows that they found.
+async fn time_queries(world: &World, rng: &mut Rng, case: &Case, name: &str, queries: usize) -> (Times, f64) {
     let organization = world.named(name);
     let (mut times, mut rows) = (Vec::new(), 0);
     for _ in 0..queries {
-        let (time, found) = query(world, rng, (organization, case.kind)).await;
+        let (time, found) = query(world, rng, organization, case.kind).await;
         times.push(time);
         rows += found;
     }
-    let times = Times::of(times);
+    (Times::of(times), rows as f64 / queries as f64)
+}
+
+/// Prints the times of a case with an organisation; `trivial` is the median of the trivial query in milliseconds.
+fn print_row(case: &Case, name: &str, times: &Times, rows: f64, trivial: f64) {
     let target = if matches!(case.kind, Kind::Search(_)) { SEARCH_MS_MAX } else { LIST_MS_MAX };
     let verdict = if times.at(95) <= target { "yes" } else { "**no**" };
     let (p50, p95, p99) = (times.at(50), times.at(95), times.at(99));
-    let (rows, ratio) = (rows as f64 / queries as f64, p50 / trivial);
+    let ratio = p50 / trivial;
     println!("| {} | {name} | {rows:.0} | {p50:.2} | {p95:.2} | {p99:.2} | {ratio:.0} | {verdict} |", case.name);
 }
 
-async fn query(world: &World, rng: &mut Rng, (organization, kind): (&Organization, Kind)) -> (Duration, usize) {
+async fn query(world: &World, rng: &mut Rng, organization: &Organization, kind: Kind) -> (Duration, usize) {
     let (store, page) = (&world.store, Page::first(PAGE));
     match kind {
         Kind::List(filter) => {

@@ -25,14 +25,14 @@ const CONVERSATION: u64 = 8;
 pub fn run(world: &World, number: u64, runs: u64) -> (RunStart, FinishedRun) {
     let mut rng = Rng::with_seed(world.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number));
     let at = START + i64::try_from(u128::from(number) * u128::from(SPAN_MS) / u128::from(runs)).expect("a time");
-    let start = start(world, &mut rng, (number, at));
+    let start = start(world, &mut rng, number, at);
     let end = end(&mut rng, number, at);
     let finished =
         FinishedRun { id: start.id.clone(), organization: start.organization.clone(), end, tape: None, answers: None };
     (start, finished)
 }
 
-fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
+fn start(world: &World, rng: &mut Rng, number: u64, at: i64) -> RunStart {
     let organization = world.drawn(rng);
     let tool = &organization.tools[skewed(rng, organization.tools.len())];
     let source = source(rng, number);

@@ -93,15 +93,15 @@ impl<K: Eq + Hash + HeapBytes, V: Clone + HeapBytes> ByteCache<K, V> {
 
     /// Adds a value that was read from the database, or replaces it.
     pub fn insert_read(&self, read_start: &ReadStart, key: K, value: V) {
-        self.add(Some(read_start.generation), key, (value, read_start.since));
+        self.add(Some(read_start.generation), key, value, read_start.since);
     }
 
     /// Adds a value, or replaces it.
     pub fn insert(&self, key: K, value: V) {
-        self.add(None, key, (value, now()));
+        self.add(None, key, value, now());
     }
 
-    fn add(&self, generation: Option<u64>, key: K, (value, since): (V, Instant)) {
+    fn add(&self, generation: Option<u64>, key: K, value: V, since: Instant) {
         let bytes = ENTRY_BYTES + 2 * (size_of::<K>() + size_of::<V>()) + key.heap_bytes() + value.heap_bytes();
         let mut evicted = Vec::new();
         let mut state = self.state.lock();

@@ -90,11 +90,11 @@ impl RuleGenerations {
     /// Returns a number that grows with every change of the rules that a user may have.
     pub fn of(&self, organization: &OrganizationId, account: &AccountId) -> u64 {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
-        read(self.counter((organization, None))) + read(self.counter((organization, Some(account))))
+        read(self.counter(organization, None)) + read(self.counter(organization, Some(account)))
     }
 
     fn advance(&self, organization: &OrganizationId, account: Option<&AccountId>) {
-        self.counter((organization, account)).fetch_add(1, Ordering::AcqRel);
+        self.counter(organization, account).fetch_add(1, Ordering::AcqRel);
     }
 
     fn advance_all(&self) {
@@ -103,8 +103,9 @@ impl RuleGenerations {
         }
     }
 
-    fn counter(&self, key: (&OrganizationId, Option<&AccountId>)) -> &AtomicU64 {
-        let number = usize::try_from(self.hasher.hash_one(key) % RULE_COUNTERS as u64).unwrap_or_default();
+    fn counter(&self, organization: &OrganizationId, account: Option<&AccountId>) -> &AtomicU64 {
+        let number =
+            usize::try_from(self.hasher.hash_one((organization, account)) % RULE_COUNTERS as u64).unwrap_or_default();
         &self.counters[number]
     }
 }

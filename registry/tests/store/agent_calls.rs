@@ -39,7 +39,7 @@ async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter)
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
-async fn found(world: &World, principal: &Principal, (text, filter): (&str, &InvocationFilter)) -> Vec<InvocationId> {
+async fn found(world: &World, principal: &Principal, text: &str, filter: &InvocationFilter) -> Vec<InvocationId> {
     let text = SearchText::parse(text).unwrap();
     let query = SearchQuery { text, fields: Vec::new(), filter: filter.clone() };
     let slice =
@@ -89,7 +89,7 @@ async fn a_refused_call_is_recorded_in_one_go() {
     }
     let failed = InvocationFilter { succeeded: Some(false), ..InvocationFilter::default() };
     assert_eq!(listed(&world, &acme, &failed).await.len(), 12, "they are listed like other failures");
-    assert_eq!(found(&world, &acme, ("policy forbids", &failed)).await.len(), 12);
+    assert_eq!(found(&world, &acme, "policy forbids", &failed).await.len(), 12);
     let running = InvocationFilter { states: RunStates::Running, ..InvocationFilter::default() };
     assert_eq!(listed(&world, &acme, &running).await, []);
     // The repetition of a write whose result was lost changes nothing.
@@ -204,8 +204,8 @@ async fn runs_are_filtered_by_their_calls() {
         let expected: Vec<_> = expected.iter().map(|run| run.id.clone()).collect();
         assert_eq!(listed(&world, &acme, &filter).await, expected, "{filter:?}");
         assert_eq!(listed(&world, &other, &filter).await, [], "{filter:?}");
-        let mut searched = found(&world, &acme, ("found it", &filter)).await;
-        searched.extend(found(&world, &acme, ("policy forbids", &filter)).await);
+        let mut searched = found(&world, &acme, "found it", &filter).await;
+        searched.extend(found(&world, &acme, "policy forbids", &filter).await);
         searched.sort_by(|one, next| next.cmp(one));
         assert_eq!(searched, expected, "{filter:?}");
     }

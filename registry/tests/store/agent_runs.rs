@@ -106,7 +106,7 @@ async fn the_first_answer_resumes_a_run() {
     let acme = world.organization("acme").await;
     let run = world.agent_run(&acme).await;
     assert_eq!(
-        world.store.agent_runs().resume_agent_run(&run, "{}".into(), response()).await.unwrap(),
+        world.store.agent_runs().resume_agent_run(&run, "{}".into(), response(), step(None)).await.unwrap(),
         None,
         "it is not paused"
     );
@@ -118,10 +118,14 @@ async fn the_first_answer_resumes_a_run() {
         .unwrap()
         .unwrap();
     let answer = "{\"answer\":1}".to_owned();
-    let resumed = world.store.agent_runs().resume_agent_run(&paused, answer, response()).await.unwrap().unwrap();
+    let resumed =
+        world.store.agent_runs().resume_agent_run(&paused, answer, response(), step(None)).await.unwrap().unwrap();
     assert_eq!(world.store.agent_runs().get_agent_run(&acme, &run.id).await.unwrap().as_ref(), Some(&resumed));
     assert_eq!((resumed.state, resumed.document.as_str()), (AgentRunState::Running, "{\"answer\":1}"));
-    assert_eq!(world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
+    assert_eq!(
+        world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response(), step(None)).await.unwrap(),
+        None
+    );
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ async fn a_change_for_the_revision_before_is_refused() {
     let library = library(&world, &acme);
     let item = created(&library, world.clock.now()).await;
     world.store.advance_due_items(world.clock.now(), &advance).await.unwrap();
-    let refused = library.update(TASKS, (&item.id, item.revision), content("y")).await;
+    let refused = library.update(TASKS, &item.id, item.revision, content("y")).await;
     assert!(matches!(refused, Err(registry::Error::Changed { .. })), "{refused:?}");
 }
 

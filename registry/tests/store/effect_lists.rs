@@ -70,9 +70,14 @@ fn end_of(run: &Run, mut end: FinishedRun) -> FinishedRun {
 }
 
 /// The hosts, the secret and the outcome of a list.
-type Wanted = (&'static [&'static str], bool, bool);
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    hosts: &'static [&'static str],
+    with_secret: bool,
+    failed: bool,
+}
 
-fn filter((hosts, with_secret, failed): Wanted) -> InvocationFilter {
+fn filter(Wanted { hosts, with_secret, failed }: Wanted) -> InvocationFilter {
     let effect = |kind, name: &str| Effect { kind, name: name.into() };
     let mut effects: Vec<_> = hosts.iter().map(|host| effect(EffectKind::Host, host)).collect();
     effects.extend(with_secret.then(|| effect(EffectKind::Secret, "KEY")));
@@ -86,7 +91,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
     let mut runs = recorded(&world, &acme).await;
     runs.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));
     let middle = runs[runs.len() / 2].started_at;
-    let cases: [Wanted; 11] = [
+    let cases: [(&[&str], bool, bool); 11] = [
         (&["often.org", "sometimes.org"], false, false),
         (&["often.org", "sometimes.org", "once.org"], false, false),
         (&["once.org", "absent.org"], false, false),
@@ -99,9 +104,9 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
         (&["once.org", "twice.org"], true, false),
         (&["once.org", "twice.org"], true, true),
     ];
-    for case in cases {
+    for (hosts, with_secret, failed) in cases {
+        let case = Wanted { hosts, with_secret, failed };
         for before in [None, Some(middle)] {
-            let (hosts, with_secret, failed) = case;
             let is_wanted = |run: &&Run| {
                 hosts.iter().any(|host| run.has(host))
                     && (!with_secret || run.has("KEY"))
@@ -111,7 +116,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
             let expected: Vec<_> = runs.iter().filter(is_wanted).map(|run| run.id.clone()).collect();
             let filter = InvocationFilter { created_before: before, ..filter(case) };
             for limit in [30, 5_000] {
-                let found = listed(&world, &acme, (&filter, limit)).await;
+                let found = listed(&world, &acme, &filter, limit).await;
                 assert!(found == expected, "{case:?} {before:?}: {} of {} runs", found.len(), expected.len());
             }
         }
@@ -119,7 +124,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
 }
 
 /// Reads all pages of a list.
-async fn listed(world: &World, acme: &Principal, (filter, limit): (&InvocationFilter, u32)) -> Vec<InvocationId> {
+async fn listed(world: &World, acme: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<InvocationId> {
     let (mut found, mut page) = (Vec::new(), Page::first(limit));
     loop {
         let slice = world.store.history().list_invocations(&acme.organization, filter, page).await.unwrap();

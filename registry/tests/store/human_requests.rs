@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use registry::{
     AccountId, AgentRun, AgentRunState, Checkpoint, Grants, HumanRequest, HumanRequestFilter, HumanRequestId,
-    HumanRequestKind, HumanRequestState, NewHumanRequest, NewHumanResponse, NewStep, NewUser, Principal, RoleName,
-    Urgency, UserId,
+    HumanRequestKind, HumanRequestState, NewHumanRequest, NewHumanResponse, NewUser, Principal, RoleName, Urgency,
+    UserId,
 };
 
 use crate::agent_runs::{all, checkpoint, step};
 use crate::fixtures::World;
 
-/// An answer with its step.
-pub fn response() -> (NewHumanResponse, NewStep) {
-    (NewHumanResponse { by: UserId::parse("ada").unwrap(), document: "{\"approved\":true}".to_owned() }, step(None))
+/// An answer of a person.
+pub fn response() -> NewHumanResponse {
+    NewHumanResponse { by: UserId::parse("ada").unwrap(), document: "{\"approved\":true}".to_owned() }
 }
 
 /// Any requests.
@@ -58,14 +58,17 @@ async fn a_request_is_closed_by_its_answer() {
     let open = world.request(&acme, &id).await;
     assert_eq!((open.state, open.urgency, &open.agent_run), (HumanRequestState::Open, Urgency::High, &paused.id));
     assert_eq!((&open.account, &open.agent, open.closed_at), (&acme.account, &paused.agent, None));
-    world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap().unwrap();
+    world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response(), step(None)).await.unwrap().unwrap();
     let answered = world.request(&acme, &id).await;
     assert_eq!(
         (answered.state, answered.response.as_deref()),
         (HumanRequestState::Answered, Some("{\"approved\":true}"))
     );
-    assert_eq!((answered.answered_by, answered.closed_at), (Some(response().0.by), Some(world.clock.now())));
-    assert_eq!(world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap(), None);
+    assert_eq!((answered.answered_by, answered.closed_at), (Some(response().by), Some(world.clock.now())));
+    assert_eq!(
+        world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response(), step(None)).await.unwrap(),
+        None
+    );
 }
 
 #[tokio::test]
@@ -162,7 +165,7 @@ async fn a_request_expires_once_nobody_has_answered_in_time() {
     world.store.nodes().heartbeat().await.unwrap();
     let (paused, id) = world.paused_run(&acme, Urgency::Medium).await;
     let (answered, of_answered) = world.paused_run(&acme, Urgency::Medium).await;
-    world.store.agent_runs().resume_agent_run(&answered, "{}".into(), response()).await.unwrap().unwrap();
+    world.store.agent_runs().resume_agent_run(&answered, "{}".into(), response(), step(None)).await.unwrap().unwrap();
     world.clock.advance(Duration::from_mins(59));
     world.store.agent_runs().expire_human_requests().await.unwrap();
     assert_eq!(world.request(&acme, &id).await.state, HumanRequestState::Open);
@@ -171,7 +174,7 @@ async fn a_request_expires_once_nobody_has_answered_in_time() {
     assert_eq!(world.request(&acme, &id).await.state, HumanRequestState::Expired);
     assert_eq!(world.request(&acme, &of_answered).await.state, HumanRequestState::Answered);
     assert_eq!(
-        world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response()).await.unwrap(),
+        world.store.agent_runs().resume_agent_run(&paused, "{}".into(), response(), step(None)).await.unwrap(),
         None,
         "too late"
     );

@@ -91,7 +91,7 @@ async fn revisions_are_those_of_the_listed_items() {
     let first = library.create(MEMORY, content("1")).await.unwrap();
     world.clock.advance(Duration::from_millis(2));
     let second = library.create(MEMORY, content("2")).await.unwrap();
-    library.update(MEMORY, (&first.id, 1), content("3")).await.unwrap();
+    library.update(MEMORY, &first.id, 1, content("3")).await.unwrap();
     let newest_first = [(second.id.clone(), 1), (first.id.clone(), 2)];
     assert_eq!(revisions(&library, MEMORY, 10).await, newest_first);
     assert_eq!(revisions(&library, MEMORY, 1).await, newest_first[..1]);
@@ -120,7 +120,7 @@ async fn a_fingerprint_changes_when_an_item_is_created_changed_or_deleted() {
     world.clock.advance(Duration::from_millis(2));
     let second = library.create(MEMORY, content("2")).await.unwrap();
     let two = library.fingerprint(MEMORY).await.unwrap();
-    library.update(MEMORY, (&first.id, 1), content("3")).await.unwrap();
+    library.update(MEMORY, &first.id, 1, content("3")).await.unwrap();
     let changed = library.fingerprint(MEMORY).await.unwrap();
     assert_eq!(library.fingerprint(MEMORY).await.unwrap(), changed, "nothing has changed");
     library.delete(MEMORY, &second.id).await.unwrap();
@@ -141,7 +141,7 @@ async fn a_fingerprint_changes_with_the_items_that_others_share() {
     let shared = of_bob.fingerprint(MEMORY).await.unwrap();
     assert_ne!(shared, before);
     assert_eq!(of_ann.fingerprint(MEMORY).await.unwrap(), own, "the owner sees the same items");
-    of_ann.update(MEMORY, (&item.id, 1), content("2")).await.unwrap();
+    of_ann.update(MEMORY, &item.id, 1, content("2")).await.unwrap();
     assert_ne!(of_bob.fingerprint(MEMORY).await.unwrap(), shared);
     of_ann.delete(MEMORY, &item.id).await.unwrap();
     assert_eq!(of_bob.fingerprint(MEMORY).await.unwrap(), before);
@@ -165,7 +165,7 @@ async fn of_two_changes_of_a_revision_one_is_refused() {
     let acme = world.organization("acme").await;
     let library = library(&world, &acme);
     let created = library.create(MEMORY, content("1")).await.unwrap();
-    let update = |text: &str| library.update(MEMORY, (&created.id, 1), content(text));
+    let update = |text: &str| library.update(MEMORY, &created.id, 1, content(text));
     let refused = match tokio::join!(update("2"), update("3")) {
         (Ok(item), Err(refused)) | (Err(refused), Ok(item)) => {
             assert_eq!(item.revision, 2);

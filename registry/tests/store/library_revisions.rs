@@ -21,12 +21,12 @@ async fn updated(library: &Library, family: LibraryFamily, updates: u64) -> Libr
     let created = library.create(family, content("1")).await.unwrap();
     for revision in 1..=updates {
         let text = (revision + 1).to_string();
-        library.update(family, (&created.id, revision), content(&text)).await.unwrap();
+        library.update(family, &created.id, revision, content(&text)).await.unwrap();
     }
     created.id
 }
 
-async fn text(library: &Library, family: LibraryFamily, (item, revision): (&LibraryItemId, u64)) -> Option<String> {
+async fn text(library: &Library, family: LibraryFamily, item: &LibraryItemId, revision: u64) -> Option<String> {
     let found = library.get_revision(family, item, revision).await.unwrap();
     found.map(|found| found.body["content"].as_str().unwrap().to_owned())
 }
@@ -47,7 +47,7 @@ async fn s0_148_a_revision_is_read_as_it_was_written() {
     for (revision, writer, name) in [(1, &by_model, "b"), (2, &by_user, "c")] {
         world.clock.advance(Duration::from_secs(1));
         let next = named(name, &(revision + 1).to_string());
-        written.push(writer.update(SKILLS, (&first.id, revision), next).await.unwrap());
+        written.push(writer.update(SKILLS, &first.id, revision, next).await.unwrap());
     }
     for item in &written {
         let found = by_user.get_revision(SKILLS, &first.id, item.revision).await.unwrap();
@@ -66,9 +66,9 @@ async fn s0_149_the_latest_revisions_are_kept() {
     let acme = world.organization("acme").await;
     let library = library(&world, &acme);
     let id = updated(&library, PROMPTS, KEPT + 5).await;
-    assert_eq!(text(&library, PROMPTS, (&id, 5)).await, None);
+    assert_eq!(text(&library, PROMPTS, &id, 5).await, None);
     for kept in [6, 30, KEPT + 5, KEPT + 6] {
-        assert_eq!(text(&library, PROMPTS, (&id, kept)).await, Some(kept.to_string()));
+        assert_eq!(text(&library, PROMPTS, &id, kept).await, Some(kept.to_string()));
     }
     assert_eq!(count(&world).await, i64::try_from(KEPT).unwrap());
 }
@@ -80,8 +80,8 @@ async fn revisions_of_other_families_are_not_kept() {
     let library = library(&world, &acme);
     let id = updated(&library, LibraryFamily::Memory, 2).await;
     assert_eq!(count(&world).await, 0);
-    assert_eq!(text(&library, LibraryFamily::Memory, (&id, 1)).await, None);
-    assert_eq!(text(&library, LibraryFamily::Memory, (&id, 3)).await.as_deref(), Some("3"));
+    assert_eq!(text(&library, LibraryFamily::Memory, &id, 1).await, None);
+    assert_eq!(text(&library, LibraryFamily::Memory, &id, 3).await.as_deref(), Some("3"));
 }
 
 /// An update that is refused leaves nothing. On a server, two connections write.
@@ -97,16 +97,16 @@ async fn s0_148_of_updates_at_once_one_is_kept() {
     }
     let update = async |number: usize| {
         let library = stores[number].library(scope(&acme), Provenance::default());
-        library.update(SKILLS, (&id, 1), content(&format!("by {number}"))).await
+        library.update(SKILLS, &id, 1, content(&format!("by {number}"))).await
     };
     let ended = futures_util::future::join_all((0..stores.len()).map(update)).await;
     assert_eq!(ended.iter().filter(|ended| ended.is_ok()).count(), 1, "{ended:?}");
     assert!(ended.iter().all(|ended| matches!(ended, Ok(_) | Err(Error::Changed { .. }))), "{ended:?}");
     let library = library(&world, &acme);
-    assert_eq!((count(&world).await, text(&library, SKILLS, (&id, 1)).await.as_deref()), (1, Some("1")));
-    let refused = library.update(SKILLS, (&id, 1), content("late")).await;
+    assert_eq!((count(&world).await, text(&library, SKILLS, &id, 1).await.as_deref()), (1, Some("1")));
+    let refused = library.update(SKILLS, &id, 1, content("late")).await;
     assert!(matches!(refused, Err(Error::Changed { .. })), "{refused:?}");
-    assert_eq!((count(&world).await, text(&library, SKILLS, (&id, 3)).await), (1, None));
+    assert_eq!((count(&world).await, text(&library, SKILLS, &id, 3).await), (1, None));
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn who_sees_an_item_sees_its_revisions() {
         }
     }
     own.share(SKILLS, &id, &bob.user()).await.unwrap();
-    assert_eq!(text(&of_bob, SKILLS, (&id, 1)).await.as_deref(), Some("1"));
+    assert_eq!(text(&of_bob, SKILLS, &id, 1).await.as_deref(), Some("1"));
 }
 
 #[tokio::test]
@@ -141,5 +141,5 @@ async fn revisions_go_with_their_item() {
     }
     world.clock.advance(Duration::from_hours(31 * 24));
     world.store.delete_expired_library_items().await.unwrap();
-    assert_eq!((count(&world).await, text(&library, SKILLS, (&stays, 1)).await.as_deref()), (1, Some("1")));
+    assert_eq!((count(&world).await, text(&library, SKILLS, &stays, 1).await.as_deref()), (1, Some("1")));
 }

@@ -40,11 +40,11 @@ async fn the_bytes_of_a_user_are_bounded_and_a_deletion_frees_them_at_once() {
         let small = library.create(family, content("small")).await.unwrap();
         let (used, limit) = full(library.create(family, content(&"y".repeat(MEBIBYTE / 2))).await);
         assert!(used > MEBIBYTE as u64 / 2 && limit == MEBIBYTE as u64, "{used} {limit}");
-        full(library.update(family, (&small.id, 1), content(&"y".repeat(MEBIBYTE / 2))).await);
+        full(library.update(family, &small.id, 1, content(&"y".repeat(MEBIBYTE / 2))).await);
         assert_eq!(library.get(family, &small.id).await.unwrap().unwrap().body["content"], "small");
         // The bound is one of bytes.
         full(library.create(family, content(&"ü".repeat(MEBIBYTE / 4))).await);
-        let after = library.update(family, (&small.id, 1), content("smaller")).await.unwrap();
+        let after = library.update(family, &small.id, 1, content("smaller")).await.unwrap();
         library.delete(family, &large.id).await.unwrap();
         let next = library.create(family, content(&"y".repeat(MEBIBYTE / 2))).await.unwrap();
         for item in [after.id, next.id] {
@@ -62,9 +62,9 @@ async fn earlier_revisions_count_and_are_free_with_their_item() {
     let text = |letter: &str| content(&letter.repeat(MEBIBYTE / 5));
     let item = library.create(SKILLS, text("a")).await.unwrap();
     for revision in 1..=3 {
-        library.update(SKILLS, (&item.id, revision), text("b")).await.unwrap();
+        library.update(SKILLS, &item.id, revision, text("b")).await.unwrap();
     }
-    full(library.update(SKILLS, (&item.id, 4), text("c")).await);
+    full(library.update(SKILLS, &item.id, 4, text("c")).await);
     assert_eq!(library.get(SKILLS, &item.id).await.unwrap().unwrap().revision, 4);
     assert_eq!(library.get_revision(SKILLS, &item.id, 1).await.unwrap().unwrap().body, text("a").body);
     library.delete(SKILLS, &item.id).await.unwrap();
@@ -154,7 +154,7 @@ async fn the_fingerprint_changes_with_items_that_others_share() {
     assert_eq!(ada.fingerprint(PROMPTS).await.unwrap(), seen[0], "not shared yet");
     of_bob.share(PROMPTS, &item.id, &acme.user()).await.unwrap();
     seen.push(ada.fingerprint(PROMPTS).await.unwrap());
-    of_bob.update(PROMPTS, (&item.id, 1), content("y")).await.unwrap();
+    of_bob.update(PROMPTS, &item.id, 1, content("y")).await.unwrap();
     seen.push(ada.fingerprint(PROMPTS).await.unwrap());
     of_bob.count_use(PROMPTS, &item.id).await.unwrap();
     assert_eq!(ada.fingerprint(PROMPTS).await.unwrap(), seen[2], "a use is no change");

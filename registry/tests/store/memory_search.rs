@@ -115,7 +115,7 @@ async fn a_change_refreshes_words_and_vector() {
     let memory = remember(&library, "a car").await;
     world.store.embed_memories().await.unwrap();
     assert_eq!(found(&library, "automobile").await, [("a car".to_owned(), SEMANTIC)]);
-    library.update(MEMORY, (&memory.id, 1), content("an invoice")).await.unwrap();
+    library.update(MEMORY, &memory.id, 1, content("an invoice")).await.unwrap();
     assert_eq!(found(&library, "automobile car").await, []);
     assert_eq!(found(&library, "invoice").await, [("an invoice".to_owned(), TEXT)], "it has no vector yet");
     world.store.embed_memories().await.unwrap();
@@ -209,7 +209,7 @@ async fn a_server_sees_what_another_one_writes() {
     let second = other.library(scope(&acme), Provenance::default());
     let memory = remember(&first, "one").await;
     assert_eq!(texts(&second, "one two").await, ["one"]);
-    first.update(MEMORY, (&memory.id, 1), content("two")).await.unwrap();
+    first.update(MEMORY, &memory.id, 1, content("two")).await.unwrap();
     assert_eq!(texts(&second, "one two").await, ["two"]);
     second.delete(MEMORY, &memory.id).await.unwrap();
     assert_eq!(texts(&first, "one two").await, Vec::<String>::new());

@@ -131,7 +131,7 @@ async fn check(case: &str, source: &Arc<Source>, mut read: impl AsyncFnMut(Page)
     assert!(missing.is_empty(), "{case}: {missing:?} are missing of {}", before.len());
 }
 
-async fn list(store: &Store, of: &Principal, (filter, page): (&InvocationFilter, Page)) -> Slice<InvocationId> {
+async fn list(store: &Store, of: &Principal, filter: &InvocationFilter, page: Page) -> Slice<InvocationId> {
     let slice = store.history().list_invocations(&of.organization, filter, page).await.unwrap();
     slice.map(|record| record.start.id)
 }
@@ -151,7 +151,7 @@ async fn pages_miss_and_repeat_nothing_while_runs_are_inserted() {
         };
         for sort in orders().into_iter().filter(|sort| !moves(sort)) {
             let filter = InvocationFilter { sort, ..filter.clone() };
-            check(&format!("{filter:?}"), &source, async |page| list(store, acme, (&filter, page)).await).await;
+            check(&format!("{filter:?}"), &source, async |page| list(store, acme, &filter, page).await).await;
         }
     }
     for filter in filters(&source.tool) {

@@ -73,7 +73,7 @@ fn forward(client: TcpStream, path: &Arc<Path>) {
         std::thread::spawn(move || {
             let (client, server) = &*ends;
             let (from, to) = if is_request { (client, server) } else { (server, client) };
-            copy((from, to), || path.is_open(number));
+            copy(from, to, || path.is_open(number));
             if path.is_open(number) {
                 let _ = (client.shutdown(std::net::Shutdown::Both), server.shutdown(std::net::Shutdown::Both));
             } else {
@@ -85,7 +85,7 @@ fn forward(client: TcpStream, path: &Arc<Path>) {
 }
 
 /// Copies until one side closes, or until nothing passes any more.
-fn copy((mut from, mut to): (&TcpStream, &TcpStream), is_open: impl Fn() -> bool) {
+fn copy(mut from: &TcpStream, mut to: &TcpStream, is_open: impl Fn() -> bool) {
     let mut buffer = vec![0; BUFFER_BYTES];
     while let Ok(bytes @ 1..) = from.read(&mut buffer) {
         if !is_open() || to.write_all(&buffer[..bytes]).is_err() {

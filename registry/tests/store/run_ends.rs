@@ -129,7 +129,7 @@ async fn s0_145_an_end_is_not_lost_to_another_change() {
     let is_first = AtomicBool::new(true);
     let changed_meanwhile = |read: &LibraryItem, run: &EndedRun| {
         if is_first.swap(false, Ordering::Relaxed) {
-            let change = library.update(TASKS, (&item.id, item.revision), content("changed"));
+            let change = library.update(TASKS, &item.id, item.revision, content("changed"));
             block_in_place(|| Handle::current().block_on(change)).unwrap();
         }
         noted(read, run)

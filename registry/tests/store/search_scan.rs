@@ -201,7 +201,7 @@ async fn found(world: &World, principal: &Principal, query: &SearchQuery) -> Vec
 }
 
 /// Compares a search in each set of fields with the scan. Returns the number of found runs.
-async fn compare(world: &World, principal: &Principal, (runs, text): (&[Scanned], &str)) -> Result<usize, String> {
+async fn compare(world: &World, principal: &Principal, runs: &[Scanned], text: &str) -> Result<usize, String> {
     let mut hits = 0;
     let Ok(parsed) = SearchText::parse(text) else { return Ok(0) };
     for fields in FIELDS {
@@ -232,7 +232,7 @@ async fn searches_find_what_a_scan_finds() {
     let runs = record(&world, &acme, &documents).await;
     let mut wrong = Vec::new();
     for (text, has_hits) in QUERIES {
-        match compare(&world, &acme, (&runs, text)).await {
+        match compare(&world, &acme, &runs, text).await {
             Ok(hits) if (hits > 0) == *has_hits => {}
             Ok(hits) => wrong.push(format!("{text:?} has {hits} hits")),
             Err(difference) => wrong.push(difference),
@@ -312,7 +312,7 @@ fn random_searches_find_what_a_scan_finds() {
             let acme = world.organization(&format!("acme{}", number.get())).await;
             let runs = record(&world, &acme, &documents).await;
             for text in &queries {
-                hits.set(hits.get() + compare(&world, &acme, (&runs, text)).await.map_err(TestCaseError::fail)?);
+                hits.set(hits.get() + compare(&world, &acme, &runs, text).await.map_err(TestCaseError::fail)?);
             }
             Ok(())
         })

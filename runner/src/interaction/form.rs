@@ -23,14 +23,13 @@ fn has_required(schema: &Value, content: &Map<String, Value>) -> bool {
 /// Whether a value is one that a field takes. A field of another type takes every value.
 fn is_of(field: &Value, value: &Value) -> bool {
     let is_of_type = match field["type"].as_str() {
-        Some("string") => value.as_str().is_some_and(|text| is_within(field, ["minLength", "maxLength"], length(text))),
+        Some("string") => value.as_str().is_some_and(|text| is_within(field, "minLength", "maxLength", length(text))),
         Some("integer") => value.as_f64().is_some_and(|number| number.fract() == 0.0 && is_in_range(field, number)),
         Some("number") => value.as_f64().is_some_and(|number| is_in_range(field, number)),
         Some("boolean") => value.is_boolean(),
         Some("array") => value.as_array().is_some_and(|chosen| {
             let count = chosen.len() as f64;
-            is_within(field, ["minItems", "maxItems"], count)
-                && chosen.iter().all(|one| is_choice(&field["items"], one))
+            is_within(field, "minItems", "maxItems", count) && chosen.iter().all(|one| is_choice(&field["items"], one))
         }),
         _ => true,
     };
@@ -45,10 +44,10 @@ fn is_choice(field: &Value, value: &Value) -> bool {
 }
 
 fn is_in_range(field: &Value, number: f64) -> bool {
-    is_within(field, ["minimum", "maximum"], number)
+    is_within(field, "minimum", "maximum", number)
 }
 
-fn is_within(field: &Value, [least, most]: [&str; 2], number: f64) -> bool {
+fn is_within(field: &Value, least: &str, most: &str, number: f64) -> bool {
     field[least].as_f64().is_none_or(|least| number >= least) && field[most].as_f64().is_none_or(|most| number <= most)
 }
 

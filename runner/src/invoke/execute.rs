@@ -113,7 +113,7 @@ impl Run<'_> {
         let listener = self.events.clone();
         let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
         let session = self.egress_session(resolved, documents.mode);
-        let nested = self.nested_calls(resolved, (&documents, &redactors));
+        let nested = self.nested_calls(resolved, &documents, &redactors);
         let http = match &nested {
             Some(nested) => nested.with(session.sender()),
             None => session.sender(),
@@ -146,7 +146,8 @@ impl Run<'_> {
     fn nested_calls(
         &self,
         resolved: &Resolved,
-        (documents, redactors): (&InputDocuments, &Redactors),
+        documents: &InputDocuments,
+        redactors: &Redactors,
     ) -> Option<NestedCalls> {
         let take = self.calls?.clone();
         Some(NestedCalls::new(CallingRun {

@@ -128,7 +128,7 @@ impl NestedCalls {
         let parent = run.parent(&input).await.map_err(|error| refused(&error))?;
         let cancelled = run.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
-        let call = run.call(Subject::Version { tool, constraint }, (parent, input), cancelled);
+        let call = run.call(Subject::Version { tool, constraint }, parent, input, cancelled);
         let (taken, calling) = ((run.take)(call), run.clone());
         let taken = run.running.spawn(async move {
             let mut results = taken.await.map_err(|refusal| refused(&refusal.error))?;
@@ -215,7 +215,7 @@ impl CallingRun {
         Ok(ParentRun { tree, secrets, recorded_arguments: Arc::new(recorded) })
     }
 
-    fn call(&self, subject: Subject, (parent, input): (ParentRun, Input), cancelled: CancellationToken) -> Call {
+    fn call(&self, subject: Subject, parent: ParentRun, input: Input, cancelled: CancellationToken) -> Call {
         // A new call has neither a confirmation that its caller asks for, which is about the caller's own calls, nor answers of a
         // client, who knows the tool that it called and would not know which tool asks.
         Call {

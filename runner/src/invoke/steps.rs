@@ -88,7 +88,7 @@ impl Steps<'_> {
         permit(&call.caller.principal, target).map_err(at(Permit))?;
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         spell_integers(target, call).await.map_err(at(Validate))?;
-        policy(target.trust_class(), (call.depth, &call.origin)).map_err(at(Policy))?;
+        policy(target.trust_class(), call.depth, &call.origin).map_err(at(Policy))?;
         obey(self.services.policy.as_deref(), target, call).await.map_err(at(Policy))?;
         intervene(&self.services.compiled_rules, target, call).await.map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);

@@ -62,7 +62,7 @@ impl SchemaParts<'_> {
     /// The violations of the inputs, up to a bound.
     pub fn violations(self, inputs: &[Value]) -> Vec<SchemaViolation> {
         let schemas = LazySchemas { document: self.document, schema: OnceCell::new() };
-        let one = |(index, input)| violations_of_one(self, &schemas, (index, input));
+        let one = |(index, input)| violations_of_one(self, &schemas, index, input);
         let mut found: Vec<_> = inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX + 1).collect();
         if found.len() > VIOLATIONS_MAX {
             found.truncate(VIOLATIONS_MAX);
@@ -92,7 +92,8 @@ impl FindSchema for LazySchemas<'_> {
 fn violations_of_one(
     SchemaParts { validator, cost, .. }: SchemaParts<'_>,
     schemas: &LazySchemas<'_>,
-    (input_index, input): (usize, &Value),
+    input_index: usize,
+    input: &Value,
 ) -> Vec<SchemaViolation> {
     if validator.is_valid(input) {
         return Vec::new();

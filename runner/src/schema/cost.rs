@@ -138,20 +138,23 @@ impl Cost {
 
     /// An upper bound of the steps of listing the violations of this input.
     pub fn explained(&self, input: &Value) -> u64 {
-        let ways = self.recursion.as_ref().map_or((1, 1), |recursion| (recursion.first, recursion.further));
+        let ways = self
+            .recursion
+            .as_ref()
+            .map_or(Ways::ONE, |recursion| Ways { first: recursion.first, further: recursion.further });
         self.steps.of(&Measured::of(input, ways, None)).saturating_mul(self.depth)
     }
 
     /// An upper bound of the steps of matching this input.
     pub fn with(&self, input: &Value) -> Price {
         let Some(Recursion { first, further, kept, once, members }) = &self.recursion else {
-            return Price { steps: self.steps.of(&Measured::of(input, (1, 1), None)), depth: self.depth };
+            return Price { steps: self.steps.of(&Measured::of(input, Ways::ONE, None)), depth: self.depth };
         };
-        let measured = Measured::of(input, (*first, *further), None);
+        let measured = Measured::of(input, Ways { first: *first, further: *further }, None);
         let mut steps = self.steps.of(&measured);
         if *further > 1 {
-            let each_once = Measured::of(input, (1, 1), None);
-            let reached = Measured::of(input, (1, 1), members.as_deref());
+            let each_once = Measured::of(input, Ways::ONE, None);
+            let reached = Measured::of(input, Ways::ONE, members.as_deref());
             steps = steps.min(kept.of(&reached).saturating_add(once.of(&each_once)));
         }
         Price { steps, depth: self.depth.saturating_mul(measured.depth) }
@@ -176,11 +179,21 @@ impl Steps {
     }
 }
 
+/// Ways in which references lead from the first level to the second one, and from each further level to the next one.
+#[derive(Clone, Copy, Default)]
+struct Ways {
+    first: u64,
+    further: u64,
+}
+
+impl Ways {
+    const ONE: Self = Self { first: 1, further: 1 };
+}
+
 /// The measurements of an input. Each value counts as often as references lead to it.
 #[derive(Default)]
 struct Measured<'a> {
-    /// Ways from the first level to the second one, and from each further level to the next one.
-    ways: (u64, u64),
+    ways: Ways,
     /// Names of the members that count as reached; `None` when all values do.
     members: Option<&'a [String]>,
     values: u64,
@@ -194,7 +207,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(input: &Value, ways: (u64, u64), members: Option<&'a [String]>) -> Self {
+    fn of(input: &Value, ways: Ways, members: Option<&'a [String]>) -> Self {
         let mut measured = Self { ways, members, reached: 1, ..Self::default() };
         measured.add(input, 1, 1);
         measured
@@ -211,7 +224,7 @@ impl<'a> Measured<'a> {
     fn add(&mut self, value: &Value, times: u64, depth: u64) -> u64 {
         self.depth = self.depth.max(depth);
         self.values = self.values.saturating_add(times);
-        let inner = times.saturating_mul(if depth == 1 { self.ways.0 } else { self.ways.1 });
+        let inner = times.saturating_mul(if depth == 1 { self.ways.first } else { self.ways.further });
         let mut size = 1_u64;
         match value {
             Value::Array(items) => {

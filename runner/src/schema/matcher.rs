@@ -107,7 +107,7 @@ impl SchemaMatcher {
             let parsed = inputs.iter().map(|input| input.members().map(Value::Object));
             parsed.collect::<Result<Vec<_>, _>>().map_err(|error| refuse_unreadable(&error))
         };
-        let violations = self.match_all(entry, schema, (bytes, parse)).await?;
+        let violations = self.match_all(entry, schema, bytes, parse).await?;
         if violations.is_empty() { Ok(()) } else { Err(Error::InvalidInput { violations }) }
     }
 
@@ -122,7 +122,7 @@ impl SchemaMatcher {
         value: Value,
     ) -> Result<Vec<SchemaViolation>, Error> {
         let entry = QueueEntry { admission: &self.admission, organization };
-        self.match_all(entry, schema, (0, || Ok(vec![value]))).await
+        self.match_all(entry, schema, 0, || Ok(vec![value])).await
     }
 
     /// Returns the violations of a run's output, up to a bound. Outputs wait in a queue of their own.
@@ -136,7 +136,7 @@ impl SchemaMatcher {
         value: Value,
     ) -> Result<Vec<SchemaViolation>, Error> {
         let entry = QueueEntry { admission: &self.outputs, organization };
-        self.match_all(entry, schema, (0, || Ok(vec![value]))).await
+        self.match_all(entry, schema, 0, || Ok(vec![value])).await
     }
 
     /// Matches values that `parse` makes from texts of some bytes. They are parsed and matched together, away from the threads that serve
@@ -145,7 +145,8 @@ impl SchemaMatcher {
         &self,
         entry: QueueEntry<'_>,
         schema: &InputSchema,
-        (bytes, parse): (usize, impl FnOnce() -> Result<Vec<Value>, SchemaViolation> + Send + 'static),
+        bytes: usize,
+        parse: impl FnOnce() -> Result<Vec<Value>, SchemaViolation> + Send + 'static,
     ) -> Result<Vec<SchemaViolation>, Error> {
         let own = schema.clone();
         let matched = do_heavy_work(bytes, move || match parse() {
@@ -269,7 +270,7 @@ mod tests {
         let acme = OrganizationId::parse("acme").unwrap();
         let matcher = matcher();
         let entry = QueueEntry { admission: &matcher.admission, organization: &acme };
-        let found = matcher.match_all(entry, &schema, (0, || Ok(inputs))).await.unwrap();
+        let found = matcher.match_all(entry, &schema, 0, || Ok(inputs)).await.unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     }
 

@@ -48,7 +48,7 @@ async fn changed(PlatformCall { library, mut arguments, .. }: PlatformCall, chan
         let mut task = Task::of(&present).map_err(Failure::internal)?;
         change(&mut task, &arguments, Moment(library.now()))?;
         let content = task.content().map_err(Failure::internal)?;
-        match library.update(Task::FAMILY, (&id, present.revision), content).await {
+        match library.update(Task::FAMILY, &id, present.revision, content).await {
             Err(Error::Changed { .. }) if attempt < ATTEMPTS => attempt += 1,
             updated => return Ok(shown::<Task>(updated?)),
         }

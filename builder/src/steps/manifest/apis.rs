@@ -47,7 +47,7 @@ pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> R
         return Err(lathe.refuse(KEY, line, "must have a table for each API, or be left out"));
     }
     lathe.bound(KEY, &names, ApiName::COUNT_MAX)?;
-    names.into_iter().map(|name| api(&mut table, name, (convention, entry_point))).collect()
+    names.into_iter().map(|name| api(&mut table, name, convention, entry_point)).collect()
 }
 
 /// Reads the instructions for models. The description of a tool of one function is enough.
@@ -68,7 +68,8 @@ pub fn are_declared(lathe: &Fields) -> bool {
 fn api(
     table: &mut Fields,
     Located { line, value: text }: Located<String>,
-    (convention, entry_point): (&Convention, &str),
+    convention: &Convention,
+    entry_point: &str,
 ) -> Result<(ApiName, Api), Error> {
     let name = ApiName::parse(&text).map_err(|error| table.refuse(&text, line, &error.to_string()))?;
     let mut fields = table.table(&text)?;

@@ -87,7 +87,7 @@ impl JavaScript {
         let bundling = async {
             let (esbuild, identity) = self.allowed_esbuild(progress).await?;
             packages.push(identity);
-            self.bundled(&esbuild, sources, (&ready, progress)).await
+            self.bundled(&esbuild, sources, &ready, progress).await
         };
         let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
         let project = Sources { entry_point, files: script, dependencies: Vec::new() };
@@ -117,7 +117,8 @@ impl JavaScript {
         &self,
         esbuild: &Esbuild,
         sources: esbuild::Sources<'_>,
-        (ready, progress): (&ReadyImage, &Progress),
+        ready: &ReadyImage,
+        progress: &Progress,
     ) -> Result<Bundled, Error> {
         let bundler = esbuild::Bundler { esbuild, confiner: &self.confiner, scratches: &self.scratches };
         let apart = if sources.packages.is_empty() { None } else { apart::apart(bundler, &sources).await? };

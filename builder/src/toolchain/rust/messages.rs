@@ -100,7 +100,7 @@ fn location(line: &str) -> Option<Location> {
 mod tests {
     use super::*;
 
-    fn check(log: &str, (check, message): (&str, &str), location: Location) {
+    fn check(log: &str, check: &str, message: &str, location: Location) {
         let expected = CompilerError { check: check.into(), message: message.into(), location };
         assert_eq!(first_error(log), Some(expected), "{log}");
     }
@@ -109,32 +109,32 @@ mod tests {
     fn the_first_error_is_found_with_its_location() {
         let log = "   Compiling greet v0.1.0 (/src)\nwarning: unused\n --> src/a.rs:1:1\nerror[E0308]: mismatched types\n  \
                    --> src/lib.rs:12:5\n   |\nerror[E0425]: other\n --> src/lib.rs:1:1\nerror: could not compile `greet`\n";
-        check(log, ("E0308", "mismatched types"), Location::line("src/lib.rs", 12));
+        check(log, "E0308", "mismatched types", Location::line("src/lib.rs", 12));
         let log = "error: expected `;`\n  --> /src/src/lib.rs:3:9\nerror: aborting due to 1 previous error\n";
-        check(log, ("cargo", "expected `;`"), Location::line("src/lib.rs", 3));
+        check(log, "cargo", "expected `;`", Location::line("src/lib.rs", 3));
     }
 
     #[test]
     fn an_error_without_a_location_keeps_its_causes() {
         let log = "error: failed to parse manifest at `/src/Cargo.toml`\n\nCaused by:\n  no targets\n\nmore\n";
-        check(log, ("cargo", "failed to parse manifest at `/src/Cargo.toml`: no targets"), Location::default());
+        check(log, "cargo", "failed to parse manifest at `/src/Cargo.toml`: no targets", Location::default());
         let endless = format!("error: it ended\n\nCaused by:\n{}", "  and so on\n".repeat(10_000));
         let told = first_error(&endless).unwrap().message;
         assert!(told.starts_with("it ended: and so on: ") && told.ends_with('…'), "{told}");
         assert_eq!(told.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
         let log = "error: one\nerror: two\n --> src/lib.rs:1:1\n";
-        check(log, ("cargo", "one"), Location::default());
+        check(log, "cargo", "one", Location::default());
     }
 
     #[test]
     fn a_lock_file_without_a_package_is_told() {
         let said = |message: &str| format!("{message}; run `cargo generate-lockfile` and commit Cargo.lock");
         let log = "error: no matching package found\nsearched package name: `uuid`\nperhaps you meant:      ulid\n";
-        check(log, ("lock-file", &said("lacks `uuid`")), Location::file("Cargo.lock"));
+        check(log, "lock-file", &said("lacks `uuid`"), Location::file("Cargo.lock"));
         let log = "error: no matching package named `uuid` found\nlocation searched: directory source `/vendor`\n";
-        check(log, ("lock-file", &said("lacks `uuid`")), Location::file("Cargo.lock"));
+        check(log, "lock-file", &said("lacks `uuid`"), Location::file("Cargo.lock"));
         let log = "error: the lock file /src/Cargo.lock needs to be updated but --locked was passed to prevent this\n";
-        check(log, ("lock-file", &said("does not fit Cargo.toml")), Location::file("Cargo.lock"));
+        check(log, "lock-file", &said("does not fit Cargo.toml"), Location::file("Cargo.lock"));
     }
 
     #[test]

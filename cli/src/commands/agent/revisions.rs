@@ -22,7 +22,7 @@ pub struct RevisionsArguments {
 pub async fn run(client: &Client, arguments: &RevisionsArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
     match arguments.number {
-        Some(number) => show(client, (&agent, number), screen).await,
+        Some(number) => show(client, &agent, number, screen).await,
         None => list(client, &agent, screen).await,
     }
 }
@@ -45,7 +45,7 @@ async fn list(client: &Client, agent: &Agent, screen: Screen) -> anyhow::Result<
     Ok(Outcome::Done)
 }
 
-async fn show(client: &Client, (agent, number): (&Agent, u32), screen: Screen) -> anyhow::Result<Outcome> {
+async fn show(client: &Client, agent: &Agent, number: u32, screen: Screen) -> anyhow::Result<Outcome> {
     let hint = format!("`lathe agent revisions {}` lists the revisions", agent.slug);
     let revision = client.agent_revision(agent.id.as_str(), number).await;
     let revision = not_found::named(revision, &format!("revision {number} of {}", agent.slug), &hint)?;

@@ -53,7 +53,8 @@ impl BackupDirectory {
     /// Copies a file into the backup.
     pub fn copy(&mut self, from: &Path, name: &str) -> anyhow::Result<()> {
         let copied = copy(from, &self.path(name));
-        self.enter(name, copied.with_context(|| format!("copying {} into the backup", from.display()))?);
+        let (bytes, digest) = copied.with_context(|| format!("copying {} into the backup", from.display()))?;
+        self.enter(name, bytes, digest);
         Ok(())
     }
 
@@ -72,7 +73,7 @@ impl BackupDirectory {
         let name = format!("{folder}/{}/{hex}", &hex[..2]);
         let path = self.path(&name);
         private_file::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
-        self.enter(&name, (bytes.len() as u64, *digest));
+        self.enter(&name, bytes.len() as u64, *digest);
         Ok(())
     }
 
@@ -88,7 +89,8 @@ impl BackupDirectory {
     /// Adds a file that is in its place already.
     pub fn add(&mut self, name: &str) -> anyhow::Result<()> {
         let measured = measure(&self.path(name));
-        self.enter(name, measured.with_context(|| format!("reading {name} in the backup"))?);
+        let (bytes, digest) = measured.with_context(|| format!("reading {name} in the backup"))?;
+        self.enter(name, bytes, digest);
         Ok(())
     }
 
@@ -113,7 +115,7 @@ impl BackupDirectory {
     }
 
     /// Adds a file that was measured.
-    pub fn enter(&mut self, name: &str, (bytes, digest): (u64, Digest)) {
+    pub fn enter(&mut self, name: &str, bytes: u64, digest: Digest) {
         self.manifest.counts.bytes += bytes;
         self.manifest.files.push(FileEntry { path: name.to_owned(), bytes, digest });
     }

@@ -59,7 +59,7 @@ impl PackCopy<'_> {
         }
         match self.shared.download(self.organization, pack, &path).await {
             Ok(()) => {
-                backup.enter(&name, (pack.bytes, pack.digest));
+                backup.enter(&name, pack.bytes, pack.digest);
                 backup.manifest.counts.packs += 1;
             }
             Err(registry::Error::PackDamaged { .. }) => {

@@ -29,7 +29,7 @@ pub async fn run(client: &Client, arguments: &CallArguments, screen: Screen) -> 
     let inputs = texts.iter().map(input).collect::<anyhow::Result<Vec<_>>>()?;
     let request = json!({"tool": tool, "inputs": inputs});
     let display = RunDisplay::start(&format!("running {tool}"));
-    let answer = client.invoke_in_turn([conversation, turn], &request, |event| display.show(event)).await;
+    let answer = client.invoke_in_turn(conversation, turn, &request, |event| display.show(event)).await;
     drop(display);
     let hint = format!("`lathe conversation turn {conversation}` begins one");
     let answer = not_found::named(answer, &format!("turn `{turn}` of this conversation"), &hint)?;

@@ -58,7 +58,7 @@ pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) ->
     let id = &arguments.conversation;
     if let Some(number) = &arguments.turn {
         let hint = format!("`lathe conversation turn {id}` begins one");
-        let shown = client.show_turn([id, number]).await;
+        let shown = client.show_turn(id, number).await;
         let shown = not_found::named(shown, &format!("turn `{number}` of this conversation"), &hint)?;
         return screen.answer(&shown.document, || turn::turn_text(&shown.body));
     }

@@ -109,16 +109,15 @@ pub async fn run(command: ArtifactCommand, client: &Client, screen: Screen) -> a
         ArtifactCommand::List(ArtifactListArguments { list, artifact_type }) => {
             let mut filter = list.filter();
             filter.extend(artifact_type.map(|artifact_type| ("artifact_type", artifact_type)));
-            ARTIFACTS.list(client, (&list.amount, &filter), screen).await
+            ARTIFACTS.list(client, &list.amount, &filter, screen).await
         }
         ArtifactCommand::Show(ArtifactShowArguments { show, link }) => {
             let query: Vec<_> = link.then(|| ("with_download_url", "true".to_owned())).into_iter().collect();
-            ARTIFACTS.show_with(client, (&show, &query), screen).await
+            ARTIFACTS.show_with(client, &show, &query, screen).await
         }
         ArtifactCommand::Share(ShareArguments { item, user }) => {
             let fields = Map::from_iter([("user_id".to_owned(), json!(user))]);
-            let operation = ["share", "shared with this user:"];
-            let (shared, said) = ARTIFACTS.act(client, (&item, operation), fields).await?;
+            let (shared, said) = ARTIFACTS.act(client, &item, "share", "shared with this user:", fields).await?;
             screen.answer(&shared, || said)
         }
         ArtifactCommand::Delete(arguments) => ARTIFACTS.delete(client, &arguments, screen).await,

@@ -119,7 +119,8 @@ impl Family {
     pub async fn list(
         &self,
         client: &Client,
-        (amount, filter): (&AmountArguments, &[(&'static str, String)]),
+        amount: &AmountArguments,
+        filter: &[(&'static str, String)],
         screen: Screen,
     ) -> anyhow::Result<Outcome> {
         let listed = self.items(client, &amount.scope).list(filter, usize::try_from(amount.limit)?).await;
@@ -148,7 +149,7 @@ impl Family {
     }
 
     pub async fn show(&self, client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
-        self.show_with(client, (arguments, &[]), screen).await
+        self.show_with(client, arguments, &[], screen).await
     }
 
     pub async fn show_version(
@@ -158,13 +159,14 @@ impl Family {
         screen: Screen,
     ) -> anyhow::Result<Outcome> {
         let query: Vec<_> = arguments.version.map(|version| ("version", version.to_string())).into_iter().collect();
-        self.show_with(client, (&arguments.show, &query), screen).await
+        self.show_with(client, &arguments.show, &query, screen).await
     }
 
     pub async fn show_with(
         &self,
         client: &Client,
-        (arguments, query): (&ShowArguments, &[(&'static str, String)]),
+        arguments: &ShowArguments,
+        query: &[(&'static str, String)],
         screen: Screen,
     ) -> anyhow::Result<Outcome> {
         let ItemArguments { item, scope } = &arguments.item;
@@ -199,7 +201,8 @@ impl Family {
     pub async fn edit(
         &self,
         client: &Client,
-        (arguments, fields): (&ItemArguments, Map<String, Value>),
+        arguments: &ItemArguments,
+        fields: Map<String, Value>,
         screen: Screen,
     ) -> anyhow::Result<Outcome> {
         if fields.is_empty() {
@@ -225,7 +228,9 @@ impl Family {
     pub async fn act(
         &self,
         client: &Client,
-        (arguments, [operation, done]): (&ItemArguments, [&str; 2]),
+        arguments: &ItemArguments,
+        operation: &str,
+        done: &str,
         fields: Map<String, Value>,
     ) -> anyhow::Result<(Value, String)> {
         let ItemArguments { item, scope } = arguments;

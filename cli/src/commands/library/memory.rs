@@ -105,14 +105,14 @@ pub async fn run(command: MemoryCommand, client: &Client, screen: Screen) -> any
         MemoryCommand::List(MemoryListArguments { list, kind }) => {
             let mut filter = list.filter();
             filter.extend(kind.map(|kind| ("kind", kind)));
-            MEMORIES.list(client, (&list.amount, &filter), screen).await
+            MEMORIES.list(client, &list.amount, &filter, screen).await
         }
         MemoryCommand::Search(arguments) => search(client, &arguments, screen).await,
         MemoryCommand::Show(arguments) => MEMORIES.show(client, &arguments, screen).await,
         MemoryCommand::Edit(EditArguments { item, content, fields: given }) => {
             let mut fields = fields(&given)?;
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
-            MEMORIES.edit(client, (&item, fields), screen).await
+            MEMORIES.edit(client, &item, fields, screen).await
         }
         MemoryCommand::Delete(arguments) => MEMORIES.delete(client, &arguments, screen).await,
     }

@@ -69,7 +69,7 @@ pub async fn run(command: PreferenceCommand, client: &Client, screen: Screen) ->
         PreferenceCommand::Set(arguments) => set(client, arguments, screen).await,
         PreferenceCommand::List(PreferenceListArguments { source, amount }) => {
             let filter: Vec<_> = source.map(|source| ("source", source)).into_iter().collect();
-            PREFERENCES.list(client, (&amount, &filter), screen).await
+            PREFERENCES.list(client, &amount, &filter, screen).await
         }
         PreferenceCommand::Show(KeyArguments { key, scope }) => {
             let shown = PREFERENCES.items(client, &scope).show(&key, &[]).await;

@@ -95,14 +95,14 @@ pub async fn run(command: PromptCommand, client: &Client, screen: Screen) -> any
         PromptCommand::List(PromptListArguments { list, prompt_type }) => {
             let mut filter = list.filter();
             filter.extend(prompt_type.map(|prompt_type| ("type", prompt_type)));
-            PROMPTS.list(client, (&list.amount, &filter), screen).await
+            PROMPTS.list(client, &list.amount, &filter, screen).await
         }
         PromptCommand::Show(arguments) => PROMPTS.show_version(client, &arguments, screen).await,
         PromptCommand::Edit(EditArguments { item, name, content, fields: given }) => {
             let mut fields = fields(&given)?;
             fields.extend(name.map(|name| ("name".to_owned(), json!(name))));
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
-            PROMPTS.edit(client, (&item, fields), screen).await
+            PROMPTS.edit(client, &item, fields, screen).await
         }
     }
 }

@@ -141,14 +141,14 @@ pub async fn run(command: RuleCommand, client: &Client, screen: Screen) -> anyho
             let filter = category.map(|category| ("category", category));
             let filter: Vec<_> =
                 filter.into_iter().chain(enabled.then(|| ("enabled_only", "true".to_owned()))).collect();
-            RULES.list(client, (&amount, &filter), screen).await
+            RULES.list(client, &amount, &filter, screen).await
         }
         RuleCommand::Show(arguments) => RULES.show(client, &arguments, screen).await,
         RuleCommand::Edit(EditArguments { item, content, changes, fields: given }) => {
             let mut fields = fields(&changes)?;
             given.add_to(&mut fields);
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
-            RULES.edit(client, (&item, fields), screen).await
+            RULES.edit(client, &item, fields, screen).await
         }
         RuleCommand::Delete(arguments) => RULES.delete(client, &arguments, screen).await,
     }

@@ -83,13 +83,13 @@ pub async fn run(command: SkillCommand, client: &Client, screen: Screen) -> anyh
             let created = SKILLS.items(client, &scope).create(fields).await?;
             SKILLS.confirm("created", &created, screen)
         }
-        SkillCommand::List(arguments) => SKILLS.list(client, (&arguments.amount, &arguments.filter()), screen).await,
+        SkillCommand::List(arguments) => SKILLS.list(client, &arguments.amount, &arguments.filter(), screen).await,
         SkillCommand::Show(arguments) => SKILLS.show_version(client, &arguments, screen).await,
         SkillCommand::Edit(EditArguments { item, name, content, fields: given }) => {
             let mut fields = fields(&given)?;
             fields.extend(name.map(|name| ("name".to_owned(), json!(name))));
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
-            SKILLS.edit(client, (&item, fields), screen).await
+            SKILLS.edit(client, &item, fields, screen).await
         }
         SkillCommand::Delete(arguments) => SKILLS.delete(client, &arguments, screen).await,
     }

@@ -105,7 +105,7 @@ pub async fn run(command: TaskCommand, client: &Client, screen: Screen) -> anyho
         }
         TaskCommand::List(TaskListArguments { status, amount }) => {
             let filter: Vec<_> = status.map(|status| ("status", status)).into_iter().collect();
-            TASKS.list(client, (&amount, &filter), screen).await
+            TASKS.list(client, &amount, &filter, screen).await
         }
         TaskCommand::Show(arguments) => TASKS.show(client, &arguments, screen).await,
         TaskCommand::Complete(CompleteArguments { item, result }) => {
@@ -137,7 +137,7 @@ struct Change {
 
 impl Change {
     async fn make(self, client: &Client, item: &ItemArguments, screen: Screen) -> anyhow::Result<Outcome> {
-        let (task, said) = TASKS.act(client, (item, [self.operation, self.done]), self.fields).await?;
+        let (task, said) = TASKS.act(client, item, self.operation, self.done, self.fields).await?;
         screen.answer(&task, || said)
     }
 }

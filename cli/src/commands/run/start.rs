@@ -57,7 +57,7 @@ pub struct StartArguments {
 
 pub async fn run(client: &Client, arguments: StartArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
-    let tools = choose_tools(client, (agent.id.as_str(), &agent.slug), &arguments).await?;
+    let tools = choose_tools(client, agent.id.as_str(), &agent.slug, &arguments).await?;
     let started = client.start_agent_run(&build_request(agent.id.as_str(), tools, &arguments)?).await?;
     let id = started.body.agent_run_id.as_str();
     if arguments.detach {
@@ -98,7 +98,8 @@ fn build_request(agent: &str, tools: Vec<String>, arguments: &StartArguments) ->
 /// The named tools with the one that ends the run, or all tools of the agent with the control tools.
 async fn choose_tools(
     client: &Client,
-    (agent, slug): (&str, &str),
+    agent: &str,
+    slug: &str,
     arguments: &StartArguments,
 ) -> anyhow::Result<Vec<String>> {
     let mut tools = arguments.tools.clone();

@@ -110,7 +110,7 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
             let listed = client.list_user_variables(arguments.owner.id()).await?.document;
             Ok(listed["variables"].as_array().cloned().unwrap_or_default())
         };
-        not_found::suggested(removed, wanted, (listed, "name")).await?;
+        not_found::suggested(removed, wanted, listed, "name").await?;
     }
     screen.answer(&json!({ "removed": arguments.names }), || format!("removed {}", arguments.names.join(", ")))
 }

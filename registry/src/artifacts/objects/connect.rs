@@ -57,7 +57,8 @@ pub fn store(url: &StorageUrl, variables: impl IntoIterator<Item = (String, Stri
     options.extend(variables);
     if sends_to_loopback(&options) {
         options.push(("allow_http".to_owned(), "true".to_owned()));
-    } else if let Some((name, _)) = options.iter().find(|option| is_open(option) && !allows_http(&options)) {
+    } else if let Some((name, _)) = options.iter().find(|(name, value)| is_open(name, value) && !allows_http(&options))
+    {
         return Err(unusable(format!(
             "{name} is an http URL, and neither requests nor contents would be encrypted. Use https, or set {prefix}ALLOW_HTTP=true"
         )));
@@ -95,7 +96,7 @@ fn is_endpoint(name: &str) -> bool {
 }
 
 /// Whether an option is an endpoint without TLS.
-fn is_open((name, value): &(String, String)) -> bool {
+fn is_open(name: &str, value: &str) -> bool {
     is_endpoint(name) && value.starts_with("http://")
 }
 

@@ -42,7 +42,7 @@ pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window
             }
             statement.push(before);
             if !is_read {
-                add_words(statement, &indexed, (search, phrase));
+                add_words(statement, &indexed, search, phrase);
             }
             // The index finds rows with all words of a phrase, in any order and in any of the columns.
             if is_read || phrase.words.contains(' ') || columns.len() < indexed.columns.len() {
@@ -57,7 +57,7 @@ pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window
 }
 
 /// Adds the condition that the index has the words, in the query language of Postgres. Words have no quotes.
-fn add_words(statement: &mut Statement, indexed: &IndexColumn, (search, phrase): (&TextSearch, &Phrase)) {
+fn add_words(statement: &mut Statement, indexed: &IndexColumn, search: &TextSearch, phrase: &Phrase) {
     let words: Vec<_> = search.in_scope(&phrase.words).collect();
     let star = if phrase.is_prefix { ":*" } else { "" };
     let query = format!("'{}'{star}", words.join("' & '"));

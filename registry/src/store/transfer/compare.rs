@@ -13,7 +13,8 @@ use crate::kit::digest::Digest;
 
 /// Reads all rows of both databases in the order of their keys and compares them.
 pub(super) async fn compare(
-    (source, target): (&mut Source, &mut Target),
+    source: &mut Source,
+    target: &mut Target,
     layout: &Layout,
     report: TransferObserver<'_>,
 ) -> Result<ComparedTable> {

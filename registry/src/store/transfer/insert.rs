@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 
 /// Copies the batches that are not complete in the target. Each batch is one statement, and so one transaction.
 pub(super) async fn insert_missing(
-    (source, target): (&mut Source, &mut Target),
+    source: &mut Source,
+    target: &mut Target,
     layout: &Layout,
     report: TransferObserver<'_>,
 ) -> Result<()> {

@@ -56,7 +56,7 @@ impl Transfer {
     pub async fn copy(&mut self, report: TransferObserver<'_>) -> Result<()> {
         self.target.begin(&mut self.source).await?;
         for layout in &self.layouts {
-            insert_missing((&mut self.source, &mut self.target), layout, report).await?;
+            insert_missing(&mut self.source, &mut self.target, layout, report).await?;
         }
         Ok(())
     }
@@ -65,7 +65,7 @@ impl Transfer {
     pub async fn compare(&mut self, report: TransferObserver<'_>) -> Result<Vec<ComparedTable>> {
         let mut compared = Vec::new();
         for layout in &self.layouts {
-            compared.push(compare((&mut self.source, &mut self.target), layout, report).await?);
+            compared.push(compare(&mut self.source, &mut self.target, layout, report).await?);
         }
         Ok(compared)
     }

@@ -30,12 +30,12 @@ impl Range {
     /// Adds the condition that a row is in the range.
     pub fn add_to(&self, statement: &mut Statement, layout: &Layout) {
         statement.push(" WHERE true");
-        add_bound(statement, (layout, " > "), &self.after);
-        add_bound(statement, (layout, " <= "), &self.last);
+        add_bound(statement, layout, " > ", &self.after);
+        add_bound(statement, layout, " <= ", &self.last);
     }
 }
 
-fn add_bound(statement: &mut Statement, (layout, operator): (&Layout, &str), values: &[Value]) {
+fn add_bound(statement: &mut Statement, layout: &Layout, operator: &str, values: &[Value]) {
     let mut before = format!(" AND ({}){operator}(", layout.table.key.join(", "));
     for value in values {
         statement.push(&before);

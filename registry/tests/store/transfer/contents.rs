@@ -58,7 +58,7 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
     let steps = vec![step(Some("half")), step(None)];
     world.store.agent_runs().save_agent_run(&run, checkpoint(AgentRunState::Paused, steps)).await.unwrap().unwrap();
     let (waiting, _) = world.paused_run(acme, Urgency::High).await;
-    world.store.agent_runs().resume_agent_run(&waiting, "{}".into(), response()).await.unwrap().unwrap();
+    world.store.agent_runs().resume_agent_run(&waiting, "{}".into(), response(), step(None)).await.unwrap().unwrap();
     let gone = world.agent(acme, "gone").await;
     world.store.agents().delete_agent(acme, &gone).await.unwrap();
     let answered = InvocationId::new(&world.clock);
@@ -76,7 +76,7 @@ async fn items(world: &World, acme: &Principal) {
     let library = library(world, acme);
     library.create(LibraryFamily::Memory, content("the customer prefers e-mail")).await.unwrap();
     let skill = library.create(LibraryFamily::Skills, content("first")).await.unwrap();
-    library.update(LibraryFamily::Skills, (&skill.id, 1), content("second")).await.unwrap();
+    library.update(LibraryFamily::Skills, &skill.id, 1, content("second")).await.unwrap();
     let item = library.create(LibraryFamily::Artifacts, content("report")).await.unwrap();
     library.share(LibraryFamily::Artifacts, &item.id, &UserId::parse("ben").unwrap()).await.unwrap();
 }

@@ -98,7 +98,7 @@ fn key_files(body: &str) -> Vec<Case> {
     stored.into_iter().map(|stored| case(stored, &used)).collect()
 }
 
-fn check(case: &Case, (before, after): (&str, &str)) {
+fn check(case: &Case, before: &str, after: &str) {
     let redactor = redactor(&case.stored);
     for used in &case.used {
         for (name, text) in all(&format!("{before}{used}{after}")) {
@@ -119,7 +119,7 @@ proptest! {
         token in "[A-Za-z0-9][A-Za-z0-9_.~+-]{7,30}[A-Za-z0-9]",
         after in "[ -~]{0,5}",
     ) {
-        around(&token).iter().for_each(|case| check(case, (&before, &after)));
+        around(&token).iter().for_each(|case| check(case, &before, &after));
     }
 
     #[test]
@@ -128,7 +128,7 @@ proptest! {
         token in "[A-Za-z][A-Za-z0-9_.~+-]{6,30}[0-9]",
         after in "[ -~]{0,5}",
     ) {
-        within(&token).iter().for_each(|case| check(case, (&before, &after)));
+        within(&token).iter().for_each(|case| check(case, &before, &after));
     }
 }
 
@@ -137,14 +137,14 @@ proptest! {
 
     #[test]
     fn a_key_file_is_found_by_line_and_with_other_line_ends(body in "[A-Za-z0-9+/]{150,200}") {
-        key_files(&body).iter().for_each(|case| check(case, ("", " at x")));
+        key_files(&body).iter().for_each(|case| check(case, "", " at x"));
     }
 
     #[test]
     fn a_key_file_of_short_lines_is_found_whole_and_joined(body in "[A-Za-z0-9+/]{60,80}", columns in 4_usize..20) {
         let stored = key_file(&body, columns, "\n");
         let used = [stored.trim(), body.as_str(), &stored.replace('\n', "\r\n")].map(str::to_owned).to_vec();
-        check(&Case { stored, used }, ("key ", "."));
+        check(&Case { stored, used }, "key ", ".");
     }
 }
 
@@ -191,7 +191,7 @@ fn a_password_with_characters_that_end_a_host_is_found() {
         ("postgres://user:p%40ss-canary%2F@host/database", "p@ss-canary/"),
         ("amqp://user:canary?1234@host", "canary?1234"),
     ] {
-        check(&case(stored, &[used]), ("", ""));
+        check(&case(stored, &[used]), "", "");
     }
 }
 

@@ -62,12 +62,12 @@ fn most_of_one<'a>(steps: impl Iterator<Item = Step<'a>>) -> u64 {
 
 /// How often a computation whose result is not kept may match one definition with one value, when each level adds at most so many ways.
 pub fn repeats(ways: u64) -> u64 {
-    most_repeats(ways, (VISITS_MAX, 1))
+    most_repeats(ways, VISITS_MAX, 1)
 }
 
 /// Tries all numbers of ways for each level, until the visits are used up.
-fn most_repeats(ways: u64, (left, visits): (u64, u64)) -> u64 {
-    let next = (2..=ways.min(left / visits)).map(|more| most_repeats(ways, (left - visits * more, visits * more)));
+fn most_repeats(ways: u64, left: u64, visits: u64) -> u64 {
+    let next = (2..=ways.min(left / visits)).map(|more| most_repeats(ways, left - visits * more, visits * more));
     next.max().unwrap_or(visits)
 }
 

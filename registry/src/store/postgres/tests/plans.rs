@@ -125,7 +125,7 @@ impl World {
         let parts = ListPart::look_up_all(&mut listing, &acme(), filter).await.unwrap();
         let ListPart { filter, start, .. } = parts.first().expect("a part");
         let order = Order::of(filter, start);
-        let mut spans = spans((filter, start), &order, last).unwrap();
+        let mut spans = spans(filter, start, &order, last).unwrap();
         let filter = &spans.next(&mut listing, &acme()).await.unwrap().expect("a span");
         let mut statement = beginning(&acme(), filter, start).unwrap();
         let rest = start.rest(filter);
@@ -139,8 +139,8 @@ impl World {
     /// The windows of a search that finds nothing.
     async fn windows(&self) -> [Window; 2] {
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        let database = (&*self.store.0.database, &mut listing);
-        let mut windows = Windows::before(5_500, database, (&acme(), None)).await.unwrap();
+        let database = &*self.store.0.database;
+        let mut windows = Windows::before(5_500, database, &mut listing, &acme(), None).await.unwrap();
         [(); 2].map(|()| windows.read_next().expect("two windows"))
     }
 
@@ -151,7 +151,7 @@ impl World {
             filter: InvocationFilter::default(),
         };
         let found = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
-        let mut statement: Statement = search::beginning(&*self.store.0.database, &acme(), (&found, window));
+        let mut statement: Statement = search::beginning(&*self.store.0.database, &acme(), &found, window);
         statement.push(HAS_ENDED);
         statement.push(" ORDER BY t.rowid DESC LIMIT 51");
         statement.query()

@@ -68,7 +68,7 @@ impl Access {
                     for limit in limits(&new.account, &key, keys_max) {
                         limit.check(connection, now).await?;
                     }
-                    delete_old_invalid(connection, (&key.organization, &new.account), now).await
+                    delete_old_invalid(connection, &key.organization, &new.account, now).await
                 })
             })
             .await?;
@@ -84,7 +84,7 @@ impl Access {
         page: Page,
     ) -> Result<Slice<ApiKey>> {
         let list = ["keys", organization.as_str(), account.map_or("", AccountId::as_str)];
-        let last = self.store.last_shown((organization, &list), page, MOST).await?.unwrap_or(u64::MAX);
+        let last = self.store.last_shown(organization, &list, page, MOST).await?.unwrap_or(u64::MAX);
         let query = Query::new(LIST).bind(organization.as_str()).bind(account.map(AccountId::as_str));
         let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.store.readers()).await?;
         let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
@@ -188,7 +188,8 @@ impl Limit<'_> {
 /// Deletes old invalid keys of the user, so that creating and revoking keys does not fill the disk.
 async fn delete_old_invalid(
     connection: &mut Connection,
-    (organization, account): (&OrganizationId, &AccountId),
+    organization: &OrganizationId,
+    account: &AccountId,
     now: Timestamp,
 ) -> Result<()> {
     for statement in [old_invalid!("DELETE FROM tokens"), old_invalid!("DELETE FROM api_keys")] {

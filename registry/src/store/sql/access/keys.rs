@@ -28,7 +28,7 @@ impl Access {
             .write(move |connection| {
                 Box::pin(async move {
                     row.insert(connection).await?;
-                    let account = insert_member(connection, &row.organization, (&user, now)).await?;
+                    let account = insert_member(connection, &row.organization, &user, now).await?;
                     let first_key = NewApiKey { account, name: None, expires_at: None };
                     insert_key(connection, &key, Insert { keys: &keys, now, new: &first_key }).await
                 })

@@ -48,7 +48,8 @@ const FORGET_CHANGES: &str = "DELETE FROM library_changes WHERE organization = $
 
 pub(super) async fn remove(
     connection: &mut Connection,
-    (organization, user): (&OrganizationId, &UserId),
+    organization: &OrganizationId,
+    user: &UserId,
     now: Timestamp,
 ) -> Result<()> {
     let found = Query::new(FIND).bind(organization.as_str()).bind(user.as_str());

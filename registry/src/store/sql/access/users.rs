@@ -31,7 +31,7 @@ impl Access {
             .write(move |connection| {
                 Box::pin(async move {
                     require_role(connection, &organization, &new.role).await?;
-                    insert_member(connection, &organization, (&new, now)).await?;
+                    insert_member(connection, &organization, &new, now).await?;
                     require_below_limit(connection, &organization, users_max).await
                 })
             })
@@ -41,7 +41,7 @@ impl Access {
     /// Lists users, oldest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
         let list = ["users", organization.as_str()];
-        let last = self.store.last_shown((organization, &list), page, MOST).await?.unwrap_or(0);
+        let last = self.store.last_shown(organization, &list, page, MOST).await?.unwrap_or(0);
         let query = Query::new(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
         let rows = query.fetch_all(self.store.readers()).await?;
         let users = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
@@ -99,7 +99,7 @@ impl Access {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    remove(connection, (&organization, &user), now).await?;
+                    remove(connection, &organization, &user, now).await?;
                     require_administrator(connection, &organization, now).await
                 })
             })
@@ -111,7 +111,8 @@ impl Access {
 pub(super) async fn insert_member(
     connection: &mut Connection,
     organization: &OrganizationId,
-    (new, now): (&NewUser, Timestamp),
+    new: &NewUser,
+    now: Timestamp,
 ) -> Result<AccountId> {
     let next: i64 = Query::new(NEXT).bind(organization.as_str()).fetch_column("users_made", &mut *connection).await?;
     let account = AccountId::new(&new.id, next.unsigned_abs());

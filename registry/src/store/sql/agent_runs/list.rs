@@ -16,7 +16,7 @@ impl AgentRuns {
     /// Lists the runs of the user, newest first; an administrator lists those of all users.
     pub async fn list_agent_runs(&self, principal: &Principal, filter: AgentRunFilter) -> Result<Vec<ListedAgentRun>> {
         let account = (!principal.may(Permission::Administer)).then(|| principal.account.as_str());
-        let query = list((&principal.organization, account), &filter).query();
+        let query = list(&principal.organization, account, &filter).query();
         self.store.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
     }
 }
@@ -24,7 +24,8 @@ impl AgentRuns {
 /// Returns the statement of a list. It has no condition that is always true, so that planners use the index of the others; ids are in
 /// the order of the starts.
 pub(in crate::store) fn list(
-    (organization, account): (&OrganizationId, Option<&str>),
+    organization: &OrganizationId,
+    account: Option<&str>,
     filter: &AgentRunFilter,
 ) -> Statement {
     let AgentRunFilter { state, agent, before, limit } = filter;

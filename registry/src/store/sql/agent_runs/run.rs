@@ -255,7 +255,8 @@ impl AgentRuns {
         &self,
         run: &AgentRun,
         document: String,
-        (response, step): (NewHumanResponse, NewStep),
+        response: NewHumanResponse,
+        step: NewStep,
     ) -> Result<Option<AgentRun>> {
         let now = self.store.0.clock.now();
         let query = of_run(RESUME_RUN, run).bind(document.as_str()).bind(now.as_milliseconds());
@@ -318,7 +319,8 @@ impl AgentRuns {
 /// Cancels the runs of an agent that is deleted.
 pub(in crate::store::sql) async fn cancel_runs_of_agent(
     connection: &mut Connection,
-    (organization, agent): (&OrganizationId, &AgentId),
+    organization: &OrganizationId,
+    agent: &AgentId,
     now: Timestamp,
 ) -> Result<()> {
     let cancel = Query::new(CANCEL_RUNS_OF_AGENT).bind(organization.as_str()).bind(agent.as_str());

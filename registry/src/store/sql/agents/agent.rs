@@ -87,7 +87,7 @@ impl Agents {
                     revoke(connection, edit.of(DELETE_GRANTS)).await?;
                     let query = edit.of(DELETE).bind(edit.principal.user().as_str()).bind(edit.now.as_milliseconds());
                     query.execute(&mut *connection).await?;
-                    cancel_runs_of_agent(connection, (&edit.principal.organization, &edit.agent), edit.now).await
+                    cancel_runs_of_agent(connection, &edit.principal.organization, &edit.agent, edit.now).await
                 })
             })
             .await

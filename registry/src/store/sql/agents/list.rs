@@ -30,7 +30,7 @@ impl Agents {
         let mut listing = self.store.listing(organization).await?;
         let last = match page.is_first() {
             true => None,
-            false => Some(self.last_agent(&mut listing, (organization, &list_names), page).await?),
+            false => Some(self.last_agent(&mut listing, organization, &list_names, page).await?),
         };
         let mut statement = list(principal, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
@@ -43,7 +43,8 @@ impl Agents {
     async fn last_agent(
         &self,
         listing: &mut Listing,
-        (organization, list_names): (&OrganizationId, &[&str]),
+        organization: &OrganizationId,
+        list_names: &[&str],
         page: Page,
     ) -> Result<Last> {
         let position = self.store.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
@@ -70,7 +71,7 @@ fn list(principal: &Principal, filter: &AgentFilter, last: Option<&Last>) -> Res
         direction,
         last: last.map(|last| last.value(column)),
     });
-    add_order(&mut statement, keys.collect(), ("a.sequence", last.map(|last| last.sequence)));
+    add_order(&mut statement, keys.collect(), "a.sequence", last.map(|last| last.sequence));
     Ok(statement)
 }
 

@@ -94,7 +94,7 @@ impl Conversations {
             return Err(Error::NotFound { what: "agent" });
         }
         let list = ["conversations", principal.organization.as_str(), principal.account.as_str(), agent.as_str()];
-        let last = self.store.last_shown((&principal.organization, &list), page, MOST).await?;
+        let last = self.store.last_shown(&principal.organization, &list, page, MOST).await?;
         let before = last.map_or(i64::MAX, signed);
         let query = own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
@@ -110,7 +110,7 @@ impl Conversations {
             .write(move |connection| {
                 Box::pin(async move {
                     require(connection, &principal, &conversation).await?;
-                    end(connection, (&principal, &conversation), now).await
+                    end(connection, &principal, &conversation, now).await
                 })
             })
             .await
@@ -119,7 +119,8 @@ impl Conversations {
 
 async fn end(
     connection: &mut Connection,
-    (principal, conversation): (&Principal, &ConversationId),
+    principal: &Principal,
+    conversation: &ConversationId,
     now: Timestamp,
 ) -> Result<()> {
     let query = Query::new(END).bind(principal.organization.as_str()).bind(conversation.as_str());

@@ -46,7 +46,7 @@ impl Conversations {
             Some(interaction) => statement.bind(" AND (f.persisted = 1 OR s.interaction_id = ?)", interaction.as_str()),
             None => statement.push(" AND f.persisted = 1"),
         }
-        if let Some(after) = self.store.last_shown((organization, &list), page, MOST).await? {
+        if let Some(after) = self.store.last_shown(organization, &list, page, MOST).await? {
             statement.bind(" AND s.rowid > ?", signed(after));
         }
         statement.bind(" ORDER BY s.rowid LIMIT ?", i64::from(page.limit) + 1);

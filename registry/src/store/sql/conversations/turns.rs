@@ -47,7 +47,7 @@ impl Conversations {
         require_bytes(PresentedTool::BYTES_MAX, tools.len() as u64, "bytes of the tools of a turn")?;
         let beginning = Beginning { id, interaction, now, tools };
         self.store
-            .write(move |connection| Box::pin(async move { begin(connection, &principal, (new, beginning)).await }))
+            .write(move |connection| Box::pin(async move { begin(connection, &principal, new, beginning).await }))
             .await
     }
 
@@ -77,11 +77,7 @@ struct Last {
     tool_call_round_index: u32,
 }
 
-async fn begin(
-    connection: &mut Connection,
-    principal: &Principal,
-    (new, beginning): (NewTurn, Beginning),
-) -> Result<Turn> {
+async fn begin(connection: &mut Connection, principal: &Principal, new: NewTurn, beginning: Beginning) -> Result<Turn> {
     let conversation = conversation::require(connection, principal, &new.conversation).await?;
     if conversation.ended_at.is_some() {
         return Err(Error::ConversationEnded);
@@ -104,7 +100,7 @@ async fn begin(
         tools: new.tools,
         began_at: now,
     };
-    insert(connection, &turn, (number, tools)).await?;
+    insert(connection, &turn, number, tools).await?;
     Ok(turn)
 }
 
@@ -139,7 +135,7 @@ fn indexes(place: &TurnPlace, state: Option<&str>, last: Option<&Last>) -> (u32,
     (place.state_transition_index.unwrap_or(transition), place.tool_call_round_index.unwrap_or(round))
 }
 
-async fn insert(connection: &mut Connection, turn: &Turn, (number, tools): (i64, String)) -> Result<()> {
+async fn insert(connection: &mut Connection, turn: &Turn, number: i64, tools: String) -> Result<()> {
     let (organization, digest) = (turn.conversation.organization.as_str(), Digest::of(tools.as_bytes()).to_string());
     let query = Query::new(PRESENT).bind(organization).bind(digest.clone()).bind(tools);
     query.execute(&mut *connection).await?;

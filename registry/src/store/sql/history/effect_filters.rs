@@ -22,21 +22,17 @@ pub(super) type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
 
 /// Adds the conditions that a run `s` has at least one of the effects of each kind.
 pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
-    wanted(&filter.effects).iter().try_for_each(|of| add_condition(statement, of, OF_RUN))
+    wanted(&filter.effects).iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_RUN))
 }
 
 /// Adds the conditions that a run of the table `e` has one of each other kind of effects that has several names.
 pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
     let wanted = wanted(&filter.effects);
     let others = wanted.iter().filter(|(kind, names)| **kind != first && names.len() > 1);
-    others.into_iter().try_for_each(|of| add_condition(statement, of, OF_ROW))
+    others.into_iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_ROW))
 }
 
-fn add_condition(
-    statement: &mut Statement,
-    (kind, names): (&EffectKind, &BTreeSet<&str>),
-    of: &'static str,
-) -> Result<()> {
+fn add_condition(statement: &mut Statement, kind: &EffectKind, names: &BTreeSet<&str>, of: &'static str) -> Result<()> {
     statement.bind(HAS_EFFECT, kind.as_str());
     add_names(statement, names)?;
     statement.push(of);

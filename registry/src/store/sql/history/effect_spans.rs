@@ -50,7 +50,7 @@ pub(super) async fn rarest(
     if wanted.len() < 2 {
         return Ok(fewest_names(filter));
     }
-    let since = read_since(listing, organization, (&wanted, before(filter), RUNS_MIN)).await?;
+    let since = read_since(listing, organization, &wanted, before(filter), RUNS_MIN).await?;
     let rarest = wanted.into_iter().min_by_key(|(kind, names)| (since.get(kind), names.len()));
     Ok(rarest.map(|(kind, _)| kind))
 }
@@ -92,7 +92,7 @@ impl Spans {
     ) -> Result<Option<InvocationFilter>> {
         let Some(left) = self.left.take() else { return Ok(None) };
         let Some((start, runs)) = &mut self.growing else { return Ok(Some(left)) };
-        let since = since(listing, organization, (&left, start, *runs)).await?;
+        let since = since(listing, organization, &left, start, *runs).await?;
         let since = since.map(Timestamp::from_milliseconds).filter(|since| left.created_after < Some(*since));
         *runs = runs.saturating_mul(GROWTH);
         self.left = since.map(|_| InvocationFilter { created_before: since, ..left.clone() });
@@ -104,13 +104,15 @@ impl Spans {
 pub(super) async fn since(
     listing: &mut Listing,
     organization: &OrganizationId,
-    (filter, start, runs): (&InvocationFilter, &ListStart, i64),
+    filter: &InvocationFilter,
+    start: &ListStart,
+    runs: i64,
 ) -> Result<Option<i64>> {
     match start {
         ListStart::Effects(kind) => {
             let mut wanted = wanted(&filter.effects);
             wanted.retain(|of, _| of == kind);
-            let mut since = read_since(listing, organization, (&wanted, before(filter), runs)).await?;
+            let mut since = read_since(listing, organization, &wanted, before(filter), runs).await?;
             Ok(since.remove(kind).flatten())
         }
         ListStart::Groups(names) => {
@@ -129,7 +131,9 @@ fn before(filter: &InvocationFilter) -> i64 {
 async fn read_since(
     listing: &mut Listing,
     organization: &OrganizationId,
-    (wanted, before, runs): (&Wanted<'_>, i64, i64),
+    wanted: &Wanted<'_>,
+    before: i64,
+    runs: i64,
 ) -> Result<BTreeMap<EffectKind, Option<i64>>> {
     let names = wanted.iter().flat_map(|(kind, names)| names.iter().map(move |name| (kind, name)));
     let names: Vec<_> = names.map(|(kind, name)| json!({"kind": kind.as_str(), "name": name})).collect();

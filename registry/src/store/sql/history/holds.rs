@@ -79,7 +79,7 @@ impl History {
     /// Lists the holds, newest first, also those that are released. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_holds(&self, organization: &OrganizationId, page: Page) -> Result<Slice<Hold>> {
         let list = ["holds", organization.as_str()];
-        let before = self.store.last_shown((organization, &list), page, MOST).await?.map_or(i64::MAX, signed);
+        let before = self.store.last_shown(organization, &list, page, MOST).await?.map_or(i64::MAX, signed);
         let query = Query::new(LIST).bind(organization.as_str()).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.store.listing(organization).await?.rows(query).await?;
         let holds = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "place")?))).collect::<Result<_>>()?;

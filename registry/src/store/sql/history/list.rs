@@ -29,7 +29,7 @@ impl History {
         let mut listing = self.store.listing(organization).await?;
         let filter_name = filter_name(filter);
         let list_names = ["history", organization.as_str(), &filter_name];
-        let mut last = self.last_invocation(&mut listing, (organization, &list_names), page).await?;
+        let mut last = self.last_invocation(&mut listing, organization, &list_names, page).await?;
         let mut parts = ListPart::look_up_all(&mut listing, organization, filter).await?;
         if let (Some(last), true) = (&last, parts.len() > 1) {
             let first = first_part(&parts, last)?.ok_or(Error::PageTokenUnknown)?;
@@ -52,7 +52,8 @@ impl History {
     async fn last_invocation(
         &self,
         listing: &mut Listing,
-        (organization, list_names): (&OrganizationId, &[&str]),
+        organization: &OrganizationId,
+        list_names: &[&str],
         page: Page,
     ) -> Result<Option<Row>> {
         if page.is_first() {
@@ -91,7 +92,7 @@ impl Records<'_> {
     async fn read_part(&mut self, listing: &mut Listing, part: &ListPart, last: Option<&Row>) -> Result<()> {
         let (organization, ListPart { filter, start, .. }) = (self.organization, part);
         let order = Order::of(filter, start);
-        let mut spans = spans((filter, start), &order, last)?;
+        let mut spans = spans(filter, start, &order, last)?;
         while let Some(filter) = spans.next(listing, organization).await? {
             let mut statement = beginning(organization, &filter, start)?;
             let rest = start.rest(&filter);
@@ -110,7 +111,8 @@ impl Records<'_> {
 
 /// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.
 pub(in crate::store) fn spans(
-    (filter, start): (&InvocationFilter, &ListStart),
+    filter: &InvocationFilter,
+    start: &ListStart,
     order: &Order,
     last: Option<&Row>,
 ) -> Result<Spans> {

@@ -132,9 +132,9 @@ async fn look_up(
     let start = find_narrowest(listing, organization, &filter).await?;
     let keys = sort_keys(&filter.sort);
     let Some((first, _)) = keys.first().filter(|_| keys != [(InvocationSort::CreatedAt, Direction::Descending)]) else {
-        return look_up_newest(listing, organization, (filter, start)).await;
+        return look_up_newest(listing, organization, filter, start).await;
     };
-    if *first == InvocationSort::CreatedAt || has_few(listing, organization, (&filter, &start)).await? {
+    if *first == InvocationSort::CreatedAt || has_few(listing, organization, &filter, &start).await? {
         return Ok(vec![ListPart::whole(filter, start)]);
     }
     if *first == InvocationSort::DurationMs && filter.states == RunStates::Finished {
@@ -155,7 +155,8 @@ async fn look_up(
 async fn look_up_newest(
     listing: &mut Listing,
     organization: &OrganizationId,
-    (filter, start): (InvocationFilter, ListStart),
+    filter: InvocationFilter,
+    start: ListStart,
 ) -> Result<Vec<ListPart>> {
     if is_read_by_group(&filter, &start)
         && let Some(SelectedGroups { groups, are_some: true }) = look_up_groups(listing, organization, &filter).await?
@@ -196,8 +197,8 @@ async fn find_narrowest(
     if !begins_with_failures(filter) || !matches!(other, ListStart::OneUser | ListStart::OneOrigin) {
         return Ok(start);
     }
-    let failed = find_nth(listing, organization, (filter, &start)).await?;
-    let others = find_nth(listing, organization, (filter, &other)).await?;
+    let failed = find_nth(listing, organization, filter, &start).await?;
+    let others = find_nth(listing, organization, filter, &other).await?;
     Ok(if others < failed { other } else { start })
 }
 
@@ -205,16 +206,18 @@ async fn find_narrowest(
 async fn has_few(
     listing: &mut Listing,
     organization: &OrganizationId,
-    (filter, start): (&InvocationFilter, &ListStart),
+    filter: &InvocationFilter,
+    start: &ListStart,
 ) -> Result<bool> {
-    Ok(find_nth(listing, organization, (filter, start)).await?.is_none())
+    Ok(find_nth(listing, organization, filter, start).await?.is_none())
 }
 
 /// Returns the start of the run that as many newer ones follow as a list sorts, within the time of a filter; `None` if fewer do.
 async fn find_nth(
     listing: &mut Listing,
     organization: &OrganizationId,
-    (filter, start): (&InvocationFilter, &ListStart),
+    filter: &InvocationFilter,
+    start: &ListStart,
 ) -> Result<Option<i64>> {
     use ListStart::{Age, Conversations, Effects, Ends, Groups, OneOrigin, OneTool, OneUser, Running, Simulations};
     let after = filter.created_after.map_or(i64::MIN, Timestamp::as_milliseconds);
@@ -223,7 +226,7 @@ async fn find_nth(
     let (text, value) = match start {
         Running | Conversations | Simulations | Groups(_) | Ends => return Ok(None),
         Effects(_) => {
-            let since = since(listing, organization, (filter, start, runs)).await?;
+            let since = since(listing, organization, filter, start, runs).await?;
             return Ok(since.filter(|since| *since >= after));
         }
         OneUser => (NTH_OF_USER, filter.user_ids.first().map(String::as_str)),

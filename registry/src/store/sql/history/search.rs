@@ -34,18 +34,18 @@ impl History {
     ) -> Result<Slice<Record>> {
         let filter_name = filter_name(query);
         let list_names = ["search", organization.as_str(), &filter_name];
-        let last = self.store.last_shown((organization, &list_names), page, MOST).await?.map_or(i64::MAX, signed);
+        let last = self.store.last_shown(organization, &list_names, page, MOST).await?.map_or(i64::MAX, signed);
         let Some(search) = text_search(organization, query, self.store.0.clock.now()) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
         let mut listing = self.store.listing(organization).await?;
         let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
-        let runs = (organization, query.filter.created_before);
-        let mut windows = Windows::before(last, (&*self.store.0.database, &mut listing), runs).await?;
+        let (database, before) = (&*self.store.0.database, query.filter.created_before);
+        let mut windows = Windows::before(last, database, &mut listing, organization, before).await?;
         let mut found: Vec<Found> = Vec::new();
         let wanted = page.limit as usize + 1;
         while let Some(window) = windows.read_next() {
-            let mut statement = beginning(&*self.store.0.database, organization, (&search, &window));
+            let mut statement = beginning(database, organization, &search, &window);
             filters.add(&mut statement)?;
             let left = wanted - found.len();
             statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left as u64));
@@ -67,9 +67,9 @@ impl History {
 pub(in crate::store) fn beginning(
     database: &dyn Database,
     organization: &OrganizationId,
-    of: (&TextSearch, &Window),
+    search: &TextSearch,
+    window: &Window,
 ) -> Statement {
-    let (search, window) = of;
     let mut statement = Statement::with(organization.as_str());
     statement.push("SELECT t.rowid AS position, ");
     statement.push(SHORT_COLUMNS);

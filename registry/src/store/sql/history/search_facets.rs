@@ -125,8 +125,7 @@ fn facet(kind: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn facets(filter: (Option<Timestamp>, Option<Timestamp>), now: Timestamp) -> Vec<Vec<String>> {
-        let (created_after, created_before) = filter;
+    fn facets(created_after: Option<Timestamp>, created_before: Option<Timestamp>, now: Timestamp) -> Vec<Vec<String>> {
         wanted(&InvocationFilter { created_after, created_before, ..InvocationFilter::default() }, now)
     }
 
@@ -137,7 +136,7 @@ mod tests {
     #[test]
     fn a_time_that_ends_at_midnight_has_nothing_of_the_next_day() {
         let at = |days: i64, milliseconds: i64| Timestamp::from_milliseconds(days * DAY_MS + milliseconds);
-        let of = |after, before| facets((after, before), at(30, 0));
+        let of = |after, before| facets(after, before, at(30, 0));
         assert_eq!(of(Some(at(10, 0)), Some(at(11, 0))), spans(DAY, 10..=10));
         assert_eq!(of(Some(at(10, 5)), Some(at(11, 1))), spans(DAY, 10..=11));
         assert_eq!(of(Some(at(10, 0)), Some(at(26, 0))), spans(DAY, 10..=25), "sixteen days");
@@ -147,7 +146,7 @@ mod tests {
     #[test]
     fn a_time_of_some_hours_is_found_by_them() {
         let at = |hours: i64, milliseconds: i64| Timestamp::from_milliseconds(hours * HOUR_MS + milliseconds);
-        let of = |after, before| facets((after, before), at(1000, 5));
+        let of = |after, before| facets(after, before, at(1000, 5));
         assert_eq!(of(Some(at(100, 0)), Some(at(100, 600_000))), spans(HOUR, 100..=100), "ten minutes");
         assert_eq!(of(Some(at(100, 3_300_000)), Some(at(101, 300_000))), spans(HOUR, 100..=101));
         assert_eq!(of(Some(at(100, 0)), Some(at(116, 0))), spans(HOUR, 100..=115), "sixteen hours");

@@ -52,8 +52,10 @@ impl Windows {
     /// Returns the windows of the rows before a position, for runs of an organisation that began before a time.
     pub async fn before(
         position: i64,
-        (database, listing): (&dyn Database, &mut Listing),
-        (organization, time): (&OrganizationId, Option<Timestamp>),
+        database: &dyn Database,
+        listing: &mut Listing,
+        organization: &OrganizationId,
+        time: Option<Timestamp>,
     ) -> Result<Self> {
         if database.finds_in_order() {
             return Ok(Self { before: position, rows: None, few_from: i64::MAX, read: 0, found: 0 });

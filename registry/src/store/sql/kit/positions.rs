@@ -26,7 +26,8 @@ impl Store {
     /// The statement `most` returns the highest position of the organisation `$1`, as `most`, which bounds valid positions.
     pub(in crate::store::sql) async fn last_shown(
         &self,
-        (organization, list): (&OrganizationId, &[&str]),
+        organization: &OrganizationId,
+        list: &[&str],
         page: Page,
         most: &'static str,
     ) -> Result<Option<u64>> {

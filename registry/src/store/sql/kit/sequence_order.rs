@@ -22,21 +22,25 @@ pub(in crate::store::sql) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Directio
     keys
 }
 
-/// Adds the condition that an item comes after the last one, whose sequence is given, and the order. `sequence` names the column.
-pub(in crate::store::sql) fn add_order(statement: &mut Statement, keys: Vec<SortedBy>, sequence: (&str, Option<i64>)) {
-    let (sequence, last) = sequence;
+/// Adds the condition that an item comes after the last one, whose sequence is `last`, and the order. `sequence` names the column.
+pub(in crate::store::sql) fn add_order(
+    statement: &mut Statement,
+    keys: Vec<SortedBy>,
+    sequence: &str,
+    last: Option<i64>,
+) {
     let mut order = String::new();
     for SortedBy { column, direction, .. } in &keys {
         order += &format!("{column}{}, ", if *direction == Ascending { "" } else { " DESC" });
     }
     if let Some(last) = last {
-        add_behind(statement, keys, (sequence, last));
+        add_behind(statement, keys, sequence, last);
     }
     statement.push(&format!(" ORDER BY {order}{sequence} DESC"));
 }
 
 /// Adds nested conditions: an item has a later value under a key, or the same and comes later under the next key.
-fn add_behind(statement: &mut Statement, keys: Vec<SortedBy>, (sequence, last): (&str, i64)) {
+fn add_behind(statement: &mut Statement, keys: Vec<SortedBy>, sequence: &str, last: i64) {
     let ends = "))".repeat(keys.len());
     statement.push(" AND (");
     for SortedBy { column, direction, last } in keys {

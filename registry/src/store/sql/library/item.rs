@@ -108,7 +108,7 @@ impl Library {
                     let before = LibraryUsage::read(&write.shelf, connection).await?;
                     write.query(INSERT)?.execute(&mut *connection).await?;
                     let after = LibraryUsage::read(&write.shelf, connection).await?;
-                    limits.require(&write.shelf.scope, (before, after))?;
+                    limits.require(&write.shelf.scope, before, after)?;
                     write.index(connection).await?;
                     write.shelf.announce(connection, &write.item).await?;
                     write.stored(connection).await
@@ -137,7 +137,7 @@ impl Library {
         if present.revision == revision {
             return Ok(Some(present));
         }
-        let query = revision_query(&self.scope.organization, (item, revision));
+        let query = revision_query(&self.scope.organization, item, revision);
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let (body, content_bytes) = read_fields(&row, family)?;
         Ok(Some(LibraryItem {
@@ -173,7 +173,8 @@ impl Library {
     pub async fn update(
         &self,
         family: LibraryFamily,
-        (item, revision): (&LibraryItemId, u64),
+        item: &LibraryItemId,
+        revision: u64,
         content: LibraryContent,
     ) -> Result<LibraryItem> {
         let write = self.revision(family, item.clone(), content)?;
@@ -187,14 +188,14 @@ impl Library {
                     let before = LibraryUsage::read(&write.shelf, connection).await?;
                     write.require_free_key(connection).await?;
                     if keeps_revisions(family) {
-                        keep_revision(connection, &write.shelf, (&write.item, revision)).await?;
+                        keep_revision(connection, &write.shelf, &write.item, revision).await?;
                     }
                     let query = write.query(UPDATE)?.bind(signed(revision));
                     if query.execute(&mut *connection).await? == 0 {
                         return Err(Error::Changed { what: "item" });
                     }
                     let after = LibraryUsage::read(&write.shelf, connection).await?;
-                    limits.require(&write.shelf.scope, (before, after))?;
+                    limits.require(&write.shelf.scope, before, after)?;
                     write.index(connection).await?;
                     write.shelf.announce(connection, &write.item).await?;
                     write.stored(connection).await

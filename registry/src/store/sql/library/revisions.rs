@@ -28,7 +28,7 @@ const DROP_ALL: &str = "DELETE FROM library_revisions WHERE organization = $1 AN
 const FIND_REVISION: &str = "SELECT * FROM library_revisions WHERE organization = $1 AND item = $2 AND revision = $3";
 
 /// Selects an earlier revision of an item.
-pub(super) fn revision_query(organization: &OrganizationId, (item, revision): (&LibraryItemId, u64)) -> Query {
+pub(super) fn revision_query(organization: &OrganizationId, item: &LibraryItemId, revision: u64) -> Query {
     Query::new(FIND_REVISION).bind(organization.as_str()).bind(item.as_str()).bind(signed(revision))
 }
 
@@ -46,7 +46,8 @@ pub(super) async fn drop_revisions(
 pub(super) async fn keep_revision(
     connection: &mut Connection,
     shelf: &LibraryShelf,
-    (item, revision): (&LibraryItemId, u64),
+    item: &LibraryItemId,
+    revision: u64,
 ) -> Result<()> {
     shelf.query(KEEP_REVISION).bind(item.as_str()).bind(signed(revision)).execute(&mut *connection).await?;
     let query = Query::new(DROP_REVISIONS).bind(shelf.scope.organization.as_str()).bind(item.as_str());

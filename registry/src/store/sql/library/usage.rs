@@ -33,7 +33,7 @@ impl LibraryLimits {
     }
 
     /// Refuses a write after which there is more than there may be. One that leaves less than before is always admitted.
-    pub fn require(&self, scope: &LibraryScope, (before, after): (LibraryUsage, LibraryUsage)) -> Result<()> {
+    pub fn require(&self, scope: &LibraryScope, before: LibraryUsage, after: LibraryUsage) -> Result<()> {
         const ITEMS: [&str; 2] = [
             "items in the library of a user, with those that were deleted in the last 30 days",
             "items in the library of an organization, with those that were deleted in the last 30 days",

@@ -112,7 +112,7 @@ impl Store {
                 break;
             }
             let Some(vectors) = vectors(&*embedder, &batch).await else { return Ok(made) };
-            made += self.set_vectors((&organization, &embedder.model_id()), batch, vectors).await?;
+            made += self.set_vectors(&organization, &embedder.model_id(), batch, vectors).await?;
         }
         let query = Query::new(COMPLETE).bind(organization.as_str()).bind(changes).bind(self.present_model());
         self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
@@ -142,7 +142,8 @@ impl Store {
     /// Stores vectors, a transaction for each scope.
     async fn set_vectors(
         &self,
-        (organization, model): (&OrganizationId, &str),
+        organization: &OrganizationId,
+        model: &str,
         batch: Vec<Lacking>,
         vectors: Vec<Option<Vector>>,
     ) -> Result<u64> {

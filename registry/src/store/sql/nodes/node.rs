@@ -68,7 +68,7 @@ impl Nodes {
     /// Notes that this server is there, by the clock of the database.
     pub async fn heartbeat(&self) -> Result<()> {
         let (boot, node) = self.this_node();
-        self.store.write(move |connection| Box::pin(async move { see(connection, (&boot, &node)).await })).await
+        self.store.write(move |connection| Box::pin(async move { see(connection, &boot, &node).await })).await
     }
 
     /// Lists the servers that have been seen, also some that are gone for a few seconds, from the oldest on.
@@ -112,7 +112,7 @@ impl Nodes {
         let (now, is_shared) = (self.store.0.clock.now(), self.store.0.database.is_shared());
         let found = self.store.write(move |connection| {
             Box::pin(async move {
-                see(connection, (&boot, &node)).await?;
+                see(connection, &boot, &node).await?;
                 // The server of a data directory has its lock, so all others are gone.
                 let gone_after = if is_shared { GONE_AFTER_MS } else { i64::MIN };
                 Query::new(FORGET_GONE).bind(boot.as_str()).bind(gone_after).execute(&mut *connection).await?;
@@ -138,7 +138,7 @@ pub(in crate::store) async fn count_nodes(connection: &mut Connection) -> Result
     Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", connection).await
 }
 
-async fn see(connection: &mut Connection, (boot, node): (&BootId, &NodeDescription)) -> Result<()> {
+async fn see(connection: &mut Connection, boot: &BootId, node: &NodeDescription) -> Result<()> {
     let NodeDescription { name, address, version } = node;
     let query = Query::new(SEE).bind(boot.as_str()).bind(name.as_str()).bind(address.as_str()).bind(version.as_str());
     query.execute(connection).await?;

@@ -44,7 +44,7 @@ impl Tools {
         let filter_name = filter_name(filter);
         let list_names = ["tools", organization.as_str(), &filter_name];
         let mut listing = self.store.listing(organization).await?;
-        let last = self.last_tool(&mut listing, (organization, &list_names), page).await?;
+        let last = self.last_tool(&mut listing, organization, &list_names, page).await?;
         let mut statement = list(organization, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
@@ -56,7 +56,8 @@ impl Tools {
     async fn last_tool(
         &self,
         listing: &mut Listing,
-        (organization, list_names): (&OrganizationId, &[&str]),
+        organization: &OrganizationId,
+        list_names: &[&str],
         page: Page,
     ) -> Result<Option<Last>> {
         if page.is_first() {
@@ -96,7 +97,7 @@ fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&Last>)
         direction,
         last: last.map(|last| last.value(column)),
     });
-    add_order(&mut statement, keys.collect(), ("t.sequence", last.map(|last| last.sequence)));
+    add_order(&mut statement, keys.collect(), "t.sequence", last.map(|last| last.sequence));
     Ok(statement)
 }
 

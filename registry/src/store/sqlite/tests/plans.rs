@@ -56,7 +56,7 @@ async fn last() -> Row {
 }
 
 /// The statement of a list without its filters, which name no other table.
-fn list((filter, start): (&InvocationFilter, &ListStart), last: Option<&Row>) -> Query {
+fn list(filter: &InvocationFilter, start: &ListStart, last: Option<&Row>) -> Query {
     let mut statement = beginning(&acme(), filter, start).unwrap();
     if filter.states == RunStates::Finished {
         statement.push(crate::store::sql::history::filters::HAS_ENDED);
@@ -110,7 +110,7 @@ async fn lists_are_read_from_the_expected_index() {
         (of_running(0, &[(OfTool, Ascending)]), running, Some(all)),
     ] {
         for last in [None, Some(&last().await)] {
-            assert_reads((&filter, &ListStart::of(&filter)), last, (index, sorts)).await;
+            assert_reads(&filter, &ListStart::of(&filter), last, index, sorts).await;
         }
     }
 }
@@ -130,15 +130,21 @@ async fn pages_of_many_runs_are_read_in_their_order() {
         (filter(0, 0, &[]), groups(&["a 1.0.0", "b 1.0.0 simulation"]), by_group, Some(all)),
     ] {
         for last in [None, Some(&last().await)] {
-            assert_reads((&filter, &start), last, (index, sorts)).await;
+            assert_reads(&filter, &start, last, index, sorts).await;
         }
     }
 }
 
 /// Fails when a list does not begin with an index, or sorts in another way.
-async fn assert_reads(of: (&InvocationFilter, &ListStart), last: Option<&Row>, expected: (&str, Option<&str>)) {
-    let (index, sorts) = expected;
-    let steps = plan(list(of, last)).await.unwrap();
+async fn assert_reads(
+    filter: &InvocationFilter,
+    start: &ListStart,
+    last: Option<&Row>,
+    index: &str,
+    sorts: Option<&str>,
+) {
+    let of = (filter, start);
+    let steps = plan(list(filter, start, last)).await.unwrap();
     assert!(steps.iter().any(|step| step.starts_with(index)), "{of:?}: {steps:#?}");
     let sorting = steps.iter().find(|step| step.contains("B-TREE FOR LAST") || step.contains("FOR ORDER"));
     assert_eq!(sorting.is_some(), sorts.is_some(), "{of:?}: {steps:#?}");
@@ -156,7 +162,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
     let search_text = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
     let window = Window { blocks: Vec::new(), before: 5, rows: 4 };
     let database = Sqlite::new("unused".into(), None);
-    let mut statement: Statement = search::beginning(&database, &acme(), (&search_text, &window));
+    let mut statement: Statement = search::beginning(&database, &acme(), &search_text, &window);
     statement.push(" ORDER BY t.rowid DESC LIMIT 51");
     let steps = plan(statement.query()).await.unwrap();
     assert!(steps[0].starts_with("SCAN inv_text VIRTUAL TABLE INDEX"), "{steps:?}");
@@ -202,7 +208,7 @@ async fn lists_of_runs_of_agents_read_no_others() {
         (None, filter(None, agent), by("by_agent (organization=? AND agent=?)")),
         (Some("ann#1"), filter(None, None), by("of_user (organization=? AND account=?)")),
     ] {
-        let steps = plan(list::list((&acme(), account), &filter).query()).await.unwrap();
+        let steps = plan(list::list(&acme(), account, &filter).query()).await.unwrap();
         assert_eq!(steps, [index]);
     }
 }

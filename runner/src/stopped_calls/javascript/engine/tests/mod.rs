@@ -55,11 +55,11 @@ impl Builder {
         let base = self.add(8, &[(0, class)]);
         let shape = self.add(8, &[(0, base)]);
         let object = self.add(slot_address(0, 12), &[(0, shape)]);
-        slots.iter().for_each(|slot| self.set_slot(object, *slot));
+        slots.iter().for_each(|&(slot, value, tag)| self.set_slot(object, slot, value, tag));
         object
     }
 
-    fn set_slot(&mut self, object: usize, (slot, value, tag): (usize, usize, u32)) {
+    fn set_slot(&mut self, object: usize, slot: usize, value: usize, tag: u32) {
         let at = slot_address(object, slot);
         self.set(at, value);
         self.set(at + 4, tag as usize);
