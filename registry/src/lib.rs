@@ -29,11 +29,11 @@ mod tools;
 mod versions;
 
 pub use access::{
-    ACCESS_LIFETIME, ApiKey, ApiKeyId, ApiKeyName, AuthorizationTerms, CONDITIONS_MAX, Condition, GRANTS_MAX, Grant,
-    Grants, IssuedAccess, IssuedKey, KeyEnd, NewApiKey, NewOrganization, NewUser, NewUserVariable, Organization,
-    Permission, PkceChallenge, Principal, Refresh, RegisteredClient, Role, RoleName, ShownUserVariable, SignIn,
-    SignInKey, SignInRefused, SignedIn, User, UserVariableName, UserVariables, is_access_token,
-    is_registered_client_id,
+    ACCESS_LIFETIME, ApiKey, ApiKeyId, ApiKeyName, AuthorizationTerms, CONDITIONS_MAX, CallerName, CallerNames,
+    Condition, GRANTS_MAX, Grant, Grants, IssuedAccess, IssuedKey, KeyEnd, NewApiKey, NewOrganization, NewUser,
+    NewUserVariable, Organization, Permission, PkceChallenge, Principal, Refresh, RegisteredClient, Role, RoleName,
+    ShownUserVariable, SignIn, SignInKey, SignInRefused, SignedIn, User, UserVariableName, UserVariables,
+    is_access_token, is_registered_client_id,
 };
 pub use agent_runs::{
     AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, HumanRequest,
@@ -43,8 +43,8 @@ pub use agent_runs::{
 pub use agents::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
     AgentSort, AgentState, AgentType, Assignment, AssignmentProblem, AudioFiller, AudioFillers, BuiltInTools,
-    Deployment, FamilyName, FillerDelay, HumanIntervention, Instruction, NewAgent, ResultPersistence, RunningAgent,
-    SpecList, StateName, StateProblem, StateTools, StateType, SystemPrompt, ToolCallSpecs, ToolExposure, TurnState,
+    Deployment, FamilyName, FillerDelay, Instruction, NewAgent, RunningAgent, SpecList, StateName, StateProblem,
+    StateTools, StateType, SystemPrompt, ToolCallSpecs, ToolExposure, TurnState,
 };
 pub use artifacts::{
     Artifacts, BucketOptions, ObjectEntry, Objects, Provider, RecordedBodies, StorageUrl, StoredBody, UnusedArtifact,
@@ -61,8 +61,8 @@ pub use history::{
     Granted, HeldRuns, Hold, HoldReason, HoldRelease, HttpUse, InvocationFilter, InvocationMetadata, InvocationMode,
     InvocationSort, InvocationSource, InvocationSourceKind, InvokeStep, KeptTape, Ledger, NewAnswers, NewTape,
     ORPHANED, Origin, Outcome, REDACTED, Record, RecordEvent, RecordedAnswer, RecordedInput, RefusedRun,
-    ResourceContents, Rollback, RunEnd, RunStart, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery,
-    SearchText, SourceType, TapeBody, ToolSelection, TreeUse, UnsealedTape, Used,
+    ResourceContents, ResultPersistence, Rollback, RunEnd, RunStart, RunStates, SEARCH_CHARACTERS_MAX, SearchField,
+    SearchQuery, SearchText, SourceType, TapeBody, ToolSelection, TreeUse, UnsealedTape, Used,
 };
 pub use kit::account::{AccountId, OrganizationId, UserId};
 pub use kit::admission::{Admission, AdmissionBounds, Admitted, QueueFull, WorkPermit};
@@ -80,9 +80,8 @@ pub use kit::page::{Direction, Page, Slice};
 pub use kit::public_key::PublicKey;
 pub use kit::revision_number::RevisionNumber;
 pub use library::{
-    CallerName, CallerNames, DownloadToken, EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, LibraryContent,
-    LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MatchedBy, MemoryResult, MemoryResults,
-    Provenance, Vector,
+    DownloadToken, EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, LibraryContent, LibraryFamily,
+    LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MatchedBy, MemoryResult, MemoryResults, Provenance, Vector,
 };
 pub use nodes::{Node, NodeDescription};
 pub use operations::{
@@ -112,8 +111,8 @@ pub use tools::{
 };
 pub use versions::{
     Annotations, ApiName, Attestation, BranchName, Build, BuildReference, BuildState, BumpKind, Busy, Callable,
-    Constraint, Creator, FailedBuild, HostPattern, Intervention, InterventionRule, Language, Lease, McpSettings,
-    NewVersion, OldBuilds, ProjectPath, Publication, ResourceUri, RunBounds, SchemaText, SigningKeyInUse, SystemRole,
-    TaskSupport, ToolApi, ToolTitle, ToolVersion, ToolWorld, Version, VersionFilter, VersionSettings, VersionSort,
-    to_pep440,
+    Constraint, Creator, FailedBuild, HostPattern, HumanIntervention, Intervention, InterventionRule, Language, Lease,
+    McpSettings, NewVersion, OldBuilds, ProjectPath, Publication, ResourceUri, RunBounds, SchemaText, SigningKeyInUse,
+    SystemRole, TaskSupport, ToolApi, ToolTitle, ToolVersion, ToolWorld, Version, VersionFilter, VersionSettings,
+    VersionSort, to_pep440,
 };

@@ -1,6 +1,7 @@
 //! Who may do what: organisations, users, roles with their grants, API keys, and authorisations of OAuth clients.
 
 pub(crate) mod api_key;
+mod caller_names;
 mod condition;
 mod credentials;
 mod grant;
@@ -14,6 +15,7 @@ mod user;
 mod user_variable;
 
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
+pub use caller_names::{CallerName, CallerNames};
 pub use condition::Condition;
 pub(crate) use credentials::IssuedToken;
 pub use credentials::{IssuedKey, KeyEnd, NewOrganization, SignIn, SignInRefused, SignedIn};

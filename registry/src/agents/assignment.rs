@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::human_intervention::HumanIntervention;
+use crate::history::ResultPersistence;
 use crate::kit::byte_cache::{HeapBytes, heap_bytes};
 use crate::kit::digest::Digest;
 use crate::kit::ids::ToolId;
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::text_type::{made_of, text_type};
 use crate::tools::ToolName;
-use crate::versions::{Constraint, Version};
+use crate::versions::{Constraint, HumanIntervention, Version};
 
 text_type! {
     /// An instruction to the model about one tool, besides the tool's description. It can be empty. NUL is refused, because some
@@ -97,32 +97,6 @@ impl From<FillerDelay> for u32 {
     }
 }
 
-/// How long an agent remembers the results of a tool. Recordings have the index of the variant, so that
-/// the order of the variants must stay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ResultPersistence {
-    /// The result is visible within the interaction that called the tool.
-    Ephemeral,
-    /// Later interactions see the result, too, unless it is long.
-    #[default]
-    PersistedPreferred,
-    /// Later interactions see the result, too. A long result is an error of the tool.
-    Persisted,
-}
-
-impl ResultPersistence {
-    pub const ALL: [Self; 3] = [Self::Ephemeral, Self::PersistedPreferred, Self::Persisted];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ephemeral => "ephemeral",
-            Self::PersistedPreferred => "persisted-preferred",
-            Self::Persisted => "persisted",
-        }
-    }
-}
-
 /// A tool of an agent. An agent has at most one assignment of each tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
@@ -178,13 +152,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn persistences_have_one_name() {
-        for persistence in ResultPersistence::ALL {
-            assert_eq!(serde_json::to_value(persistence).unwrap(), persistence.as_str());
-        }
-    }
 
     #[test]
     fn assignments_are_stored_and_read_back() {

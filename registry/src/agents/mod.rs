@@ -3,7 +3,6 @@
 mod agent;
 mod assignment;
 mod built_in_tools;
-mod human_intervention;
 mod presenting;
 mod state;
 
@@ -11,10 +10,7 @@ pub use agent::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
     AgentSort, AgentType, Deployment, NewAgent, RunningAgent, SystemPrompt, ToolExposure,
 };
-pub use assignment::{
-    Assignment, AssignmentProblem, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence,
-};
+pub use assignment::{Assignment, AssignmentProblem, AudioFiller, AudioFillers, FillerDelay, Instruction};
 pub use built_in_tools::{BuiltInTools, FamilyName};
-pub use human_intervention::HumanIntervention;
 pub use presenting::{StateProblem, TurnState};
 pub use state::{AgentState, SpecList, StateName, StateTools, StateType, ToolCallSpecs};

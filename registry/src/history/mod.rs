@@ -12,6 +12,7 @@ mod invocation_source;
 mod invoke_step;
 mod ledger;
 mod record;
+mod result_persistence;
 mod tape;
 
 pub use agent_call::{AgentCall, AgentProtocol, ClientName};
@@ -37,5 +38,6 @@ pub use record::{
     FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, RefusedRun, Rollback, RunEnd,
     RunStart,
 };
+pub use result_persistence::ResultPersistence;
 pub(crate) use tape::{BodyPlace, SealedBody, SealedTape};
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

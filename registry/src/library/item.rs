@@ -1,16 +1,15 @@
 //! The Library: what users and their agents keep, in seven families of items.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory_search::MatchedBy;
+use crate::access::CallerName;
 use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, InvocationId, LibraryItemId};
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::named_values::named_values;
-use crate::kit::text_type::{made_of, text_type};
 use crate::text::near_words::Correction;
 
 named_values! {
@@ -42,20 +41,6 @@ impl LibraryFamily {
             Self::Memory | Self::Rules => None,
         }
     }
-}
-
-text_type! {
-    /// An application or a workflow in whose name calls are made. It is a name that the caller chooses.
-    CallerName = "name of an application or a workflow", "must be 1 to 128 characters of A-Z a-z 0-9 . _ : -", |text| {
-        made_of(text, 128, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-'))
-    };
-}
-
-/// The application and the workflow in whose names a call is made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallerNames {
-    pub app: Option<CallerName>,
-    pub workflow: Option<CallerName>,
 }
 
 /// The user whose items a call reads and writes, within one application or outside of all applications.

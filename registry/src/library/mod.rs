@@ -11,8 +11,8 @@ pub(crate) use embeddings::{CORPUS_FORMAT, CorpusModel, EMBEDDED_BYTES_MAX, LEAR
 pub use embeddings::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, Vector};
 pub(crate) use item::require_no_nul;
 pub use item::{
-    CallerName, CallerNames, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope,
-    MemoryResult, MemoryResults, Provenance,
+    LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MemoryResult, MemoryResults,
+    Provenance,
 };
 pub use memory_search::MatchedBy;
 pub(crate) use memory_search::{

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::index::{next_changes, searched_text};
+use crate::access::CallerName;
 use crate::error::Result;
 use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::ids::LibraryItemId;
-use crate::library::{CORPUS_FORMAT, CallerName, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, LibraryScope, Vector};
+use crate::library::{CORPUS_FORMAT, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, LibraryScope, Vector};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::store::sql::kit::list::List;

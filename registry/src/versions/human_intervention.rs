@@ -7,8 +7,9 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::intervention::{Intervention, InterventionRule};
+use super::tool_api::ApiName;
 use crate::kit::byte_cache::heap_bytes;
-use crate::versions::{ApiName, Intervention, InterventionRule};
 
 // The tool's own declaration counts besides: an agent makes it stricter, never weaker.
 /// Whether a person confirms the calls that an agent makes of a tool: a word for all calls, or an object. The strictest part counts.
