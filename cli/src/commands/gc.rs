@@ -40,7 +40,7 @@ pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outc
     let (of_builds, of_artifacts) = (before(now, age), before(now, age.max(Artifacts::AGE_MIN)));
     let mut garbage = Garbage {
         builds: store.versions().count_old_builds(of_builds).await?,
-        artifacts: artifacts.unused(store.versions().artifacts_in_use().await?, of_artifacts).await?,
+        artifacts: artifacts.find_unused(store.versions().artifacts_in_use().await?, of_artifacts).await?,
     };
     if !arguments.dry_run {
         garbage.builds.count = store.versions().delete_old_builds(of_builds).await?;

@@ -116,7 +116,7 @@ impl ContentsCopy<'_> {
         let everything = Timestamp::from_milliseconds(i64::MAX);
         Ok(match self.kind {
             ContentsKind::Artifacts => {
-                let found = of.unused(HashSet::new(), everything).await?;
+                let found = of.find_unused(HashSet::new(), everything).await?;
                 found.into_iter().map(|artifact| (artifact.digest, artifact.bytes)).collect()
             }
             ContentsKind::Bodies => {
