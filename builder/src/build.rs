@@ -159,7 +159,7 @@ impl Declarations {
         let input_schema = match self.input_schema {
             _ if !settings.apis.is_empty() => apis::input_schema(&settings.apis)?,
             Some(schema) => schema,
-            None => schema::derived(derived)?,
+            None => schema::parse_derived(derived)?,
         };
         check_arguments(&self.manifest.intervention_rules, &input_schema)?;
         check_mcp(&self.manifest.mcp, &input_schema)?;
@@ -181,7 +181,7 @@ impl Declarations {
         if self.manifest.apis.is_empty() {
             return apis::check_undeclared(derived).map(|()| BTreeMap::new());
         }
-        apis::settings(&self.manifest, std::mem::take(&mut self.api_schemas), Report::read(derived)?)
+        apis::build_settings(&self.manifest, std::mem::take(&mut self.api_schemas), Report::read(derived)?)
     }
 
     fn settings(&self, world: ToolWorld, limits_max: &Limits) -> Result<VersionSettings, Error> {

@@ -26,7 +26,7 @@ enum Problem {
 /// # Errors
 /// When the bytes are in another encoding.
 pub fn decode_text(bytes: &[u8]) -> Result<&str, NotText> {
-    if let Some(name) = other_encoding(bytes) {
+    if let Some(name) = detect_other_encoding(bytes) {
         return Err(NotText { problem: Problem::Encoding(name), line: None });
     }
     match std::str::from_utf8(bytes) {
@@ -41,7 +41,7 @@ pub fn decode_text(bytes: &[u8]) -> Result<&str, NotText> {
 }
 
 /// The encoding that a byte order mark, or the place of NUL in the first character, tells. No text in UTF-8 begins so.
-fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+fn detect_other_encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         // Before UTF-16, whose mark begins this one.
         [0xff, 0xfe, 0, 0, ..] | [1..=255, 0, 0, 0, ..] => Some("UTF-32LE"),

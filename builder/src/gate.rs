@@ -49,7 +49,7 @@ impl<'a> From<&'a ToolVersion> for CallerInterface<'a> {
 
 /// The smallest bump that covers a list of changes.
 #[must_use]
-pub fn needed(changes: &[Change]) -> BumpKind {
+pub fn find_needed_bump(changes: &[Change]) -> BumpKind {
     changes.iter().map(|change| change.bump).max_by_key(|bump| weight(*bump)).unwrap_or(BumpKind::Patch)
 }
 
@@ -142,7 +142,7 @@ mod tests {
     fn every_change_of_the_table_needs_its_bump() {
         let rows: Vec<Row> = serde_json::from_str(include_str!("gate/changes.json")).unwrap();
         assert!(rows.len() >= 60);
-        let found: Vec<_> = rows.iter().map(|row| (needed(&input(&row.old, &row.new)), row)).collect();
+        let found: Vec<_> = rows.iter().map(|row| (find_needed_bump(&input(&row.old, &row.new)), row)).collect();
         let wrong = found.iter().filter(|(found, row)| *found != row.bump);
         let wrong: Vec<_> = wrong.map(|(found, row)| format!("{}: {}", row.name, found.as_str())).collect();
         assert_eq!(wrong, Vec::<String>::new());
@@ -162,7 +162,7 @@ mod tests {
             (Some(json!({})), Some(json!({"title": "any"})), BumpKind::Patch),
         ];
         for (old, new, bump) in rows {
-            assert_eq!(needed(&output(old.as_ref(), new.as_ref())), bump, "{old:?} {new:?}");
+            assert_eq!(find_needed_bump(&output(old.as_ref(), new.as_ref())), bump, "{old:?} {new:?}");
         }
         let changes = output(Some(&number(0, 9)), Some(&number(0, 10)));
         assert!(changes[0].reason.contains("outputs may have values that they could not have before"), "{changes:?}");
@@ -181,7 +181,7 @@ mod tests {
         ];
         for (old, new, bump) in rows {
             let owned = |hosts: &[&str]| hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>();
-            assert_eq!(needed(&hosts("host", &owned(old), &owned(new))), bump, "{old:?} {new:?}");
+            assert_eq!(find_needed_bump(&hosts("host", &owned(old), &owned(new))), bump, "{old:?} {new:?}");
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
             (named(&["A", "B"]), named(&["A"]), BumpKind::Minor),
             (named(&["A"]), named(&["B"]), BumpKind::Major),
         ] {
-            assert_eq!(needed(&variables("variable", &old, &new)), bump, "{old:?} {new:?}");
+            assert_eq!(find_needed_bump(&variables("variable", &old, &new)), bump, "{old:?} {new:?}");
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
                 .fold(json!({"anyOf": branches(kind)}), |inner, _| json!({"anyOf": [inner, {"anyOf": branches(kind)}]}))
         };
         let changes = input(&nested("string"), &nested("array"));
-        assert_eq!(needed(&changes), BumpKind::Major);
+        assert_eq!(find_needed_bump(&changes), BumpKind::Major);
     }
 
     /// Each pair multiplies the work for one part: values by values, branches by branches, keywords by parts.
@@ -235,7 +235,7 @@ mod tests {
             |last: &str| json!({"enum": vec![json!("x".repeat(500)); 2_000], "pattern": format!("^x*{last}$")});
         for (old, new) in [(listed(0), one_of), (all("string"), all("array")), (pattern("x"), pattern("y"))] {
             for (one, other) in [(&old, &new), (&new, &old)] {
-                assert_eq!(needed(&input(one, other)), BumpKind::Major);
+                assert_eq!(find_needed_bump(&input(one, other)), BumpKind::Major);
             }
         }
     }

@@ -30,7 +30,10 @@ pub fn describe_metrics() {
 }
 
 /// Runs an admitted build, and records its outcome and time.
-pub(crate) async fn counted<T>(kind: &'static str, build: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+pub(crate) async fn count_build<T>(
+    kind: &'static str,
+    build: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
     let began = Instant::now();
     let built = build.await;
     let (outcome, stage) = match &built {
@@ -51,6 +54,6 @@ pub(crate) fn workers(connected: usize) {
     gauge!(WORKERS).set(connected as f64);
 }
 
-pub(crate) fn worker_lost() {
+pub(crate) fn count_lost_worker() {
     counter!(WORKERS_LOST).increment(1);
 }

@@ -70,7 +70,7 @@ impl Builder {
         let began = Instant::now();
         let span = tracing::info_span!("build", kind = "publish", tool = %lease.tool, build = %lease.build);
         let publishing = publication.run(request, &admitted);
-        let published = metrics::counted("publish", publishing.instrument(span)).await;
+        let published = metrics::count_build("publish", publishing.instrument(span)).await;
         drop(renewal);
         match published {
             Ok(version) => {
@@ -80,12 +80,12 @@ impl Builder {
                 );
                 Ok(Published { version, warnings: progress.warnings() })
             }
-            Err(error) => Err(self.recorded(lease, error, &progress).await),
+            Err(error) => Err(self.record_failure(lease, error, &progress).await),
         }
     }
 
     /// Records a failed build, and returns its error with the build's id.
-    async fn recorded(&self, lease: Lease, error: Error, progress: &Progress) -> Error {
+    async fn record_failure(&self, lease: Lease, error: Error, progress: &Progress) -> Error {
         let message = cut(error.to_string());
         tracing::info!(tool = %lease.tool, build = %lease.build, error = message, "a build failed");
         let failed = FailedBuild { stage: error.stage().into(), message, log: progress.log() };

@@ -21,16 +21,16 @@ impl SuppliedVariables {
     /// With the option of `lathe tool test` and the field of a request that give the missing values.
     pub fn suffice(&self, manifest: &Manifest) -> Result<(), Error> {
         let plain = manifest.required_envvars.iter().filter(|name| !self.envvars.contains_key(*name));
-        let plain = plain.map(|name| self.missing(name, false));
+        let plain = plain.map(|name| self.explain_missing(name, false));
         let secrets = manifest.required_secret_envvars.iter().filter(|name| !self.secrets.contains_key(*name));
-        let missing: Vec<String> = plain.chain(secrets.map(|name| self.missing(name, true))).collect();
+        let missing: Vec<String> = plain.chain(secrets.map(|name| self.explain_missing(name, true))).collect();
         if missing.is_empty() {
             return Ok(());
         }
         Err(Error::failed("variables", "missing-variable", missing.join("; ")))
     }
 
-    fn missing(&self, name: &EnvvarName, is_secret: bool) -> String {
+    fn explain_missing(&self, name: &EnvvarName, is_secret: bool) -> String {
         let (kind, option, field) = if is_secret {
             ("secret", format!("`--secret {name}`, which reads it from the environment"), "required_secret_envvars")
         } else {

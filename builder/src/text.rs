@@ -9,7 +9,7 @@ pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
 pub const CUT: &str = "[truncated]";
 
 /// The beginning of an author's text in quotation marks.
-pub fn quoted(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     match shown(text) {
         whole if whole.len() == text.len() => format!("{whole:?}"),
         start => format!("{start:?}…"),
@@ -36,8 +36,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut() {
-        assert_eq!((quoted("a\n"), shown("a\n")), ("\"a\\n\"".into(), "a\n"));
-        assert_eq!(quoted(&"é".repeat(1 << 20)), format!("\"{}\"…", "é".repeat(80)));
+        assert_eq!((quote("a\n"), shown("a\n")), ("\"a\\n\"".into(), "a\n"));
+        assert_eq!(quote(&"é".repeat(1 << 20)), format!("\"{}\"…", "é".repeat(80)));
         assert_eq!(shown(&"é".repeat(1 << 20)), "é".repeat(80));
         let long = cut("é".repeat(1 << 20));
         assert!(long.len() <= MESSAGE_BYTES_MAX && long.ends_with(&format!("é{CUT}")), "{}", long.len());

@@ -24,7 +24,7 @@ pub fn find(manifest: &Manifest, input_schema: &Value, settings: &VersionSetting
         found.extend(outputs.flat_map(|schema| of_text(&format!("the output schema of {name}"), schema)));
     }
     found.extend(rules::find(&manifest.intervention_rules, input_schema));
-    found.extend(secrets_without_a_way(manifest));
+    found.extend(find_secrets_without_a_way(manifest));
     found.extend(limits::find(manifest, limits_max));
     found
 }
@@ -34,7 +34,7 @@ fn of_text(name: &str, schema: &SchemaText) -> Vec<String> {
 }
 
 /// Secrets for hosts that the tool may not reach: no request carries them.
-fn secrets_without_a_way(manifest: &Manifest) -> Vec<String> {
+fn find_secrets_without_a_way(manifest: &Manifest) -> Vec<String> {
     let allowed: Vec<_> = manifest.allowed_hosts.iter().filter_map(|host| HostPattern::parse(host).ok()).collect();
     let is_reached = |host: &str| {
         HostPattern::parse(host).is_ok_and(|host| allowed.iter().any(|one| one.covers(&host) || host.covers(one)))

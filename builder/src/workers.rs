@@ -111,7 +111,7 @@ impl Workers {
                 JobOutcome::Lost { reason } => reason,
             };
             attempts += 1;
-            metrics::worker_lost();
+            metrics::count_lost_worker();
             tracing::warn!(reason, attempts, "a build worker was lost during a build");
             progress.line("the build worker ended during this build; another worker starts it again");
         }

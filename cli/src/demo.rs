@@ -48,7 +48,7 @@ pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen:
     let mut report = Report::new(screen);
     let ended = tokio::select! {
         ended = show(&mut environment, &mut report, Place::of(login, arguments.keep)) => ended,
-        signal = signals.next() => Err(interrupted(signal, &report, &arguments)),
+        signal = signals.next() => Err(explain_interrupt(signal, &report, &arguments)),
     };
     environment.shut_down().await;
     match ended {
@@ -76,7 +76,7 @@ async fn show(environment: &mut Environment, report: &mut Report, place: Place) 
 #[error("the kept server was stopped")]
 struct Stopped;
 
-fn interrupted(signal: Signal, report: &Report, arguments: &DemoArguments) -> anyhow::Error {
+fn explain_interrupt(signal: Signal, report: &Report, arguments: &DemoArguments) -> anyhow::Error {
     if arguments.keep && report.is_finished() {
         return Stopped.into();
     }

@@ -45,8 +45,8 @@ pub use serve::serve;
 pub use settings::{ServeArguments, Settings};
 pub use signals::Signals;
 pub use storage::{
-    ContentsCopy, ContentsKind, StorageSettings, VerifiedContents, connect, open_artifacts, recorded_storage,
-    shared_repositories, storage_differs, storage_owner,
+    ContentsCopy, ContentsKind, StorageSettings, VerifiedContents, connect, open_artifacts, open_shared_repositories,
+    read_recorded_storage, storage_differs, storage_owner,
 };
 pub use telemetry::log_for_demo;
 pub use worker::{WorkerArguments, run as worker};

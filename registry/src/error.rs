@@ -60,7 +60,7 @@ pub enum Error {
     #[error("variable `{name}` is still required by version {version}")]
     VariableRequired { name: EnvvarName, version: Version },
     /// `tool` is the name or the id of the tool, for commands.
-    #[error("{}", explained(.missing, .tool))]
+    #[error("{}", explain_missing(.missing, .tool))]
     VariablesMissing { tool: String, missing: Vec<MissingVariable> },
     #[error("assignment of the tool {tool}: {problem}")]
     AssignmentUnusable { tool: ToolId, problem: Box<AssignmentProblem> },
@@ -279,6 +279,6 @@ impl Error {
     }
 }
 
-fn explained(missing: &[MissingVariable], tool: &str) -> String {
-    missing.iter().map(|variable| variable.explained(tool).to_string()).collect::<Vec<_>>().join("; ")
+fn explain_missing(missing: &[MissingVariable], tool: &str) -> String {
+    missing.iter().map(|variable| variable.explain(tool).to_string()).collect::<Vec<_>>().join("; ")
 }

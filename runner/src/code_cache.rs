@@ -56,7 +56,7 @@ impl CodeCache {
     /// Reads a component's code and its file, if the file exists and verifies, and marks it as used now. A file that does not
     /// verify is logged.
     pub(crate) fn read(&self, digest: &Digest) -> Option<(fs::File, Vec<u8>)> {
-        let verified = self.verified(digest).unwrap_or_else(|problem| {
+        let verified = self.read_verified(digest).unwrap_or_else(|problem| {
             tracing::warn!(%digest, %problem, "compiled code is damaged and is not used");
             None
         });
@@ -67,7 +67,7 @@ impl CodeCache {
         Some((file, code))
     }
 
-    fn verified(&self, digest: &Digest) -> io::Result<Option<(fs::File, Vec<u8>)>> {
+    fn read_verified(&self, digest: &Digest) -> io::Result<Option<(fs::File, Vec<u8>)>> {
         let path = self.path(digest);
         let mut file = match fs::File::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

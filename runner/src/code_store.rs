@@ -135,7 +135,7 @@ impl CodeStore {
         if self.0.held.lock().memory_bytes.saturating_add(bytes) > MEMORY_BYTES_MAX {
             return None;
         }
-        let sealed = sealed(code).inspect_err(|error| {
+        let sealed = seal_file(code).inspect_err(|error| {
             tracing::warn!(%error, "no sealed memory can be made for compiled code; the code is mapped from its file");
         });
         Some(NativeCode { file: sealed.ok()?, bytes, is_in_memory: true })
@@ -190,7 +190,7 @@ impl NativeCode {
 }
 
 /// Makes a file in memory with these bytes, which can never change.
-fn sealed(bytes: &[u8]) -> io::Result<File> {
+fn seal_file(bytes: &[u8]) -> io::Result<File> {
     let flags = MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING;
     let memory = match memfd_create(c"compiled code", flags | NO_EXEC) {
         Err(Errno::EINVAL) => memfd_create(c"compiled code", flags), // an older kernel

@@ -64,7 +64,7 @@ pub struct DeprecatedVersion {
 /// Live versions that a message lists: the newest ones, which callers want.
 const LIVE_LISTED_MAX: usize = 5;
 
-fn deprecated(found: &DeprecatedVersion) -> String {
+fn explain_deprecated(found: &DeprecatedVersion) -> String {
     let DeprecatedVersion { tool_name, version, at, by, live } = found;
     let listed: Vec<_> = live.iter().take(LIVE_LISTED_MAX).map(ToString::to_string).collect();
     let more = if live.len() > listed.len() { ", …" } else { "" };
@@ -76,7 +76,7 @@ fn deprecated(found: &DeprecatedVersion) -> String {
 /// Presented tools that a message lists.
 const PRESENTED_LISTED_MAX: usize = 20;
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         some => {
@@ -86,7 +86,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn shown(digest: Option<&Digest>) -> String {
+fn show_digest(digest: Option<&Digest>) -> String {
     digest.map_or_else(|| "none".to_owned(), ToString::to_string)
 }
 
@@ -113,11 +113,11 @@ pub enum TapeAbsence {
 pub enum Error {
     #[error("this tool has no live version that matches {constraint}")]
     VersionNotFound { constraint: String },
-    #[error("{}", deprecated(.0))]
+    #[error("{}", explain_deprecated(.0))]
     VersionDeprecated(Box<DeprecatedVersion>),
     #[error(
         "the turn does not present the tool {tool}; it presents {}{}",
-        listed(.presented), did_you_mean(tool, presented.iter().map(String::as_str))
+        join_names(.presented), did_you_mean(tool, presented.iter().map(String::as_str))
     )]
     ToolNotPresented { tool: String, presented: Vec<String> },
     #[error(
@@ -135,7 +135,7 @@ pub enum Error {
     /// The client asks its person, and calls again.
     #[error("a person is asked to confirm the call")]
     ConfirmationAsked(Box<Question>),
-    #[error("the call pins the component {pinned}, and the version has the component {}", shown(.present.as_ref()))]
+    #[error("the call pins the component {pinned}, and the version has the component {}", show_digest(.present.as_ref()))]
     DigestDiffers { pinned: Digest, present: Option<Digest> },
     #[error("{}", violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     InvalidInput { violations: Vec<SchemaViolation> },

@@ -27,7 +27,7 @@ impl InputDocuments {
 }
 
 /// The part of an input that its record keeps.
-pub(crate) fn recorded(input: Input) -> RecordedInput {
+pub(crate) fn record_input(input: Input) -> RecordedInput {
     let Input { input_parameters, nonsensitive_user_variables, sensitive_user_variables, .. } = input;
     RecordedInput::redacting(input_parameters, nonsensitive_user_variables, sensitive_user_variables.keys())
 }
@@ -50,7 +50,7 @@ mod tests {
         let documents = InputDocuments::of(&input);
         assert_eq!(documents.tool_input, parameters.to_string());
         assert_eq!(documents.user_variables, r#"{"nonsensitive":{"region":"north"},"sensitive":{"pin":"1234"}}"#);
-        let recorded = recorded(input);
+        let recorded = record_input(input);
         assert_eq!(recorded.input_parameters.as_str(), parameters.to_string());
         assert!(!serde_json::to_string(&recorded).unwrap().contains("1234"));
     }

@@ -64,14 +64,14 @@ fn begin_at_zero() {
 }
 
 /// Records the duration and computing time of a run. The language of a native tool is `native`.
-pub(crate) fn executed(run: &Executed, language: &'static str) {
+pub(crate) fn count_executed(run: &Executed, language: &'static str) {
     histogram!(RUN_SECONDS, "language" => language).record(run.duration);
     histogram!(RUN_CPU_SECONDS, "language" => language)
         .record(std::time::Duration::from_millis(run.ledger.cost.cpu_ms));
 }
 
 /// Counts a run by its outcome.
-pub(crate) fn ended(outcome: &Outcome, language: &'static str) {
+pub(crate) fn count_ended(outcome: &Outcome, language: &'static str) {
     counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language).increment(1);
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn runners(alive: usize) {
 }
 
 /// Counts a runner that ended by itself, was killed, or did not start.
-pub(crate) fn runner_crashed(reason: &'static str) {
+pub(crate) fn count_runner_crash(reason: &'static str) {
     counter!(RUNNERS_CRASHED, "reason" => reason).increment(1);
 }
 

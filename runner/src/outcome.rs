@@ -61,7 +61,7 @@ pub(crate) fn bytes(outcome: &Outcome) -> usize {
 }
 
 /// The outcome with its texts cut at their bounds, secrets included.
-pub(crate) fn bounded(outcome: Outcome) -> Outcome {
+pub(crate) fn bound(outcome: Outcome) -> Outcome {
     let Outcome::Failed { exception_type, exception_message, mut exception_stack_trace } = outcome else {
         return outcome;
     };

@@ -175,7 +175,7 @@ impl Redactor {
     pub fn text(&self, text: String) -> String {
         let Self::Forms(forms) = self else { return self.unsearched(text) };
         let spans = forms.find(&text, false);
-        if spans.is_empty() { text } else { spans.redacted(&text, 0..text.len()) }
+        if spans.is_empty() { text } else { spans.redact(&text, 0..text.len()) }
     }
 
     /// The first bytes of a text, with a mark when it is cut. Secrets are redacted before the text is cut.
@@ -185,7 +185,7 @@ impl Redactor {
         }
         let shown = text.floor_char_boundary(bytes_max);
         let shown = match self {
-            Self::Forms(forms) => forms.find(&text, true).redacted(&text, 0..shown),
+            Self::Forms(forms) => forms.find(&text, true).redact(&text, 0..shown),
             _ => self.unsearched(text.get(..shown).unwrap_or_default().to_owned()),
         };
         shown + mark
@@ -224,7 +224,7 @@ impl Redactor {
             end += line.len() + 1;
             start..start + line.len()
         });
-        let redacted = parts.filter(|part| !spans.hide(part)).map(|part| spans.redacted(&text, part));
+        let redacted = parts.filter(|part| !spans.hide(part)).map(|part| spans.redact(&text, part));
         redacted.chain(mark).collect()
     }
 

@@ -78,7 +78,7 @@ pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> O
 }
 
 /// The panic message that a Rust tool printed before its instance was stopped.
-pub(crate) fn panicked(error: &Error, memory_refused: bool, printed: &str) -> Option<Outcome> {
+pub(crate) fn find_panic(error: &Error, memory_refused: bool, printed: &str) -> Option<Outcome> {
     if memory_refused || !matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached)) {
         return None;
     }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_panic_is_reported_as_it_was_printed() {
         let reported = |printed: &str, memory_refused| {
-            let ended = panicked(&Trap::UnreachableCodeReached.into(), memory_refused, printed);
+            let ended = find_panic(&Trap::UnreachableCodeReached.into(), memory_refused, printed);
             let Some(Outcome::Failed { exception_type, exception_message, exception_stack_trace }) = ended else {
                 return String::new();
             };
@@ -176,7 +176,7 @@ mod tests {
         {
             assert_eq!(reported(printed, memory_refused), "", "{printed}");
         }
-        assert!(panicked(&LimitExceeded::Cpu.into(), false, printed).is_none());
+        assert!(find_panic(&LimitExceeded::Cpu.into(), false, printed).is_none());
     }
 
     #[test]

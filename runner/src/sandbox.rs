@@ -121,7 +121,7 @@ impl GuestRuntime {
         let call = self.scheduler.clone().run(group, call);
         let timed_out = |_| EndedCall { outcome: outcome::wall_timeout(limits.wall()), stopped: Some(End::Clock) };
         let ended = tokio::time::timeout(limits.wall(), call).await.unwrap_or_else(timed_out);
-        let mut executed = executed(store.data_mut(), ended, started.elapsed());
+        let mut executed = build_executed(store.data_mut(), ended, started.elapsed());
         let Outcome::Failed { exception_stack_trace, .. } = &mut executed.outcome else {
             return (Ok(executed), Some(store));
         };
@@ -149,7 +149,7 @@ struct EndedCall {
     stopped: Option<End>,
 }
 
-fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
+fn build_executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
     let EndedCall { outcome, stopped } = call;
     let tape = host.end_tape(stopped.map_or(Ok(&outcome), Err));
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
@@ -189,7 +189,7 @@ async fn call(store: &mut Store<Host>, component: &LoadedComponent, execution: B
         Err(error) => {
             let stopped = run_end::early(&error);
             let (memory_refused, printed) = (store.data().limiter.memory_refused, store.data().log.text());
-            let panicked = run_end::panicked(&error, memory_refused, &printed);
+            let panicked = run_end::find_panic(&error, memory_refused, &printed);
             let outcome = panicked.unwrap_or_else(|| run_end::outcome(&error, &limits, memory_refused));
             let is_interpreter = component.memories.is_some();
             let outcome = if is_interpreter { outcome } else { run_end::with_functions(outcome, &error) };

@@ -90,7 +90,7 @@ impl Counts {
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 self.depth += 1;
-                bounded("levels of nesting", self.depth, NESTING_MAX)?;
+                require_at_most("levels of nesting", self.depth, NESTING_MAX)?;
                 count(&mut self.modules, 1, "modules and components", MODULES_MAX)
             }
             Payload::End(_) => {
@@ -171,7 +171,7 @@ impl Counts {
 }
 
 fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
-    bounded("bytes in one function", body.as_bytes().len(), BODY_BYTES_MAX)?;
+    require_at_most("bytes in one function", body.as_bytes().len(), BODY_BYTES_MAX)?;
     let mut locals = 0;
     for group in body.get_locals_reader()? {
         count(&mut locals, group?.0, "locals in one function", LOCALS_MAX)?;
@@ -182,7 +182,7 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
         match operator? {
             Operator::Loop { .. } => {
                 loops += 1;
-                bounded("loops within each other", loops, LOOP_DEPTH_MAX)?;
+                require_at_most("loops within each other", loops, LOOP_DEPTH_MAX)?;
                 open.push(true);
             }
             Operator::Block { .. } | Operator::If { .. } | Operator::Try { .. } | Operator::TryTable { .. } => {
@@ -190,11 +190,11 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
             }
             Operator::End => loops -= usize::from(open.pop() == Some(true)),
             Operator::BrTable { targets } => {
-                bounded("targets of one branch", targets.len() as usize, BRANCH_TARGETS_MAX as usize)?;
+                require_at_most("targets of one branch", targets.len() as usize, BRANCH_TARGETS_MAX as usize)?;
             }
             _ => {}
         }
-        bounded("blocks within each other", open.len(), BLOCK_DEPTH_MAX)?;
+        require_at_most("blocks within each other", open.len(), BLOCK_DEPTH_MAX)?;
     }
     Ok(())
 }
@@ -202,10 +202,10 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
 /// Adds to a sum, which the bound names and limits.
 fn count(sum: &mut u32, more: u32, what: &'static str, max: u32) -> Result<(), StructureError> {
     *sum = sum.saturating_add(more);
-    bounded(what, *sum, max)
+    require_at_most(what, *sum, max)
 }
 
-fn bounded<T: TryInto<u64>>(what: &'static str, found: T, max: T) -> Result<(), StructureError> {
+fn require_at_most<T: TryInto<u64>>(what: &'static str, found: T, max: T) -> Result<(), StructureError> {
     let number = |value: T| value.try_into().unwrap_or(u64::MAX);
     let (found, max) = (number(found), number(max));
     if found > max { Err(StructureError::TooMuch { what, found, max }) } else { Ok(()) }

@@ -188,7 +188,7 @@ impl TrialRunner {
         let (outcome, _) = output::apply_limits(outcome, ResultPersistence::Ephemeral, limits.output_characters);
         let (duration, printed) = (executed.duration, executed.logs);
         let (redacted_outcome, redacted_logs) = (redactor.outcome(outcome.clone()), redactor.logs(printed.clone()));
-        let (outcome, logs) = (outcome::bounded(outcome), Redactor::Nothing.logs(printed));
+        let (outcome, logs) = (outcome::bound(outcome), Redactor::Nothing.logs(printed));
         Ok(TrialResult { outcome, duration, logs, unanswered, redacted_outcome, redacted_logs, redactor })
     }
 

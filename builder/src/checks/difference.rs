@@ -24,8 +24,8 @@ pub fn differences(expected: &Value, got: &Value) -> Vec<String> {
 }
 
 /// A value on one line, truncated.
-pub fn shown(value: &Value) -> String {
-    clipped(&value.to_string())
+pub fn show_value(value: &Value) -> String {
+    clip(&value.to_string())
 }
 
 fn compare(pointer: &str, expected: &Value, got: &Value) -> Vec<String> {
@@ -33,15 +33,17 @@ fn compare(pointer: &str, expected: &Value, got: &Value) -> Vec<String> {
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) => {
             for (name, value) in expected {
-                let pointer = format!("{pointer}/{}", escaped(name));
+                let pointer = format!("{pointer}/{}", escape(name));
                 match got.get(name) {
                     Some(got) => found.extend(compare(&pointer, value, got)),
-                    None => found.push(format!("{pointer}: expected {}, and it is missing", shown(value))),
+                    None => found.push(format!("{pointer}: expected {}, and it is missing", show_value(value))),
                 }
             }
             let extra = got.iter().filter(|(name, _)| !expected.contains_key(*name));
             found.extend(
-                extra.map(|(name, value)| format!("{pointer}/{}: not expected, got {}", escaped(name), shown(value))),
+                extra.map(|(name, value)| {
+                    format!("{pointer}/{}: not expected, got {}", escape(name), show_value(value))
+                }),
             );
         }
         (Value::Array(expected), Value::Array(got)) => {
@@ -49,11 +51,13 @@ fn compare(pointer: &str, expected: &Value, got: &Value) -> Vec<String> {
                 let pointer = format!("{pointer}/{index}");
                 match got.get(index) {
                     Some(got) => found.extend(compare(&pointer, value, got)),
-                    None => found.push(format!("{pointer}: expected {}, and it is missing", shown(value))),
+                    None => found.push(format!("{pointer}: expected {}, and it is missing", show_value(value))),
                 }
             }
             let extra = got.iter().enumerate().skip(expected.len());
-            found.extend(extra.map(|(index, value)| format!("{pointer}/{index}: not expected, got {}", shown(value))));
+            found.extend(
+                extra.map(|(index, value)| format!("{pointer}/{index}: not expected, got {}", show_value(value))),
+            );
         }
         (Value::Number(expected), Value::Number(got)) if is_same(expected, got) => {}
         (expected, got) if expected == got => {}
@@ -61,7 +65,7 @@ fn compare(pointer: &str, expected: &Value, got: &Value) -> Vec<String> {
             let (expected, got) = from_first_difference(expected, got);
             found.push(format!("{}: expected {expected}, got {got}", place(pointer)));
         }
-        _ => found.push(format!("{}: expected {}, got {}", place(pointer), shown(expected), shown(got))),
+        _ => found.push(format!("{}: expected {}, got {}", place(pointer), show_value(expected), show_value(got))),
     }
     found
 }
@@ -79,7 +83,7 @@ fn is_same(one: &Number, other: &Number) -> bool {
 }
 
 /// A name escaped for a JSON pointer, as RFC 6901 defines it.
-fn escaped(name: &str) -> String {
+fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
@@ -90,13 +94,13 @@ fn from_first_difference(expected: &str, got: &str) -> (String, String) {
     let skipped = if is_long(expected) || is_long(got) { common.saturating_sub(CONTEXT_CHARACTERS) } else { 0 };
     let from = |text: &str| {
         let rest: String = text.chars().skip(skipped).collect();
-        let quoted = shown(&Value::String(rest));
+        let quoted = show_value(&Value::String(rest));
         if skipped > 0 { format!("…{quoted}") } else { quoted }
     };
     (from(expected), from(got))
 }
 
-fn clipped(text: &str) -> String {
+fn clip(text: &str) -> String {
     match text.char_indices().nth(VALUE_CHARACTERS_MAX) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
-use crate::text::quoted;
+use crate::text::quote;
 
 pub const STAGE: &str = "checks";
 const CHECK: &str = "check";
@@ -141,7 +141,7 @@ impl CheckFiles {
         let mut names = BTreeSet::new();
         match checks.iter().find(|check| !names.insert(check.name.as_str())) {
             Some(twin) => {
-                let message = format!("another check has the name {}, too; rename one of them", quoted(&twin.name));
+                let message = format!("another check has the name {}, too; rename one of them", quote(&twin.name));
                 Err(Error::failed(STAGE, CHECK, message).at(Location::file(&twin.file)))
             }
             None => Ok(checks),
@@ -181,11 +181,11 @@ fn read_check(path: &str, default_name: String, value: Value) -> Result<Check, S
         conversation: document.conversation.take(),
         envvars: variables("envvars", envvars)?,
         secrets: variables("secrets", secrets)?,
-        expected: expected(&mut document)?,
+        expected: read_expected(&mut document)?,
         input_parameters: document.input_parameters,
         invocation_mode: document.invocation_mode,
         nonsensitive_user_variables: document.nonsensitive_user_variables,
-        sensitive_user_variables: hidden(document.sensitive_user_variables),
+        sensitive_user_variables: hide_values(document.sensitive_user_variables),
     })
 }
 
@@ -197,7 +197,7 @@ fn name(text: String) -> Result<String, String> {
     Err(format!("name must be one line of at most {NAME_CHARACTERS_MAX} characters"))
 }
 
-fn expected(document: &mut Document) -> Result<Expected, String> {
+fn read_expected(document: &mut Document) -> Result<Expected, String> {
     match (document.expected_output.take(), document.expected_error.take(), document.expected_schema.take()) {
         (Some(output), None, None) => Ok(Expected::Output(output)),
         (None, Some(error), None) => Ok(Expected::Error(error)),
@@ -246,7 +246,7 @@ fn variables<T: From<String>>(key: &str, values: BTreeMap<String, String>) -> Re
     values.into_iter().map(one).collect()
 }
 
-fn hidden(values: BTreeMap<String, String>) -> BTreeMap<String, SecretValue> {
+fn hide_values(values: BTreeMap<String, String>) -> BTreeMap<String, SecretValue> {
     values.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect()
 }
 

@@ -4,7 +4,7 @@ use registry::OrganizationId;
 use runner::{InputSchema, Outcome, SchemaMatcher, SchemaViolation, TrialResult};
 use serde_json::Value;
 
-use super::difference::{differences, shown};
+use super::difference::{differences, show_value};
 use super::file::{Expected, ExpectedError};
 use crate::error::Error;
 
@@ -41,15 +41,17 @@ impl Judge<'_> {
             (Expected::Schema(schema), Outcome::Succeeded { output }) => {
                 let got = value(output);
                 let violations = self.violations(schema, got.clone()).await?;
-                (!violations.is_empty()).then(|| listed_violations(&violations, &tried.redacted_value(got)))
+                (!violations.is_empty()).then(|| list_violations(&violations, &tried.redacted_value(got)))
             }
             (Expected::Error(expected), Outcome::Succeeded { output }) => {
-                let output = shown(&tried.redacted_value(value(output)));
+                let output = show_value(&tried.redacted_value(value(output)));
                 Some(format!("expected the error {}, and the tool returned {output}", expected.exception_type))
             }
             (Expected::Error(expected), failed) if is_expected_error(expected, failed) => None,
             (Expected::Error(expected), _) => Some(wrong_error(expected, &tried.redacted_outcome)),
-            (_, _) => Some(format!("expected an output, and the tool failed: {}", described(&tried.redacted_outcome))),
+            (_, _) => {
+                Some(format!("expected an output, and the tool failed: {}", describe_failure(&tried.redacted_outcome)))
+            }
         })
     }
 
@@ -76,16 +78,16 @@ fn is_expected(expected: &Value, output: &str) -> bool {
 fn difference(expected: &Value, got: &Value) -> String {
     let lines = differences(expected, got);
     let redacted = || vec!["in redacted values".to_owned()];
-    listed("the output differs", &if lines.is_empty() { redacted() } else { lines })
+    list_lines("the output differs", &if lines.is_empty() { redacted() } else { lines })
 }
 
-fn listed_violations(violations: &[SchemaViolation], got: &Value) -> String {
+fn list_violations(violations: &[SchemaViolation], got: &Value) -> String {
     let line = |violation: &SchemaViolation| {
         let place = if violation.pointer.is_empty() { "the whole" } else { &violation.pointer };
-        let found = got.pointer(&violation.pointer).map(|found| format!(", got {}", shown(found)));
+        let found = got.pointer(&violation.pointer).map(|found| format!(", got {}", show_value(found)));
         format!("{place}: {}{}", violation.message, found.unwrap_or_default())
     };
-    listed("the output does not match the schema", &violations.iter().map(line).collect::<Vec<_>>())
+    list_lines("the output does not match the schema", &violations.iter().map(line).collect::<Vec<_>>())
 }
 
 fn is_expected_error(expected: &ExpectedError, failed: &Outcome) -> bool {
@@ -98,10 +100,10 @@ fn wrong_error(expected: &ExpectedError, failed: &Outcome) -> String {
     let wanted = &expected.exception_type;
     match (failed, &expected.message_contains) {
         (Outcome::Failed { exception_type, exception_message, .. }, Some(part)) if exception_type == wanted => {
-            let (part, got) = (shown(&part.as_str().into()), shown(&exception_message.as_str().into()));
+            let (part, got) = (show_value(&part.as_str().into()), show_value(&exception_message.as_str().into()));
             format!("expected a message of {wanted} with {part}, got {got}")
         }
-        _ => format!("expected the error {wanted}, got {}", described(failed)),
+        _ => format!("expected the error {wanted}, got {}", describe_failure(failed)),
     }
 }
 
@@ -111,7 +113,7 @@ fn value(output: &str) -> Value {
 }
 
 /// The type and message of a failure, and both ends of its stack trace.
-fn described(failed: &Outcome) -> String {
+fn describe_failure(failed: &Outcome) -> String {
     let Outcome::Failed { exception_type, exception_message, exception_stack_trace } = failed else {
         return String::new();
     };
@@ -129,7 +131,7 @@ fn ends(lines: &[String]) -> String {
     format!("{}\n  … {left_out} more lines …{}", first.concat(), last.concat())
 }
 
-fn listed(what: &str, lines: &[String]) -> String {
+fn list_lines(what: &str, lines: &[String]) -> String {
     lines.iter().fold(format!("{what}:"), |text, line| format!("{text}\n  {line}"))
 }
 
@@ -165,7 +167,7 @@ mod tests {
         let organization = OrganizationId::parse("acme").unwrap();
         let judge = Judge { schemas: &schemas, organization: &organization };
         let violations =
-            async |got: Value| listed_violations(&judge.violations(&schema, got.clone()).await.unwrap(), &got);
+            async |got: Value| list_violations(&judge.violations(&schema, got.clone()).await.unwrap(), &got);
         let text = violations(json!({"n": "one"})).await;
         assert!(text.contains("/n: ") && text.contains("got \"one\""), "{text}");
         assert!(violations(json!("no object")).await.contains("the whole: "));

@@ -38,7 +38,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::gate::needed;
+    use crate::gate::find_needed_bump;
 
     fn settings(apis: &Value) -> VersionSettings {
         let settings = json!({
@@ -79,7 +79,7 @@ mod tests {
             (one(api(&json!({"annotations": {"read_only": true}}))), one(plain()), BumpKind::Major),
             (one(plain()), one(api(&json!({"description": "Another text."}))), BumpKind::Patch),
         ] {
-            assert_eq!(needed(&changes(&settings(&old), &settings(&new))), bump, "{old} {new}");
+            assert_eq!(find_needed_bump(&changes(&settings(&old), &settings(&new))), bump, "{old} {new}");
         }
     }
 

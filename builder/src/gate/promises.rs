@@ -81,7 +81,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::gate::needed;
+    use crate::gate::find_needed_bump;
 
     fn settings(declared: &serde_json::Value) -> VersionSettings {
         let mut settings = json!({
@@ -137,7 +137,7 @@ mod tests {
             (title("Old"), title("New"), BumpKind::Patch),
             (title("Old"), json!({}), BumpKind::Patch),
         ] {
-            assert_eq!(needed(&changes(&settings(&old), &settings(&new))), bump, "{old} {new}");
+            assert_eq!(find_needed_bump(&changes(&settings(&old), &settings(&new))), bump, "{old} {new}");
         }
     }
 

@@ -9,7 +9,7 @@ const CHARACTERS_MAX: usize = 40;
 const BYTES_MAX: usize = 8 * CHARACTERS_MAX;
 
 /// The JSON of a value, truncated. Only the beginning of a long value is serialised.
-pub(super) fn quoted(value: &Value) -> String {
+pub(super) fn quote(value: &Value) -> String {
     let mut text = Quoted(Vec::new());
     // The writer fails once it has enough bytes.
     let is_whole = serde_json::to_writer(&mut text, value).is_ok();
@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn a_long_value_is_cut() {
-        assert_eq!(quoted(&json!({"a": [1, "x"]})), r#"{"a":[1,"x"]}"#);
-        assert_eq!(quoted(&json!("é".repeat(100))), format!("\"{}…", "é".repeat(39)));
-        assert_eq!(quoted(&json!(vec![1; 1_000_000])).chars().count(), 41);
+        assert_eq!(quote(&json!({"a": [1, "x"]})), r#"{"a":[1,"x"]}"#);
+        assert_eq!(quote(&json!("é".repeat(100))), format!("\"{}…", "é".repeat(39)));
+        assert_eq!(quote(&json!(vec![1; 1_000_000])).chars().count(), 41);
     }
 }

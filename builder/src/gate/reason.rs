@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::quoted::quoted;
+use super::quoted::quote;
 
 /// Places are paths such as `.guests[].name`; the whole value has the empty path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Reason {
 
 impl Reason {
     pub(super) fn keyword(at: &str, keyword: &str, value: &Value) -> Self {
-        Self::Keyword { at: at.to_owned(), keyword: keyword.to_owned(), value: quoted(value) }
+        Self::Keyword { at: at.to_owned(), keyword: keyword.to_owned(), value: quote(value) }
     }
 
     /// The change when the refusing schema is the old one: what is accepted now.

@@ -67,33 +67,34 @@ pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Option<&'a Valu
 }
 
 /// Whether two schemas are equal, apart from annotations.
-pub(super) fn same(one: &Value, other: &Value, budget: &Budget) -> bool {
+pub(super) fn is_same(one: &Value, other: &Value, budget: &Budget) -> bool {
     match (one, other) {
-        (Value::Object(one), Value::Object(other)) => same_maps(one, other, budget),
+        (Value::Object(one), Value::Object(other)) => is_same_map(one, other, budget),
         _ => equal(one, other, budget),
     }
 }
 
-pub(super) fn same_maps(one: &Map<String, Value>, other: &Map<String, Value>, budget: &Budget) -> bool {
+pub(super) fn is_same_map(one: &Map<String, Value>, other: &Map<String, Value>, budget: &Budget) -> bool {
     let counts = |keyword: &&String| !ANNOTATIONS.contains(&keyword.as_str());
     let count = |map: &Map<String, Value>| map.keys().filter(counts).count();
-    let alike =
-        |keyword: &String| other.get(keyword).is_some_and(|value| same_values(keyword, &one[keyword], value, budget));
+    let alike = |keyword: &String| {
+        other.get(keyword).is_some_and(|value| has_same_value(keyword, &one[keyword], value, budget))
+    };
     budget.spend(one.len() + other.len()) && count(one) == count(other) && one.keys().filter(counts).all(alike)
 }
 
-pub(super) fn same_by_name(one: &Map<String, Value>, other: &Map<String, Value>, budget: &Budget) -> bool {
-    let alike = |(name, schema): (&String, &Value)| other.get(name).is_some_and(|other| same(schema, other, budget));
+pub(super) fn is_same_by_name(one: &Map<String, Value>, other: &Map<String, Value>, budget: &Budget) -> bool {
+    let alike = |(name, schema): (&String, &Value)| other.get(name).is_some_and(|other| is_same(schema, other, budget));
     one.len() == other.len() && one.iter().all(alike)
 }
 
-pub(super) fn same_values(keyword: &str, one: &Value, other: &Value, budget: &Budget) -> bool {
+pub(super) fn has_same_value(keyword: &str, one: &Value, other: &Value, budget: &Budget) -> bool {
     match (one, other) {
-        (Value::Object(one), Value::Object(other)) if BY_NAME.contains(&keyword) => same_by_name(one, other, budget),
+        (Value::Object(one), Value::Object(other)) if BY_NAME.contains(&keyword) => is_same_by_name(one, other, budget),
         (Value::Array(one), Value::Array(other)) if LISTS.contains(&keyword) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other, budget))
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other, budget))
         }
-        _ if SINGLE.contains(&keyword) => same(one, other, budget),
+        _ if SINGLE.contains(&keyword) => is_same(one, other, budget),
         _ => equal(one, other, budget),
     }
 }

@@ -18,10 +18,11 @@ use super::budget::Budget;
 use super::kinds::Kinds;
 use super::numbers::{implies_bound, number};
 use super::parts::{OF_KIND, Part, Parts, implies_count, is_multiple_of, may_be_equal, values, values_of};
-use super::quoted::quoted;
+use super::quoted::quote;
 use super::reason::{Reason, named};
 use super::same::{
-    equal, has_reference, is_plain, refers_to_definitions_alone, resolve, same, same_by_name, same_maps, same_values,
+    equal, has_reference, has_same_value, is_plain, is_same, is_same_by_name, is_same_map, refers_to_definitions_alone,
+    resolve,
 };
 
 /// Comparisons of two subschemas within one comparison. Each takes microseconds.
@@ -78,7 +79,7 @@ impl<'a> Comparison<'a> {
         let budget = Budget::new();
         let same_definitions = ["$defs", "definitions"].iter().all(|name| match (old.get(name), new.get(name)) {
             (Some(Value::Object(old)), Some(definitions @ Value::Object(new))) => {
-                same_by_name(old, new, &budget) && refers_to_definitions_alone(definitions, &budget)
+                is_same_by_name(old, new, &budget) && refers_to_definitions_alone(definitions, &budget)
             }
             (old, new) => old == new,
         });
@@ -100,7 +101,8 @@ impl<'a> Comparison<'a> {
 
     /// The reasons why the new schema may refuse values that the old one accepts. Empty when it accepts all of them.
     pub fn refused(mut self) -> Vec<Reason> {
-        if self.old == self.new || (self.same_definitions && self.is_plain && same(self.old, self.new, &self.budget)) {
+        if self.old == self.new || (self.same_definitions && self.is_plain && is_same(self.old, self.new, &self.budget))
+        {
             return Vec::new();
         }
         if !self.is_plain {
@@ -344,7 +346,7 @@ impl<'a> Comparison<'a> {
             schema.accepts(value, u64::MAX)
         };
         let refused = values.iter().filter(|value| accepts(value) != Some(true)).take(REASONS_MAX);
-        refused.map(|value| Reason::Value { at: at.to_owned(), value: quoted(value) }).collect()
+        refused.map(|value| Reason::Value { at: at.to_owned(), value: quote(value) }).collect()
     }
 
     /// The kinds of values that satisfy all parts.
@@ -371,12 +373,13 @@ impl<'a> Comparison<'a> {
 
     fn is_same(&self, part: Part<'a>, new: &Value) -> bool {
         let Value::Object(map) = new else { return false };
-        part.without.is_empty() && same_maps(part.map, map, &self.budget) && self.refers_alike(new)
+        part.without.is_empty() && is_same_map(part.map, map, &self.budget) && self.refers_alike(new)
     }
 
     /// Whether a part has the keyword with an equivalent value.
     pub(super) fn has_same(&self, part: Part<'a>, keyword: &str, value: &Value) -> bool {
-        part.get(keyword).is_some_and(|old| same_values(keyword, old, value, &self.budget)) && self.refers_alike(value)
+        part.get(keyword).is_some_and(|old| has_same_value(keyword, old, value, &self.budget))
+            && self.refers_alike(value)
     }
 
     /// Whether the references in a value point to the same schemas in both documents.

@@ -58,7 +58,7 @@ fn capabilities(world: &ToolWorld) -> BTreeSet<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::needed;
+    use crate::gate::find_needed_bump;
 
     /// `release: interfaces > exports`; an interface with a colon is one of another package.
     fn world(text: &str) -> ToolWorld {
@@ -111,7 +111,8 @@ mod tests {
             ("before its release", "1.0.0-rc.1: http > run-tool", "1.0.0: http > run-tool", BumpKind::Major),
             ("no release", "next: http > run-tool", "other: http > run-tool", BumpKind::Major),
         ];
-        let found = rows.map(|(name, old, new, bump)| (name, needed(&changes(&world(old), &world(new))), bump));
+        let found =
+            rows.map(|(name, old, new, bump)| (name, find_needed_bump(&changes(&world(old), &world(new))), bump));
         let wrong: Vec<_> = found.iter().filter(|(_, found, bump)| found != bump).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
     }
@@ -120,7 +121,7 @@ mod tests {
     fn another_world_of_the_same_release_breaks() {
         let old = world("1.0.0: > run-tool");
         let new = ToolWorld { name: "lathe:tool/agent@1.0.0".to_owned(), ..old.clone() };
-        assert_eq!(needed(&changes(&old, &new)), BumpKind::Major);
+        assert_eq!(find_needed_bump(&changes(&old, &new)), BumpKind::Major);
     }
 
     #[test]

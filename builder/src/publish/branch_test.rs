@@ -63,7 +63,7 @@ impl Builder {
             }
             Ok(Candidate { variables, ..candidate })
         };
-        metrics::counted("test", build.instrument(span)).await
+        metrics::count_build("test", build.instrument(span)).await
     }
 
     /// Builds a branch for a replay, which supplies its own variables.
@@ -87,7 +87,7 @@ impl Builder {
             built.compile_expensive(self.trials.schemas(), &principal.organization).await?;
             Ok(candidate(&built, commit))
         };
-        metrics::counted("replay", build.instrument(span)).await
+        metrics::count_build("replay", build.instrument(span)).await
     }
 
     /// The live tool with the name of a project, if any.

@@ -189,7 +189,7 @@ impl Builder {
 }
 
 /// A commit by its id and its subject.
-async fn named(repository: &Repository, id: CommitId) -> Result<String, Error> {
+async fn find_name(repository: &Repository, id: CommitId) -> Result<String, Error> {
     let repository = repository.clone();
     let subject = blocking(move || repository.subject(&id)).await?;
     Ok(subject.map_or_else(|| format!("commit {id}"), |subject| format!("commit {id}: {}", shown(&subject))))
@@ -213,7 +213,7 @@ impl<'a> Commit<'a> {
 
     async fn build(self, pipeline: &Pipeline, progress: &Progress) -> Result<Built, Error> {
         let Self { repository, id, project_path, branch, caches, accepts } = self;
-        progress.line(named(repository, id).await?);
+        progress.line(find_name(repository, id).await?);
         let (repository, path) = (repository.clone(), project_path.clone());
         let export = async {
             let exported = blocking(move || export_project(&repository, &id, &path, &PROJECT_FILES)).await?;

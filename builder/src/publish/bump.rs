@@ -35,7 +35,7 @@ impl PublishContext<'_> {
         for change in &changes {
             progress.line(format!("since {version}, {change}"));
         }
-        let needed = gate::needed(&changes);
+        let needed = gate::find_needed_bump(&changes);
         match asked {
             Some(asked) if !gate::suffices(asked, needed) => {
                 Err(Error::failed("gate", "bump", refusal(asked, needed, &changes)))

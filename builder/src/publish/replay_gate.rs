@@ -65,7 +65,7 @@ impl ReplayGate {
         let of = version.version;
         let ReplayReport { runs, different, .. } = found;
         if different * 100 > self.different_percent_max as usize * runs {
-            let shown: Vec<_> = found.listed.iter().take(RUNS_SHOWN_MAX).map(described).collect();
+            let shown: Vec<_> = found.listed.iter().take(RUNS_SHOWN_MAX).map(describe_run).collect();
             let message = format!(
                 "{different} of {runs} recorded runs of {of} differ, and at most {} % may differ: {}. The build log has more",
                 self.different_percent_max,
@@ -96,7 +96,7 @@ fn report(version: &ToolVersion, found: &ReplayReport) -> Vec<String> {
             slower_percent(found)
         ));
     }
-    lines.extend(found.listed.iter().map(described));
+    lines.extend(found.listed.iter().map(describe_run));
     lines
 }
 
@@ -106,7 +106,7 @@ fn slower_percent(found: &ReplayReport) -> i128 {
 }
 
 /// A differing run in one line.
-fn described(run: &DifferingRun) -> String {
+fn describe_run(run: &DifferingRun) -> String {
     let what = match &run.refusal {
         Some(reason) => cut(reason),
         None => run.differences.iter().map(difference).collect::<Vec<_>>().join(", "),

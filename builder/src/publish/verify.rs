@@ -47,7 +47,7 @@ impl Builder {
             self.build(Commit { caches: Caches::Empty, ..of }, &admitted, &progress).await
         };
         let span = tracing::info_span!("build", kind = "verify", tool = %version.tool);
-        let built = metrics::counted("verify", build.instrument(span)).await?;
+        let built = metrics::count_build("verify", build.instrument(span)).await?;
         let attestation = self.store.versions().attestation(version).await?;
         let is_valid = |found| attestation::is_valid(found, &version.component_digest);
         let is_signed = attestation.as_ref().is_some_and(is_valid);

@@ -13,7 +13,7 @@ pub enum Failure {
     #[error("exited with status {code}")]
     Status { code: i32 },
     /// The signal ended the program itself, not one of its children.
-    #[error("{}", ended_by(*.signal))]
+    #[error("{}", explain_signal(*.signal))]
     Signal { signal: i32 },
     #[error("took longer than {} s", after.as_secs())]
     Time { after: Duration },
@@ -66,7 +66,7 @@ impl From<nix::Error> for Failure {
     }
 }
 
-fn ended_by(signal: i32) -> String {
+fn explain_signal(signal: i32) -> String {
     match Signal::try_from(signal) {
         Ok(Signal::SIGXCPU) => "exceeded its processor time".to_owned(),
         Ok(Signal::SIGXFSZ) => "wrote a file larger than the limit".to_owned(),

@@ -14,7 +14,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// An anonymous file with these bytes, at its start.
-pub fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
+pub fn create_readable(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create(c"sandbox", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;

@@ -26,7 +26,7 @@ use tokio::time::Instant;
 
 use super::arguments::Arguments;
 use super::child::{Preparation, limits};
-use super::handles::{ProcessHandle, pipe, readable};
+use super::handles::{ProcessHandle, create_readable, pipe};
 use super::job::{BUILD_DIRECTORY, Finished, Job, ReadOnlyMount, Used};
 use super::log_writer::BatchedLogWriter;
 use super::output;
@@ -107,13 +107,13 @@ impl JobRun {
         let (status, status_writer) = pipe()?;
         let (block_reader, block) = pipe()?;
         let filters = system_calls::filters().map_err(Failure::sandbox)?;
-        let filters = filters.iter().map(|filter| readable(filter)).collect::<io::Result<Vec<_>>>()?;
+        let filters = filters.iter().map(|filter| create_readable(filter)).collect::<io::Result<Vec<_>>>()?;
         let number = |descriptor: &OwnedFd| descriptor.as_raw_fd().to_string();
         arguments.add(&["--json-status-fd", &number(&status_writer), "--block-fd", &number(&block_reader)]);
         for filter in &filters {
             arguments.add(&["--add-seccomp-fd", &number(filter)]);
         }
-        let arguments = readable(&arguments.bytes())?;
+        let arguments = create_readable(&arguments.bytes())?;
         let kept = [&status_writer, &block_reader, &arguments].into_iter().chain(&filters);
         let preparation = Preparation {
             parent: Pid::this(),
@@ -199,7 +199,7 @@ impl Running {
     async fn scratch(&mut self, first: i32) -> Result<OwnedFd, Failure> {
         let deadline = Instant::now() + START_MAX;
         while Instant::now() < deadline {
-            if let Some(scratch) = opened(first) {
+            if let Some(scratch) = open_process(first) {
                 return Ok(scratch);
             }
             if tokio::time::timeout(DIRECTORY_POLL, self.child.wait()).await.is_ok() {
@@ -263,7 +263,7 @@ impl Running {
 }
 
 /// The directory as the process sees it, once the process has left the server's file system.
-fn opened(process: i32) -> Option<OwnedFd> {
+fn open_process(process: i32) -> Option<OwnedFd> {
     let path = format!("/proc/{process}/root{BUILD_DIRECTORY}");
     let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let scratch = open(path.as_str(), flags, Mode::empty()).ok()?;

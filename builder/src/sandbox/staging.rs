@@ -42,10 +42,10 @@ impl Staging {
         let mount_point = mount_point.ok_or_else(|| io::Error::other("no directory is free as a mount point"))?;
         let staged: Vec<PathBuf> = (0..real.len()).map(|number| mount_point.join(number.to_string())).collect();
         let bind = |(from, to): (&PathBuf, &PathBuf)| {
-            Ok(Bind { is_directory: from.is_dir(), from: terminated(from)?, to: terminated(to)? })
+            Ok(Bind { is_directory: from.is_dir(), from: to_c_string(from)?, to: to_c_string(to)? })
         };
         let binds = real.iter().zip(&staged).map(bind).collect::<io::Result<_>>()?;
-        Ok((Self { mount_point: terminated(&mount_point)?, binds }, staged))
+        Ok((Self { mount_point: to_c_string(&mount_point)?, binds }, staged))
     }
 
     /// Mounts the files, in the job's process before `exec`. Does not allocate.
@@ -67,6 +67,6 @@ impl Staging {
     }
 }
 
-fn terminated(path: &Path) -> io::Result<CString> {
+fn to_c_string(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }

@@ -18,7 +18,7 @@ pub fn measure(first: i32) -> io::Result<ProcessTreeUsage> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc")? {
         let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        if let Some(parent) = fs::read_to_string(format!("/proc/{pid}/stat")).ok().as_deref().and_then(parent) {
+        if let Some(parent) = fs::read_to_string(format!("/proc/{pid}/stat")).ok().as_deref().and_then(parse_parent) {
             children.entry(parent).or_default().push(pid);
         }
     }
@@ -35,7 +35,7 @@ pub fn measure(first: i32) -> io::Result<ProcessTreeUsage> {
 }
 
 /// The parent's id: the second word after the name, which is in parentheses and may contain any character.
-fn parent(stat: &str) -> Option<i32> {
+fn parse_parent(stat: &str) -> Option<i32> {
     let (_, after) = stat.rsplit_once(')')?;
     after.split_whitespace().nth(1)?.parse().ok()
 }
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn a_name_may_contain_anything() {
-        assert_eq!(parent("12 (a) S 1 ) b) R 7 12 12"), Some(7));
-        assert_eq!(parent("12 no name"), None);
+        assert_eq!(parse_parent("12 (a) S 1 ) b) R 7 12 12"), Some(7));
+        assert_eq!(parse_parent("12 no name"), None);
     }
 
     #[test]

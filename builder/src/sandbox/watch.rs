@@ -38,8 +38,8 @@ impl Watched<'_> {
         let usage = tree::measure(self.first)?;
         self.used.processes = self.used.processes.max(usage.processes);
         self.used.memory_bytes = self.used.memory_bytes.max(usage.memory_bytes);
-        bounded("bytes of memory", usage.memory_bytes, self.bounds.memory_bytes)?;
-        bounded("processes", usage.processes, self.bounds.processes)?;
+        require_at_most("bytes of memory", usage.memory_bytes, self.bounds.memory_bytes)?;
+        require_at_most("processes", usage.processes, self.bounds.processes)?;
         self.measure_scratch()
     }
 
@@ -50,10 +50,10 @@ impl Watched<'_> {
         let bytes = scratch.blocks().saturating_sub(scratch.blocks_free()).saturating_mul(scratch.fragment_size());
         self.used.scratch_files = self.used.scratch_files.max(files);
         self.used.scratch_bytes = self.used.scratch_bytes.max(bytes);
-        bounded("files", files, self.bounds.scratch_files)
+        require_at_most("files", files, self.bounds.scratch_files)
     }
 }
 
-fn bounded(what: &'static str, found: u64, max: u64) -> Result<(), Failure> {
+fn require_at_most(what: &'static str, found: u64, max: u64) -> Result<(), Failure> {
     if found > max { Err(Failure::Bound { what, found, max }) } else { Ok(()) }
 }

@@ -42,13 +42,13 @@ pub fn schemas(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result
 ///
 /// # Errors
 /// When the code exports other functions than the declared ones, or a derived schema is refused.
-pub fn settings(
+pub fn build_settings(
     manifest: &Manifest,
     mut files: BTreeMap<ApiName, ApiSchemas>,
     mut report: Report,
 ) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
     schema::outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
-    compare(&report, declared(&manifest.apis))?;
+    compare(&report, list_declared(&manifest.apis))?;
     report.check()?;
     let of = |(name, api): (&ApiName, &Api)| {
         let ApiSchemas { input, output } = files.remove(name).unwrap_or_default();
@@ -83,7 +83,7 @@ fn effective(api: &Api, of_tool: Intervention) -> Intervention {
 }
 
 /// The functions of the declared APIs by module.
-fn declared(apis: &BTreeMap<ApiName, Api>) -> BTreeMap<&str, BTreeSet<&str>> {
+fn list_declared(apis: &BTreeMap<ApiName, Api>) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut declared = BTreeMap::<_, BTreeSet<_>>::new();
     for api in apis.values() {
         declared.entry(&*api.function.module).or_default().insert(&*api.function.name);
@@ -102,8 +102,8 @@ fn compare(report: &Report, declared: BTreeMap<&str, BTreeSet<&str>>) -> Result<
             let message = format!(
                 "the declared APIs are not the exported functions: declared {}, exported {}; declare each exported function \
                  in `apis`, and export no others",
-                listed(&functions),
-                listed(&exported)
+                join_names(&functions),
+                join_names(&exported)
             );
             let location = found.map_or_else(Location::default, |found| Location::file(&found.file));
             return Err(Error::failed(STAGE, "apis", message).at(location));
@@ -112,7 +112,7 @@ fn compare(report: &Report, declared: BTreeMap<&str, BTreeSet<&str>>) -> Result<
     Ok(())
 }
 
-fn listed<'n>(names: impl IntoIterator<Item = &'n &'n str>) -> String {
+fn join_names<'n>(names: impl IntoIterator<Item = &'n &'n str>) -> String {
     let names: Vec<_> = names.into_iter().map(|name| shown(name)).collect();
     if names.is_empty() { "nothing".to_owned() } else { format!("`{}`", names.join(", ")) }
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn made(manifest: &Manifest, report: &Value) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
-        settings(manifest, BTreeMap::new(), Report::read(&report.to_string())?)
+        build_settings(manifest, BTreeMap::new(), Report::read(&report.to_string())?)
     }
 
     fn orders(functions: &[&str]) -> Value {

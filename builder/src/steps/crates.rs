@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tar::{Archive, EntryType};
 
 use crate::sandbox::files;
-use crate::text::quoted;
+use crate::text::quote;
 
 /// Files of one crate; generated bindings have a few thousand.
 const FILES_MAX: usize = 10_000;
@@ -94,7 +94,7 @@ impl Vendoring {
                 return Err(Problem::Refused(format!("it has more than {FILES_MAX} files")));
             }
             let path = entry.path().map_err(unreadable)?.into_owned();
-            let shown = quoted(&path.to_string_lossy());
+            let shown = quote(&path.to_string_lossy());
             let below = inside(&path, top).ok_or_else(|| {
                 Problem::Refused(format!("it contains the path {shown}, outside of the crate's directory or too long"))
             })?;

@@ -96,7 +96,7 @@ impl Packages {
         let Some(lock) = files.get(lock::FILE) else {
             let foreign = foreign_locks::explain_python(files);
             if !asked.is_empty() {
-                return Err(lock::missing(files.contains_key("uv.lock"), foreign));
+                return Err(lock::refuse_missing(files.contains_key("uv.lock"), foreign));
             }
             // It may be of the project's tests, and need no packages.
             if let Some(foreign) = foreign {
@@ -105,7 +105,7 @@ impl Packages {
             return Ok(Fetched::default());
         };
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
-        if let Some(line) = lock::own_line(lock) {
+        if let Some(line) = lock::find_own_line(lock) {
             progress.line(format!(
                 "{}:{line}: {} is the platform's own: the build uses the release of this program, and not the version, URL or hash of \
                  this line",
@@ -232,7 +232,7 @@ impl Packages {
         };
         let answer = self.client.get(url.clone()).header("accept", ACCEPT).send().await.map_err(failed)?;
         if answer.status() == reqwest::StatusCode::NOT_FOUND {
-            let url = download::shown_url(&url);
+            let url = download::show_url(&url);
             return Err(refuse(
                 "index",
                 pinned,

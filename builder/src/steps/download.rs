@@ -47,11 +47,11 @@ pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>,
 
 /// The URL of a request and the reason of its failure, for a message: `http://pip.example/simple/six/: Connection refused`.
 pub fn explain(url: &Url, error: &reqwest::Error) -> String {
-    format!("{}: {}", shown_url(url), reason(error))
+    format!("{}: {}", show_url(url), reason(error))
 }
 
 /// A URL without what may be secret: user, password, query and fragment.
-pub fn shown_url(url: &Url) -> String {
+pub fn show_url(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
     shown.set_fragment(None);
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_shown_url_has_no_secrets() {
-        let shown = |url: &str| shown_url(&Url::parse(url).unwrap());
+        let shown = |url: &str| show_url(&Url::parse(url).unwrap());
         assert_eq!(shown("https://me:secret@pip.example/simple/six/?token=abc#x"), "https://pip.example/simple/six/");
         assert_eq!(shown("http://127.0.0.1:1/simple/six/"), "http://127.0.0.1:1/simple/six/");
     }

@@ -103,7 +103,7 @@ pub struct Sources<'a> {
 }
 
 /// The error of a server without esbuild.
-pub fn missing() -> Error {
+pub fn refuse_missing() -> Error {
     refuse(
         "toolchain",
         format!("there is no esbuild, which JavaScript and TypeScript need: {INSTALL}"),
@@ -121,7 +121,7 @@ pub async fn bundle(bundler: Bundler<'_>, sources: Sources<'_>) -> Result<Vec<So
         return Err(refuse("entry-point", message.into(), Location::file(sources.entry_point)));
     }
     let scratch = run(bundler, sources, &[REQUIRE]).await?;
-    blocking(move || taken(&scratch)).await?.map_err(Error::internal)
+    blocking(move || take_outputs(&scratch)).await?.map_err(Error::internal)
 }
 
 /// Runs esbuild on the sources with additional options, and returns the directory with its output.
@@ -131,7 +131,7 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
     let aliases = node::aliases(&packages);
     packages.extend(node::files(&packages));
     let scratches = bundler.scratches.clone();
-    let scratch = blocking(move || written(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
+    let scratch = blocking(move || write_sources(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
     // The child confines itself and then executes esbuild.
     let mut child = child::command(bundler.confiner)?;
     child.arg(bundler.esbuild.path()).arg("--");
@@ -152,14 +152,14 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
         .map_err(|error| child::lost(BUNDLING, error.to_string()))?;
     ended.require_own_end(BUNDLING)?;
     if !ended.status.success() {
-        return Err(complaint(&ended.errors));
+        return Err(explain_stderr(&ended.errors));
     }
     Ok(scratch)
 }
 
 /// Writes the sources to a new directory. Their paths were checked when the tree was exported or a package was
 /// unpacked.
-fn written(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches) -> io::Result<ScratchDirectory> {
+fn write_sources(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches) -> io::Result<ScratchDirectory> {
     let scratch = scratches.make()?;
     let own = files.iter().filter(|file| !file.path.starts_with(PACKAGES) && !file.path.starts_with(OUTPUT));
     for SourceFile { path, contents } in own.chain(packages) {
@@ -172,7 +172,7 @@ fn written(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches)
     Ok(scratch)
 }
 
-fn taken(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
+fn take_outputs(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
     [(OUTPUT, SCRIPT), (OUTPUT_MAP, MAP)]
         .into_iter()
         .map(|(from, to)| {
@@ -183,7 +183,7 @@ fn taken(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
 }
 
 /// Parses esbuild's output: `✘ [ERROR] message`, an empty line, and `    file:line:column:`.
-pub fn complaint(stderr: &str) -> Error {
+pub fn explain_stderr(stderr: &str) -> Error {
     let Some((_, told)) = stderr.split_once("[ERROR] ") else {
         tracing::warn!(stderr, "esbuild failed");
         return refuse("toolchain", format!("esbuild failed: {}", first(stderr)), Location::default());
@@ -222,17 +222,20 @@ mod tests {
     fn a_complaint_keeps_its_message_and_its_place() {
         let text = "✘ [ERROR] Expected \";\" but found \"y\"\n\n    src/a b.ts:3:6:\n      3 │ let x y\n        ╵       ^\n\n1 error\n";
         let expected = "bundle failed (syntax): src/a b.ts:3: Expected \";\" but found \"y\"";
-        assert_eq!(complaint(text).to_string(), expected);
+        assert_eq!(explain_stderr(text).to_string(), expected);
         let text = "✘ [ERROR] Could not resolve \"fs\"\n\n    index.ts:1:15:\n      1 │ import fs from 'fs'\n";
         assert!(
-            complaint(text)
+            explain_stderr(text)
                 .to_string()
                 .starts_with("bundle failed (import): index.ts:1: Could not resolve \"fs\"; a tool")
         );
         let text = "✘ [ERROR] Top-level await is currently not supported with the \"cjs\" output format\n\n    lib/db.ts:2:0:\n      2 │ await x\n";
-        let told = complaint(text).to_string();
+        let told = explain_stderr(text).to_string();
         assert!(told.starts_with("bundle failed (top-level-await): lib/db.ts:2: a module cannot `await`"), "{told}");
-        assert_eq!(complaint("no Landlock\n").to_string(), "bundle failed (toolchain): esbuild failed: no Landlock");
-        assert!(complaint(&format!("[ERROR] {}", "x".repeat(1 << 20))).to_string().len() < 3_000);
+        assert_eq!(
+            explain_stderr("no Landlock\n").to_string(),
+            "bundle failed (toolchain): esbuild failed: no Landlock"
+        );
+        assert!(explain_stderr(&format!("[ERROR] {}", "x".repeat(1 << 20))).to_string().len() < 3_000);
     }
 }

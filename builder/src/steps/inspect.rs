@@ -50,7 +50,7 @@ pub fn inspect_image(component: &[u8]) -> Result<(), Error> {
     };
     let world = &resolve.worlds[world];
     let names = world.imports.keys().map(|key| resolve.name_world_key(key));
-    let refused: Vec<_> = names.filter(|name| !granted(name)).collect();
+    let refused: Vec<_> = names.filter(|name| !is_granted(name)).collect();
     if !refused.is_empty() {
         let message = format!("the component imports what the platform does not grant: {}", refused.join(", "));
         return Err(refuse("imports", message));
@@ -83,7 +83,7 @@ fn refuse(check: &str, message: impl Into<String>) -> Error {
     Error::failed(STAGE, check, message)
 }
 
-fn granted(name: &str) -> bool {
+fn is_granted(name: &str) -> bool {
     // A type used from an interface is imported under its own name.
     let is_type = !name.contains(['/', ':']);
     let within = |entry: &&str| {
@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn grants_are_by_interface_and_not_by_prefix() {
-        assert!(granted("wasi:clocks/monotonic-clock@0.2.6"));
-        assert!(granted("lathe:tool/status@0.1.0"));
-        assert!(!granted("lathe:tool/status-other@0.1.0"));
-        assert!(!granted("wasi:http/outgoing-handler@0.2.6"));
+        assert!(is_granted("wasi:clocks/monotonic-clock@0.2.6"));
+        assert!(is_granted("lathe:tool/status@0.1.0"));
+        assert!(!is_granted("lathe:tool/status-other@0.1.0"));
+        assert!(!is_granted("wasi:http/outgoing-handler@0.2.6"));
     }
 
     #[test]

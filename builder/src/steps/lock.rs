@@ -17,7 +17,7 @@ use registry::Digest;
 
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
-use crate::text::quoted;
+use crate::text::quote;
 use marker::PLATFORM;
 pub use requirement::check_pins;
 
@@ -67,16 +67,16 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
 
 /// The line of the platform's own package, if the lock file has it.
 #[must_use]
-pub fn own_line(bytes: &[u8]) -> Option<u32> {
+pub fn find_own_line(bytes: &[u8]) -> Option<u32> {
     let entries = logical_lines(decode_text(bytes).ok()?);
     entries
         .into_iter()
-        .find(|(_, entry)| name::leading(entry).is_some_and(|(name, _)| name == OWN_PACKAGE))
+        .find(|(_, entry)| name::split_name(entry).is_some_and(|(name, _)| name == OWN_PACKAGE))
         .map(|(line, _)| line)
 }
 
 /// The error for a missing lock file, which explains how to create it. With the lock file of another tool, `foreign` has its command.
-pub fn missing(has_uv_lock: bool, foreign: Option<String>) -> Error {
+pub fn refuse_missing(has_uv_lock: bool, foreign: Option<String>) -> Error {
     const NEEDED: &str = "dependencies need a lock file with hashes";
     let message = match foreign {
         _ if has_uv_lock => format!("uv.lock has to be exported: {HOW}"),
@@ -91,10 +91,10 @@ pub fn missing(has_uv_lock: bool, foreign: Option<String>) -> Error {
 pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
     let skipped = |(line, entry): (u32, String)| {
         let requirement = entry.split_once(" --hash").map_or(&*entry, |(requirement, _)| requirement);
-        let (name, rest) = name::leading(requirement).filter(|(name, _)| name != OWN_PACKAGE)?;
+        let (name, rest) = name::split_name(requirement).filter(|(name, _)| name != OWN_PACKAGE)?;
         let marker = rest.split_once(';')?.1.trim();
         let is_left_out = matches!(marker::applies(marker), Ok(false));
-        let marker = quoted(marker);
+        let marker = quote(marker);
         is_left_out.then(|| {
             format!("{FILE}:{line}: {name} is left out, since its marker is false for tools ({PLATFORM}): {marker}")
         })
@@ -133,13 +133,13 @@ fn logical_lines(text: &str) -> Vec<(u32, String)> {
 /// Parses `name[extra]==version ; marker --hash=sha256:…`. `None` when the marker is of another platform, and for the
 /// platform's own package.
 fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
-    let no_package = || refuse("pinned", &format!("{} is not a pinned package; {HOW}", quoted(entry)), line);
+    let no_package = || refuse("pinned", &format!("{} is not a pinned package; {HOW}", quote(entry)), line);
     let (requirement, hashes) = entry
         .split_once(" --hash")
         .map_or((entry, String::new()), |(requirement, rest)| (requirement, format!("--hash{rest}")));
     let explained = directory::explain(requirement)
-        .map(|why| refuse("pinned", &format!("{} is not a pinned package: {why}; {HOW}", quoted(entry)), line));
-    let Some((name, rest)) = name::leading(requirement) else { return Err(explained.unwrap_or_else(no_package)) };
+        .map(|why| refuse("pinned", &format!("{} is not a pinned package: {why}; {HOW}", quote(entry)), line));
+    let Some((name, rest)) = name::split_name(requirement) else { return Err(explained.unwrap_or_else(no_package)) };
     if name == OWN_PACKAGE {
         return Ok(None);
     }
@@ -178,8 +178,8 @@ fn version(pin: &str) -> Option<Version> {
 fn hash(option: &str, line: u32) -> Result<Digest, Error> {
     let value = option
         .strip_prefix("--hash=")
-        .ok_or_else(|| refuse("option", &format!("{} is not an option of a lock file", quoted(option)), line))?;
-    Digest::parse(value).map_err(|_| refuse("hashes", &format!("{} is not a sha256 hash", quoted(value)), line))
+        .ok_or_else(|| refuse("option", &format!("{} is not an option of a lock file", quote(option)), line))?;
+    Digest::parse(value).map_err(|_| refuse("hashes", &format!("{} is not a sha256 hash", quote(value)), line))
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {

@@ -185,7 +185,7 @@ fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependen
 
 /// The package name in a requirement.
 fn package_name(text: &str) -> Option<String> {
-    Some(name::leading(text.trim())?.0)
+    Some(name::split_name(text.trim())?.0)
 }
 
 /// Whether responses are recorded, which requires that runs are recorded.

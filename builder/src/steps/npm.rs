@@ -69,7 +69,7 @@ impl NpmPackages {
             if manifest.dependencies.is_empty() {
                 return Ok(Default::default());
             }
-            return Err(lock::missing(project_file, foreign_locks::explain_javascript(files).as_deref()));
+            return Err(lock::refuse_missing(project_file, foreign_locks::explain_javascript(files).as_deref()));
         };
         let (mut packages, mut sources, mut bytes) = (Vec::new(), Vec::new(), 0);
         let (lock, project_file) = (lock.clone(), project_file.to_vec());

@@ -36,7 +36,7 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str, check: &'static str) 
 ///
 /// # Errors
 /// When the text is not the schema of an object.
-pub fn derived(text: &str) -> Result<Value, Error> {
+pub fn parse_derived(text: &str) -> Result<Value, Error> {
     parse(text.as_bytes(), Location::default(), INPUT)
 }
 
@@ -45,16 +45,16 @@ pub fn derived(text: &str) -> Result<Value, Error> {
 /// # Errors
 /// When it is not the schema of an object.
 pub fn of_api(name: &ApiName, schema: Value) -> Result<Value, Error> {
-    checked(schema).map_err(|problem| Error::failed(STAGE, INPUT, format!("{name}: {problem}")))
+    check_schema(schema).map_err(|problem| Error::failed(STAGE, INPUT, format!("{name}: {problem}")))
 }
 
 /// Checks the input schema that the schemas of all APIs make together.
 ///
 /// # Errors
 /// When it is too large or costs too much.
-pub fn combined(schema: Value) -> Result<Value, Error> {
+pub fn combine_schema(schema: Value) -> Result<Value, Error> {
     let problem = |problem| Error::failed(STAGE, INPUT, format!("the schemas of all APIs together: {problem}"));
-    checked(schema).map_err(problem)
+    check_schema(schema).map_err(problem)
 }
 
 /// Checks that the output schemas of all APIs are no larger than one schema may be.
@@ -70,7 +70,7 @@ pub fn outputs_together<'s>(schemas: impl Iterator<Item = &'s Value>) -> Result<
     Err(Error::failed(STAGE, OUTPUT, message))
 }
 
-fn checked(schema: Value) -> Result<Value, String> {
+fn check_schema(schema: Value) -> Result<Value, String> {
     if schema.to_string().len() > SCHEMA_BYTES_MAX {
         return Err(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes"));
     }
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn a_schema_is_read_back_from_within_other_json() {
-        assert!(derived(&nested(LEVELS_MAX)).is_ok());
-        let refused = derived(&nested(LEVELS_MAX + 1)).unwrap_err().to_string();
+        assert!(parse_derived(&nested(LEVELS_MAX)).is_ok());
+        let refused = parse_derived(&nested(LEVELS_MAX + 1)).unwrap_err().to_string();
         assert!(refused.contains("nested more than 100 levels deep"), "{refused}");
     }
 }

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 use runner::SourceFile;
 use zip::ZipArchive;
 
-use crate::text::quoted;
+use crate::text::quote;
 pub use identity::Identity;
 use identity::{head, is_metadata};
 
@@ -101,7 +101,7 @@ fn check_directory(wheel: &[u8]) -> Result<(), String> {
 fn use_of(name: &str) -> Result<Entry, String> {
     let parts: Vec<_> = name.split('/').collect();
     if name.starts_with('/') || name.contains('\\') || parts.contains(&"..") {
-        return Err(format!("it holds the path {}", quoted(name)));
+        return Err(format!("it holds the path {}", quote(name)));
     }
     let first = parts.first().copied().unwrap_or_default();
     let file = parts.last().copied().unwrap_or_default();

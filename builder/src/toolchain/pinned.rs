@@ -32,10 +32,10 @@ impl PinnedPackages {
     pub async fn of(project: &Project<'_>) -> Result<Self, Error> {
         let file = |name: &str| project.files.get(name).cloned();
         let (packages, program) = match project.manifest.language {
-            Language::Python => (parsed(file(wheels::FILE), of_python).await?, None),
+            Language::Python => (parse_packages(file(wheels::FILE), of_python).await?, None),
             Language::JavaScript => {
                 let project_file = file(PROJECT_FILE).unwrap_or_default();
-                (parsed(file(npm::FILE), move |lock| of_npm(lock, &project_file)).await?, Some("esbuild"))
+                (parse_packages(file(npm::FILE), move |lock| of_npm(lock, &project_file)).await?, Some("esbuild"))
             }
             Language::Rust => (of_cargo(crates::read(project.documents)?.pinned), Some("rust")),
         };
@@ -54,7 +54,7 @@ impl PinnedPackages {
     }
 }
 
-async fn parsed(
+async fn parse_packages(
     lock: Option<Vec<u8>>,
     parse: impl FnOnce(&[u8]) -> Result<Vec<Vec<Package>>, Error> + Send + 'static,
 ) -> Result<Vec<Vec<Package>>, Error> {

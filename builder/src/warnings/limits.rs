@@ -27,14 +27,14 @@ pub fn find(manifest: &Manifest, max: &Limits) -> Vec<String> {
     ];
     let lowered = limits.into_iter().filter_map(|(key, declared, max, unit)| {
         let asked = declared.filter(|asked| *asked > max)?;
-        let (asked, max) = (shown(asked, unit), shown(max, unit));
+        let (asked, max) = (show_limit(asked, unit), show_limit(max, unit));
         Some(format!("{key} = {asked} is more than the {max} that the operator of this server allows: runs get {max}"))
     });
     lowered.collect()
 }
 
 /// A value in its unit, with the part after the point that it has.
-fn shown(value: u64, unit: u64) -> String {
+fn show_limit(value: u64, unit: u64) -> String {
     match value % unit {
         0 => (value / unit).to_string(),
         _ if unit == 1_000 => format!("{}.{:03}", value / unit, value % unit).trim_end_matches('0').to_owned(),
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_value_has_its_unit() {
         assert_eq!(
-            (shown(1_500, 1_000), shown(60_000, 1_000), shown(64 << 20, 1 << 20)),
+            (show_limit(1_500, 1_000), show_limit(60_000, 1_000), show_limit(64 << 20, 1 << 20)),
             ("1.5".into(), "60".into(), "64".into())
         );
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::text::{quoted, shown};
+use crate::text::{quote, shown};
 
 /// Names of a list in a warning.
 const NAMED_MAX: usize = 10;
@@ -112,10 +112,10 @@ impl Search<'_> {
         }
         let required = fields.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for name in required.filter(|name| !listed.names.contains(name)) {
-            let known: Vec<_> = listed.names.iter().take(NAMED_MAX).copied().map(quoted).collect();
+            let known: Vec<_> = listed.names.iter().take(NAMED_MAX).copied().map(quote).collect();
             self.note(
                 place,
-                &format!("requires {}, which `properties` does not list: {}", quoted(name), known.join(", ")),
+                &format!("requires {}, which `properties` does not list: {}", quote(name), known.join(", ")),
             );
         }
     }
@@ -129,27 +129,27 @@ impl Search<'_> {
         for value in listed.into_iter().flatten().filter(|value| !has_type(value, fields.get("type"))) {
             self.note(
                 place,
-                &format!("never accepts {} of its `enum`, whose type is not its `type`", quoted(&value.to_string())),
+                &format!("never accepts {} of its `enum`, whose type is not its `type`", quote(&value.to_string())),
             );
         }
         if let Some(value) = fields.get("const") {
             if !has_type(value, fields.get("type")) {
                 self.note(
                     place,
-                    &format!("accepts nothing: its `const` {} is not of its `type`", quoted(&value.to_string())),
+                    &format!("accepts nothing: its `const` {} is not of its `type`", quote(&value.to_string())),
                 );
             }
             if listed.is_some_and(|listed| !listed.contains(value)) {
                 self.note(
                     place,
-                    &format!("accepts nothing: its `const` {} is not in its `enum`", quoted(&value.to_string())),
+                    &format!("accepts nothing: its `const` {} is not in its `enum`", quote(&value.to_string())),
                 );
             }
         }
         if let Some(value) = fields.get("default")
             && (!has_type(value, fields.get("type")) || listed.is_some_and(|listed| !listed.contains(value)))
         {
-            self.note(place, &format!("refuses its own `default` {}", quoted(&value.to_string())));
+            self.note(place, &format!("refuses its own `default` {}", quote(&value.to_string())));
         }
     }
 

@@ -2,7 +2,7 @@
 //! names are accepted.
 
 use super::violation::ProtocolViolation;
-use crate::text::quoted;
+use crate::text::quote;
 
 /// The names of steps, which are also the stages of refusals.
 pub const STEPS: &[&str] = &[
@@ -25,9 +25,9 @@ pub const HASH_ALGORITHMS: &[&str] = &["sha256", "sha512"];
 ///
 /// # Errors
 /// When the name is not in the list.
-pub fn known(names: &[&'static str], name: &str) -> Result<&'static str, ProtocolViolation> {
+pub fn find_known(names: &[&'static str], name: &str) -> Result<&'static str, ProtocolViolation> {
     let found = names.iter().find(|known| **known == name).copied();
-    found.ok_or_else(|| ProtocolViolation(format!("it sent the name {}, which is not one of {names:?}", quoted(name))))
+    found.ok_or_else(|| ProtocolViolation(format!("it sent the name {}, which is not one of {names:?}", quote(name))))
 }
 
 #[cfg(test)]
@@ -77,9 +77,9 @@ mod tests {
 
     #[test]
     fn other_names_are_refused() {
-        assert_eq!(known(STEPS, "compile").unwrap(), "compile");
+        assert_eq!(find_known(STEPS, "compile").unwrap(), "compile");
         for name in ["", "Compile", "compile ", "publish"] {
-            assert!(known(STEPS, name).is_err(), "{name:?}");
+            assert!(find_known(STEPS, name).is_err(), "{name:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use repository::{ENTRIES_MAX, PATH_BYTES_MAX, PROJECT_BYTES_MAX};
 use runner::COMPONENT_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
-use super::known_names::{HASH_ALGORITHMS, PACKAGE_KINDS, STEPS, known};
+use super::known_names::{HASH_ALGORITHMS, PACKAGE_KINDS, STEPS, find_known};
 use super::violation::ProtocolViolation;
 use crate::attestation::{Hash, Package};
 use crate::error::{Error, Location};
@@ -148,9 +148,9 @@ impl TryFrom<ReportMessage> for Report {
 
     fn try_from(report: ReportMessage) -> Result<Self, ProtocolViolation> {
         Ok(match report {
-            ReportMessage::Started { step } => Self::Started { step: known(STEPS, &step)? },
+            ReportMessage::Started { step } => Self::Started { step: find_known(STEPS, &step)? },
             ReportMessage::Ended { step, duration_ms, failure } => Self::Ended {
-                step: known(STEPS, &step)?,
+                step: find_known(STEPS, &step)?,
                 duration: Duration::from_millis(duration_ms),
                 failure: failure.map(cut),
             },
@@ -183,10 +183,15 @@ impl TryFrom<PackageMessage> for Package {
 
     fn try_from(PackageMessage { kind, name, version, hash }: PackageMessage) -> Result<Self, ProtocolViolation> {
         let hash = hash.map(|(algorithm, hex)| match hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            true => Ok(Hash { algorithm: known(HASH_ALGORITHMS, &algorithm)?, hex }),
+            true => Ok(Hash { algorithm: find_known(HASH_ALGORITHMS, &algorithm)?, hex }),
             false => Err(ProtocolViolation("it sent a hash that is not hexadecimal".into())),
         });
-        Ok(Self { kind: known(PACKAGE_KINDS, &kind)?, name: cut(name), version: cut(version), hash: hash.transpose()? })
+        Ok(Self {
+            kind: find_known(PACKAGE_KINDS, &kind)?,
+            name: cut(name),
+            version: cut(version),
+            hash: hash.transpose()?,
+        })
     }
 }
 
@@ -209,7 +214,7 @@ impl TryFrom<Failure> for Error {
     fn try_from(failure: Failure) -> Result<Self, ProtocolViolation> {
         Ok(match failure {
             Failure::Project { stage, check, message, file, line } => Self::Failed {
-                stage: known(STEPS, &stage)?,
+                stage: find_known(STEPS, &stage)?,
                 check: cut(check),
                 message: cut(message),
                 location: Location { file: file.map(cut), line },

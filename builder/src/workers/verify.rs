@@ -57,7 +57,7 @@ impl Verifier<'_> {
         self.are_pinned(&packages)?;
         let shipped = find_convention(self.language).and_then(|convention| convention.image);
         let artifact = match (kind, shipped) {
-            (Kind::Component, None) => inspected(bytes.artifact).await?,
+            (Kind::Component, None) => inspect_component(bytes.artifact).await?,
             (Kind::Bundle { image: named, .. }, Some(shipped)) => {
                 let image = self.images.image(self.language).await?;
                 if image.digest != Digest::from_bytes(named) {
@@ -86,7 +86,7 @@ impl Verifier<'_> {
             return Err(ProtocolViolation(message).into());
         }
         let snapshot = match snapshot {
-            Some(component) => Some(compared(component.into(), shipped).await?),
+            Some(component) => Some(compare_component(component.into(), shipped).await?),
             None => None,
         };
         self.images.ready(self.language).await?;
@@ -100,7 +100,7 @@ impl Verifier<'_> {
 
 /// Compares a snapshot with its image. Only the memory may differ, which comes from the worker like the bundle. All other
 /// bytes, which are compiled as the platform's own code, must be the image's, so that they need no inspection.
-async fn compared(component: Arc<[u8]>, shipped: ShippedImage) -> Result<(Image, Arc<[u8]>), Rejection> {
+async fn compare_component(component: Arc<[u8]>, shipped: ShippedImage) -> Result<(Image, Arc<[u8]>), Rejection> {
     let compare = move || {
         let image = (shipped.unpack)().map_err(Error::internal)?;
         let is_snapshot = snapshots::is_snapshot(&component, &image);
@@ -110,7 +110,7 @@ async fn compared(component: Arc<[u8]>, shipped: ShippedImage) -> Result<(Image,
     Ok(compared.ok_or_else(|| ProtocolViolation("it made a snapshot that is not one of the image".into()))?)
 }
 
-async fn inspected(component: Vec<u8>) -> Result<BuiltArtifact, Error> {
+async fn inspect_component(component: Vec<u8>) -> Result<BuiltArtifact, Error> {
     let inspect = move || inspect::inspect_tool(&component).map(|()| BuiltArtifact::own(component));
     blocking(inspect).await?
 }

@@ -45,7 +45,7 @@ fn requirements_lock() {
     );
     let own = format!("amigo_tool_scaffold @ https://user:token@host.example/x.tar.gz ; os_name == 'nt' --hash={HASH}");
     Target::new("requirements.lock", &[&lines, &hard, &own], |bytes| {
-        let _ = (lock::parse(bytes), lock::own_line(bytes));
+        let _ = (lock::parse(bytes), lock::find_own_line(bytes));
     })
     .run();
 }
@@ -116,7 +116,7 @@ fn check_files() {
 fn schemas() {
     let simple = r#"{"type": "object", "properties": {"a": {"type": "string", "pattern": "^a+$"}}, "required": ["a"]}"#;
     let hard = r##"{"type": "object", "$defs": {"n": {"anyOf": [{"$ref": "#/$defs/n"}, {"multipleOf": 0.1}]}}, "properties": {"a": {"$ref": "#/$defs/n"}}}"##;
-    Target::new("schema", &[simple, hard], |bytes| text(bytes, |text| drop(schema::derived(text)))).run();
+    Target::new("schema", &[simple, hard], |bytes| text(bytes, |text| drop(schema::parse_derived(text)))).run();
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn messages_of_compilers() {
         "✘ [ERROR] Expected \";\"\n\n    src/a.ts:3:6:\n\nerror[E0308]: mismatched types\n  --> src/lib.rs:1:2\n";
     Target::new("messages", &[told], |bytes| {
         text(bytes, |text| {
-            drop(esbuild::complaint(text));
+            drop(esbuild::explain_stderr(text));
             drop(rust::messages::first_error(text));
         });
     })

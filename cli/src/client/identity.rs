@@ -24,7 +24,7 @@ impl Client {
     }
 
     pub async fn list_users(&self) -> anyhow::Result<Vec<Value>> {
-        self.all_pages::<UserList>(paged(&["user"])).await
+        self.all_pages::<UserList>(build_paged_call(&["user"])).await
     }
 
     pub async fn show_user(&self, user: &str) -> anyhow::Result<DecodedResponse<User>> {
@@ -80,9 +80,11 @@ impl Client {
 
     pub async fn list_keys(&self, of: KeyOwner<'_>) -> anyhow::Result<Vec<Value>> {
         match of {
-            KeyOwner::Me => self.all_pages::<ApiKeyList>(paged(&["user", "me", "api_key"])).await,
-            KeyOwner::Everybody => self.all_pages::<ApiKeyList>(paged(&["api_key"])).await,
-            KeyOwner::User(user) => self.all_pages::<ApiKeyList>(paged(&["api_key"]).query("user_id", user)).await,
+            KeyOwner::Me => self.all_pages::<ApiKeyList>(build_paged_call(&["user", "me", "api_key"])).await,
+            KeyOwner::Everybody => self.all_pages::<ApiKeyList>(build_paged_call(&["api_key"])).await,
+            KeyOwner::User(user) => {
+                self.all_pages::<ApiKeyList>(build_paged_call(&["api_key"]).query("user_id", user)).await
+            }
         }
     }
 
@@ -108,6 +110,6 @@ impl Client {
     }
 }
 
-fn paged<'call>(path: &'call [&'call str]) -> Call<'call> {
+fn build_paged_call<'call>(path: &'call [&'call str]) -> Call<'call> {
     Call::new(Method::GET, path).query("limit", PAGE_ITEMS_MAX)
 }

@@ -48,7 +48,7 @@ impl Client {
         filter: &HistoryFilter,
         limit: Option<u32>,
     ) -> anyhow::Result<DecodedResponse<InvocationList>> {
-        self.invocations(listed(filter), limit).await
+        self.invocations(build_list_call(filter), limit).await
     }
 
     /// Searches records, latest end first, at most `limit`; all of them without a limit.
@@ -58,7 +58,7 @@ impl Client {
         limit: Option<u32>,
     ) -> anyhow::Result<DecodedResponse<InvocationList>> {
         let Search { text, fields, filter } = search;
-        let call = filtered(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
+        let call = add_filter(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
             .query("query", *text)
             .query_all("query_against", fields.iter().copied().filter_map(search_field_name));
         self.invocations(call, limit).await
@@ -112,14 +112,14 @@ impl Client {
 }
 
 /// The call that lists records, newest first.
-pub(super) fn listed(filter: &HistoryFilter) -> Call<'static> {
-    filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
+pub(super) fn build_list_call(filter: &HistoryFilter) -> Call<'static> {
+    add_filter(Call::new(Method::GET, &["tool", "invocation"]), filter)
         .query_all("version", &filter.version)
         .query_all("state", &filter.states)
         .query("sort_by", "-created_at")
 }
 
-fn filtered<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {
+fn add_filter<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {
     call.query_all("tool_id", &filter.tool_id)
         .query_all("origin", &filter.origins)
         .query_all("user_id", &filter.user_ids)

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::invocations::{HistoryFilter, PAGE_LIMIT_MAX, listed};
+use super::invocations::{HistoryFilter, PAGE_LIMIT_MAX, build_list_call};
 use super::refusal::unexpected;
 use super::request::{Call, Client};
 
@@ -24,7 +24,7 @@ struct Page {
 impl Client {
     /// Lists records page by page, newest first.
     pub fn record_pages(&self, filter: &HistoryFilter) -> RecordPages<'_> {
-        RecordPages { client: self, call: listed(filter).query("limit", PAGE_LIMIT_MAX), token: Some(0) }
+        RecordPages { client: self, call: build_list_call(filter).query("limit", PAGE_LIMIT_MAX), token: Some(0) }
     }
 }
 

@@ -196,14 +196,14 @@ impl Client {
     async fn send(&self, call: &Call<'_>, accept: Accept) -> anyhow::Result<Response> {
         let response = self.send_once(call, accept).await?;
         if response.status() != StatusCode::UNAUTHORIZED {
-            return accepted(response).await;
+            return require_accepted(response).await;
         }
         if self.forget_token().await {
-            return accepted(self.send_once(call, accept).await?).await;
+            return require_accepted(self.send_once(call, accept).await?).await;
         }
         let advice =
             "the key is that of LATHE_API_KEY; without this variable, or with --profile, a saved login is used";
-        accepted(response).await.map_err(|error| Failure::advised(error, advice.to_owned()))
+        require_accepted(response).await.map_err(|error| Failure::advised(error, advice.to_owned()))
     }
 
     /// Sends a message of the Model Context Protocol to an agent, or opens its stream when there is no message. Returns the response
@@ -271,7 +271,7 @@ enum Accept {
     Events,
 }
 
-async fn accepted(response: Response) -> anyhow::Result<Response> {
+async fn require_accepted(response: Response) -> anyhow::Result<Response> {
     let status = response.status();
     if status.is_success() {
         return Ok(response);

@@ -38,7 +38,7 @@ impl Client {
 
     /// Lists at most `tools_max` tools, and returns whether there are more.
     pub async fn list_tools(&self, filter: &ToolFilter, tools_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
-        let pages = self.pages_while::<ToolList>(filtered(filter), |tools| tools.len() < tools_max);
+        let pages = self.pages_while::<ToolList>(build_filtered_call(filter), |tools| tools.len() < tools_max);
         let (mut tools, has_more_pages) = pages.await?;
         let has_more = has_more_pages || tools.len() > tools_max;
         tools.truncate(tools_max);
@@ -83,7 +83,7 @@ impl Client {
     /// The last deprecated tool with a name. Another tool may have the name of a deprecated one.
     async fn deprecated_tool(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(true), tags: Vec::new() };
-        let tools: Vec<Tool> = read_all(&self.all_pages::<ToolList>(filtered(&filter)).await?)?;
+        let tools: Vec<Tool> = read_all(&self.all_pages::<ToolList>(build_filtered_call(&filter)).await?)?;
         Ok(tools.into_iter().filter(|tool| tool.name == name).max_by(|a, b| a.updated_at.cmp(&b.updated_at)))
     }
 
@@ -94,7 +94,8 @@ impl Client {
     async fn tool_by_name(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
         let is_named = |tool: &Value| tool["name"] == name;
-        let (tools, _) = self.pages_while::<ToolList>(filtered(&filter), |tools| !tools.iter().any(is_named)).await?;
+        let (tools, _) =
+            self.pages_while::<ToolList>(build_filtered_call(&filter), |tools| !tools.iter().any(is_named)).await?;
         tools.iter().find(|tool| is_named(tool)).map(read).transpose()
     }
 
@@ -164,7 +165,7 @@ fn deprecated_tool(Tool { name, id, updated_at, updated_by, .. }: &Tool) -> anyh
     )
 }
 
-fn filtered(filter: &ToolFilter) -> Call<'static> {
+fn build_filtered_call(filter: &ToolFilter) -> Call<'static> {
     Call::new(Method::GET, &["tool", ""])
         .query_all("deprecated", filter.deprecated)
         .query_all("tag", &filter.tags)

@@ -79,7 +79,7 @@ async fn back_up(location: &Location, directory: &Path, arguments: &BackupArgume
     let keys = KeyRing::load(&data)?;
     let repositories = RepositoryCopier::new(git()?, &data.git());
     let artifacts = server::open_artifacts(&data).await?;
-    let shared = server::shared_repositories(&store, &artifacts).await?;
+    let shared = server::open_shared_repositories(&store, &artifacts).await?;
     let source = Source { data, store, artifacts, repositories, shared };
     let database = DatabaseCopy { is_included: !source.store.is_shared() };
     let master_key = MasterKey::of(&keys, arguments.with_keys);

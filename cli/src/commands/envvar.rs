@@ -129,7 +129,7 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
         changes.inserts.push(json!({"name": name, "value": value, "is_secret": arguments.secret}));
     }
     let set = client.modify_envvars(&tool.id, changes.document()).await;
-    set.map_err(|error| kept_plain(error, &tool, &changes))?;
+    set.map_err(|error| explain_kept_plain(error, &tool, &changes))?;
     warn_of_blanks(&variables, screen);
     let (secrets, updated) = (changes.deletes.len(), changes.updates.len());
     let inserted = changes.inserts.len() - secrets;
@@ -169,7 +169,7 @@ impl Changes {
 }
 
 /// Explains why a plain variable cannot become a secret: live versions read it as a plain one.
-fn kept_plain(error: anyhow::Error, tool: &Tool, changes: &Changes) -> anyhow::Error {
+fn explain_kept_plain(error: anyhow::Error, tool: &Tool, changes: &Changes) -> anyhow::Error {
     let is_required = matches!(error.downcast_ref::<Failure>(), Some(failure) if failure.code() == "variable_required");
     if !is_required || changes.deletes.is_empty() {
         return error;
@@ -188,13 +188,13 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
     let names: BTreeSet<&str> = arguments.names.iter().map(String::as_str).collect();
     let deletes: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
     let unset = client.modify_envvars(&tool.id, json!({ "deletes": deletes })).await;
-    unset.map_err(|error| meant_another(error, &tool, &names))?;
+    unset.map_err(|error| suggest_other_name(error, &tool, &names))?;
     let document = json!({"tool_id": tool.id, "deleted": names.len()});
     screen.answer(&document, || format!("{}: {} removed", tool.name, Vec::from_iter(names).join(", ")))
 }
 
 /// Adds the variable that was probably meant to the refusal of one that does not exist.
-fn meant_another(error: anyhow::Error, tool: &Tool, names: &BTreeSet<&str>) -> anyhow::Error {
+fn suggest_other_name(error: anyhow::Error, tool: &Tool, names: &BTreeSet<&str>) -> anyhow::Error {
     let known = || tool.envvars.iter().chain(&tool.secret_envvars).map(String::as_str);
     let unknown = names.iter().filter(|name| known().all(|known| known != **name));
     let meant = unknown.filter_map(|name| Some(format!("`{}` instead of `{name}`", closest(name, known())?)));

@@ -40,11 +40,11 @@ pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outc
     let (of_builds, of_artifacts) = (before(now, age), before(now, age.max(Artifacts::AGE_MIN)));
     let mut garbage = Garbage {
         builds: store.versions().count_old_builds(of_builds).await?,
-        artifacts: artifacts.unused(store.versions().artifacts_in_use().await?, of_artifacts).await?,
+        artifacts: artifacts.find_unused(store.versions().artifacts_in_use().await?, of_artifacts).await?,
     };
     if !arguments.dry_run {
         garbage.builds.count = store.versions().delete_old_builds(of_builds).await?;
-        garbage.artifacts = deleted(&artifacts, garbage.artifacts, of_artifacts).await?;
+        garbage.artifacts = delete_unused(&artifacts, garbage.artifacts, of_artifacts).await?;
     }
     screen.answer(&garbage.document(arguments.dry_run), || garbage.text(arguments.dry_run))
 }
@@ -55,7 +55,7 @@ fn before(now: Timestamp, age: Duration) -> Timestamp {
 }
 
 /// Deletes artifacts. Returns those that no publication used meanwhile.
-async fn deleted(
+async fn delete_unused(
     artifacts: &Artifacts,
     unused: Vec<UnusedArtifact>,
     before: Timestamp,

@@ -25,7 +25,7 @@ use super::choice::choice;
 use super::not_found;
 use crate::client::{Client, Search};
 use crate::failure::Outcome;
-use crate::output::{Screen, clipped, printable, table, to_the_second};
+use crate::output::{Screen, clip, printable, table, to_the_second};
 
 /// Maximum length of a result in a table, so that the other columns fit on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
@@ -144,7 +144,7 @@ async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> 
 }
 
 async fn cancel(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    not_found::named(client.cancel_invocation(id).await, &format!("record {id}"), NEWEST_RECORDS)?;
+    not_found::name_missing(client.cancel_invocation(id).await, &format!("record {id}"), NEWEST_RECORDS)?;
     screen.answer(&json!({ "invocation_id": id }), || format!("cancelled {id}"))
 }
 
@@ -177,7 +177,7 @@ fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
         invocation.origin.clone(),
         invocation.duration_ms.to_string(),
-        clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
+        clip(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]
 }
 
@@ -191,7 +191,7 @@ fn caller(invocation: &ToolInvocation) -> String {
 }
 
 /// The agent, its revision, the client and the turn of a call through an agent.
-fn agent_line(call: &AgentCall) -> String {
+fn render_agent_call(call: &AgentCall) -> String {
     let AgentCall { agent_id, revision, client, turn_id, .. } = call;
     let client = client.as_ref().map(|client| format!(", client {client}")).unwrap_or_default();
     let turn = turn_id.as_ref().map(|turn| format!(", turn {turn}")).unwrap_or_default();
@@ -208,7 +208,7 @@ fn tool_line(invocation: &ToolInvocation) -> String {
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let found = client.show_invocation(&arguments.invocation).await;
     let what = format!("record {}", arguments.invocation);
-    let (answer, ledger) = not_found::named(found, &what, NEWEST_RECORDS)?;
+    let (answer, ledger) = not_found::name_missing(found, &what, NEWEST_RECORDS)?;
     let source = &answer.document["invocation_source"];
     screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))
 }
@@ -224,7 +224,7 @@ fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledg
         format!("duration  {} ms", invocation.duration_ms),
         format!("inputs    {}", invocation.inputs.as_str()),
     ];
-    lines.extend(invocation.agent_call.as_ref().map(agent_line));
+    lines.extend(invocation.agent_call.as_ref().map(render_agent_call));
     lines.extend(invocation.refused_at.as_ref().map(|step| format!("refused   at the step {step}")));
     match &invocation.invocation_status {
         Some(RunOutcome::Succeeded { output, .. }) => lines.push(format!("output    {output}")),

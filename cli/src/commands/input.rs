@@ -110,11 +110,11 @@ pub fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
 
 /// Reads variables of a tool as `NAME=VALUE` pairs.
 pub fn variables<T: From<String>>(texts: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
-    named(pairs(texts)?)
+    parse_names(pairs(texts)?)
 }
 
 /// Checks the names of variables of a tool.
-pub fn named<T: From<String>>(pairs: BTreeMap<String, String>) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
+pub fn parse_names<T: From<String>>(pairs: BTreeMap<String, String>) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
     let one = |(name, value): (String, String)| {
         let name = EnvvarName::parse(&name)
             .map_err(|error| Failure::usage(error.to_string(), "give a name such as API_KEY"))?;

@@ -133,7 +133,7 @@ async fn revoke(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Out
         .as_ref()
         .is_err_and(|error| matches!(error.downcast_ref::<Failure>(), Some(Failure::Server { status: 404, .. })));
     let revoked = if is_another { client.revoke_key(KeyOwner::Everybody, id).await } else { own };
-    not_found::named(revoked, &what, hint)?;
+    not_found::name_missing(revoked, &what, hint)?;
     if id == client.credentials().api_key_id {
         screen.note("your login used this key; run `lathe login` with another one");
     }

@@ -144,7 +144,7 @@ impl Migration<'_> {
         }
         let database = match &self.options.database {
             DatabaseLocation::DataDirectory => String::new(),
-            location @ DatabaseLocation::Url(_) => format!(" --database {}", database::shown(location)),
+            location @ DatabaseLocation::Url(_) => format!(" --database {}", database::show_location(location)),
         };
         let storage =
             self.contents.as_ref().map(|contents| format!(" --storage {}", contents.url())).unwrap_or_default();

@@ -21,15 +21,15 @@ pub struct Wanted<'a> {
 }
 
 /// Replaces a 404 without a message of its own by an error that names `what`.
-pub fn named<T>(answer: anyhow::Result<T>, what: &str, hint: &str) -> anyhow::Result<T> {
+pub fn name_missing<T>(answer: anyhow::Result<T>, what: &str, hint: &str) -> anyhow::Result<T> {
     answer.map_err(|error| {
         if is_usual(&error) { Failure::coded("not_found", format!("there is no {what}"), hint) } else { error }
     })
 }
 
-/// Like [`named`]; the error also names the thing that was probably meant. `listed` returns all things, and `field` is the
+/// Like [`name_missing`]; the error also names the thing that was probably meant. `listed` returns all things, and `field` is the
 /// field of their names.
-pub async fn suggested<T>(
+pub async fn suggest_meant<T>(
     answer: anyhow::Result<T>,
     wanted: Wanted<'_>,
     listed: impl Future<Output = anyhow::Result<Vec<Value>>>,
@@ -44,11 +44,11 @@ pub async fn suggested<T>(
     let listed = listed.await.unwrap_or_default();
     let meant = closest(name, listed.iter().filter_map(|thing| thing[field].as_str()));
     let hint = meant.map_or_else(|| hint.to_owned(), |meant| format!("did you mean `{meant}`? {hint}"));
-    named(Err(error), &format!("{kind} `{name}`"), &hint)
+    name_missing(Err(error), &format!("{kind} `{name}`"), &hint)
 }
 
 /// Adds the role that was probably meant to the refusal of a role that does not exist.
-pub async fn with_role<T>(
+pub async fn suggest_role<T>(
     answer: anyhow::Result<T>,
     role: &str,
     listed: impl Future<Output = anyhow::Result<Vec<Value>>>,

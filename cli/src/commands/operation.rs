@@ -39,7 +39,7 @@ pub async fn run(command: OperationCommand, client: &Client, screen: Screen) -> 
             (operation, found)
         }
     };
-    let found = not_found::named(found, &format!("operation `{id}`"), HINT)?;
+    let found = not_found::name_missing(found, &format!("operation `{id}`"), HINT)?;
     screen.answer(&found.document, || text(&found.body))?;
     Ok(if found.body.status == "failed" { Outcome::Failed } else { Outcome::Done })
 }

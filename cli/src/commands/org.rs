@@ -66,24 +66,28 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
         OrgCommand::Edit(arguments) => return edit(arguments, screen).await,
         OrgCommand::List(data) => return list(&data, screen).await,
         OrgCommand::Create(arguments) => {
-            let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
+            let new = NewOrganization {
+                organization: parse_argument(&arguments.name)?,
+                user: parse_argument(&arguments.user)?,
+            };
             let location = arguments.data.location_of_server()?;
             let store = server::open_store(&location).await?;
             location.announce(screen);
             store.access().create_organization(new).await?
         }
         OrgCommand::Key(arguments) => {
-            let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
+            let (organization, user): (OrganizationId, UserId) =
+                (parse_argument(&arguments.name)?, parse_argument(&arguments.user)?);
             let store = open_with(&organization, &arguments.data.location_of_server()?, screen).await?;
             let account = store.access().account(&organization, &user).await?;
             store.access().create_api_key(&organization, NewApiKey { account, name: None, expires_at: None }).await?
         }
     };
-    screen.answer(&key_document(&key), || text(&key))
+    screen.answer(&build_key_document(&key), || text(&key))
 }
 
 async fn edit(arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let organization: OrganizationId = parsed(&arguments.name)?;
+    let organization: OrganizationId = parse_argument(&arguments.name)?;
     let is_on = arguments.redact_answers == OnOff::On;
     let store = open_with(&organization, &arguments.data.location()?, screen).await?;
     store.access().set_redacts_answers(&organization, is_on).await?;
@@ -128,14 +132,14 @@ async fn open_with(organization: &OrganizationId, location: &Location, screen: S
     Err(Failure::coded("not_found", message, "`lathe org list` lists the organisations of a data directory"))
 }
 
-fn parsed<T: FromStr<Err = InvalidValue>>(text: &str) -> anyhow::Result<T> {
+fn parse_argument<T: FromStr<Err = InvalidValue>>(text: &str) -> anyhow::Result<T> {
     text.parse().map_err(|error: InvalidValue| {
         Failure::usage(error.to_string(), "use 1 to 128 letters, digits and . _ @ -, such as acme or ada@acme")
     })
 }
 
 /// The JSON document of a key. Scripts rely on its keys.
-fn key_document(key: &IssuedKey) -> Value {
+fn build_key_document(key: &IssuedKey) -> Value {
     json!({
         "organization": key.organization.as_str(),
         "user_id": key.user.as_str(),

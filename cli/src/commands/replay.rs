@@ -8,7 +8,7 @@ use super::constraint::Constraint;
 use super::not_found;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{RunDisplay, Screen, clipped, printable};
+use crate::output::{RunDisplay, Screen, clip, printable};
 
 /// Maximum length of a value in a difference.
 const TEXT_CHARACTERS_MAX: usize = 2_000;
@@ -41,8 +41,11 @@ pub async fn run(arguments: ReplayArguments, client: &Client, screen: Screen) ->
     let display = RunDisplay::start(&format!("replaying {invocation}"));
     let answer = client.replay(&invocation, &request, |event| display.show(event)).await;
     let what = format!("record {invocation}, or no live version that matches");
-    let answer =
-        not_found::named(answer, &what, "`lathe history list` lists records, `lathe tool versions TOOL` versions")?;
+    let answer = not_found::name_missing(
+        answer,
+        &what,
+        "`lathe history list` lists records, `lathe tool versions TOOL` versions",
+    )?;
     drop(display);
     screen.answer(&answer.document, || text(&answer.body))?;
     Ok(if answer.body.identical { Outcome::Done } else { Outcome::Failed })
@@ -63,7 +66,7 @@ fn text(replayed: &Replayed) -> String {
 fn lines_of(difference: &ReplayDifference) -> [String; 3] {
     let place = difference.position.map(|position| format!(" {position}")).unwrap_or_default();
     let shown = |text: &Option<String>| match text {
-        Some(text) => clipped(text, TEXT_CHARACTERS_MAX),
+        Some(text) => clip(text, TEXT_CHARACTERS_MAX),
         None => "nothing".to_owned(),
     };
     [

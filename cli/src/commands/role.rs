@@ -70,7 +70,7 @@ async fn create(client: &Client, arguments: &GrantsArguments, screen: Screen) ->
 async fn edit(client: &Client, arguments: &GrantsArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let GrantsArguments { name, grants, file } = arguments;
     let grants = grants::read(grants, file.as_deref())?;
-    found(client, name, client.replace_role(name, &grants).await).await?;
+    name_missing(client, name, client.replace_role(name, &grants).await).await?;
     screen.answer(&json!({"name": name, "grants": grants}), || format!("changed the role {name}"))
 }
 
@@ -88,7 +88,7 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 }
 
 async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = found(client, name, client.show_role(name).await).await?;
+    let answer = name_missing(client, name, client.show_role(name).await).await?;
     screen.answer(&answer.document, || {
         let Role { name, built_in, grants, .. } = &answer.body;
         let kind = if *built_in { "built in" } else { "own" };
@@ -98,12 +98,12 @@ async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Out
 }
 
 async fn delete(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    found(client, name, client.delete_role(name).await).await?;
+    name_missing(client, name, client.delete_role(name).await).await?;
     screen.answer(&json!({ "name": name }), || format!("deleted the role {name}"))
 }
 
 /// Names the role in the error for one that does not exist.
-async fn found<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+async fn name_missing<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
     let wanted = Wanted { kind: "role", name, hint: HINT };
-    not_found::suggested(answer, wanted, client.list_roles(), "name").await
+    not_found::suggest_meant(answer, wanted, client.list_roles(), "name").await
 }

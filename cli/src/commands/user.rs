@@ -68,7 +68,7 @@ pub async fn run(command: UserCommand, client: &Client, screen: Screen) -> anyho
 
 async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let CreateArguments { user, role } = arguments;
-    not_found::with_role(client.create_user(user, role).await, role, client.list_roles()).await?;
+    not_found::suggest_role(client.create_user(user, role).await, role, client.list_roles()).await?;
     let text = || format!("created {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
     screen.answer(&json!({"user_id": user, "role": role}), text)
 }
@@ -84,7 +84,7 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 }
 
 async fn show(client: &Client, user: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let shown = found(client, user, client.show_user(user).await).await?;
+    let shown = name_missing(client, user, client.show_user(user).await).await?;
     screen.answer(&shown.document, || {
         let User { user_id, org_id, role, created_at, .. } = &shown.body;
         let since = to_the_second(created_at);
@@ -94,13 +94,13 @@ async fn show(client: &Client, user: &str, screen: Screen) -> anyhow::Result<Out
 
 async fn edit(client: &Client, arguments: &EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let EditArguments { user, role } = arguments;
-    let set = not_found::with_role(client.set_role(user, role).await, role, client.list_roles()).await;
-    found(client, user, set).await?;
+    let set = not_found::suggest_role(client.set_role(user, role).await, role, client.list_roles()).await;
+    name_missing(client, user, set).await?;
     screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} has the role {role} now"))
 }
 
 async fn delete(client: &Client, user: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    found(client, user, client.delete_user(user).await).await?;
+    name_missing(client, user, client.delete_user(user).await).await?;
     screen.answer(&json!({ "user_id": user }), || {
         format!(
             "deleted {user}: their keys, tokens, variables, runs of agents, and the items of the Library that nobody else reads\n\n\
@@ -110,7 +110,7 @@ async fn delete(client: &Client, user: &str, screen: Screen) -> anyhow::Result<O
 }
 
 /// Names the user in the error for one that does not exist.
-async fn found<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+async fn name_missing<T>(client: &Client, name: &str, answer: anyhow::Result<T>) -> anyhow::Result<T> {
     let wanted = Wanted { kind: "user", name, hint: HINT };
-    not_found::suggested(answer, wanted, client.list_users(), "user_id").await
+    not_found::suggest_meant(answer, wanted, client.list_users(), "user_id").await
 }

@@ -15,8 +15,8 @@ pub fn show(environment: &Environment, report: &Report, place: &Place) -> anyhow
     let lathe = programs::own_command();
     screen.line(match place {
         Place::Existing(_) => commands_text(&lathe),
-        Place::Temporary => ended_text(&lathe),
-        Place::Kept => kept_text(environment, &lathe)?,
+        Place::Temporary => render_ended(&lathe),
+        Place::Kept => render_kept(environment, &lathe)?,
     })
 }
 
@@ -35,7 +35,7 @@ fn document(environment: &Environment, report: &Report, place: &Place) -> anyhow
     Ok(json!({"steps": report.steps(), "server": kept}))
 }
 
-fn kept_text(environment: &Environment, lathe: &str) -> anyhow::Result<String> {
+fn render_kept(environment: &Environment, lathe: &str) -> anyhow::Result<String> {
     let credentials = environment.client()?.credentials();
     Ok(format!(
         "\nThe server runs until Ctrl-C. Then everything is removed.\n  \
@@ -60,7 +60,7 @@ fn commands_text(lathe: &str) -> String {
     )
 }
 
-fn ended_text(lathe: &str) -> String {
+fn render_ended(lathe: &str) -> String {
     format!(
         "\nThe demo's server and files are removed. To go on:\n  \
          {lathe} demo --keep                      # the same, and the server keeps running\n  \

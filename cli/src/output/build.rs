@@ -8,7 +8,7 @@ use api::wire::{BuildLog, BuildStep, BuildStepState};
 use indicatif::ProgressBar;
 
 use super::progress::spinner;
-use super::text::{clipped, duration, printable, printable_with_colours};
+use super::text::{clip, duration, printable, printable_with_colours};
 use crate::client::Event;
 
 /// Maximum length of a log line beside the spinner, so that it does not wrap on a common terminal.
@@ -69,7 +69,7 @@ impl BuildDisplay {
         let line = printable(line);
         match &self.spinner {
             Some(spinner) if !self.keeps_log.get() && !line.starts_with(WARNING) => {
-                spinner.set_message(clipped(&line, LINE_CHARACTERS_MAX))
+                spinner.set_message(clip(&line, LINE_CHARACTERS_MAX))
             }
             _ => self.line(&format!("    | {line}")),
         }

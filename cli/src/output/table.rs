@@ -5,7 +5,7 @@
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::text::{clipped, printable};
+use super::text::{clip, printable};
 
 /// Maximum length of a cell, so that the other columns stay visible.
 const CELL_CHARACTERS_MAX: usize = 100;
@@ -26,7 +26,7 @@ pub fn table<const COLUMNS: usize>(
     header: [&str; COLUMNS],
     rows: impl IntoIterator<Item = [String; COLUMNS]>,
 ) -> String {
-    let cell = |text: String| clipped(&printable(&text).replace(['\n', '\t'], " "), CELL_CHARACTERS_MAX);
+    let cell = |text: String| clip(&printable(&text).replace(['\n', '\t'], " "), CELL_CHARACTERS_MAX);
     let mut lines = vec![header.map(str::to_owned).to_vec()];
     lines.extend(rows.into_iter().map(|row| row.map(cell).to_vec()));
     Cells { lines, has_others_below: false }.text(terminal_width())
@@ -51,7 +51,7 @@ impl Cells {
         let line_max = width.map_or(CELL_CHARACTERS_MAX, usize::from).saturating_sub(INDENTATION.len());
         let mut below = below.into_iter();
         let with_below = laid_out.lines().flat_map(|line| {
-            let others = wrapped(below.next().unwrap_or_default(), line_max);
+            let others = wrap(below.next().unwrap_or_default(), line_max);
             [line.trim_end().to_owned()]
                 .into_iter()
                 .chain(others.into_iter().map(|line| format!("{INDENTATION}{line}")))
@@ -121,10 +121,10 @@ impl Cells {
 }
 
 /// Puts cells on as few lines as possible. A text that is longer than a line is shortened, and a word never is.
-fn wrapped(cells: Vec<String>, line_max: usize) -> Vec<String> {
+fn wrap(cells: Vec<String>, line_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for cell in cells {
-        let cell = if is_word(&cell) { cell } else { clipped(&cell, line_max) };
+        let cell = if is_word(&cell) { cell } else { clip(&cell, line_max) };
         match lines.last_mut() {
             Some(line) if line.chars().count() + SEPARATOR.len() + cell.chars().count() <= line_max => {
                 line.push_str(SEPARATOR);

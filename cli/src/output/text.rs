@@ -36,7 +36,7 @@ pub fn printable_with_colours(text: &str) -> String {
 }
 
 /// Shortens a text to `characters_max` characters, with an ellipsis at the end.
-pub fn clipped(text: &str, characters_max: usize) -> String {
+pub fn clip(text: &str, characters_max: usize) -> String {
     if text.chars().count() <= characters_max {
         return text.to_owned();
     }
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn clipping_counts_characters() {
-        assert_eq!(clipped("häuser", 6), "häuser");
-        assert_eq!(clipped("häuser", 4), "häu…");
+        assert_eq!(clip("häuser", 6), "häuser");
+        assert_eq!(clip("häuser", 4), "häu…");
     }
 
     #[test]

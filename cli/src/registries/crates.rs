@@ -14,7 +14,7 @@ const SPARSE: &str = "sparse+";
 pub fn index(host: &Host) -> Registry {
     let home = host.variable("CARGO_HOME").map(PathBuf::from).or_else(|| host.in_home(".cargo"));
     let files = ["config.toml", "config"].map(|name| home.as_ref().map(|home| home.join(name)));
-    let found = of_variables(host).or_else(|| host.configured(files, of_file));
+    let found = of_variables(host).or_else(|| host.find_configured(files, of_file));
     found.filter(|found| found.url.starts_with(SPARSE)).unwrap_or_else(|| Registry::public(PUBLIC))
 }
 

@@ -62,7 +62,7 @@ impl Host {
     }
 
     /// The registry that the first of these files names. `read` finds the URL in a file's text.
-    pub fn configured<const N: usize>(
+    pub fn find_configured<const N: usize>(
         &self,
         files: [Option<PathBuf>; N],
         read: fn(&str) -> Option<String>,

@@ -14,7 +14,7 @@ pub fn registry(host: &Host) -> Registry {
         host.in_system("usr/local/etc/npmrc"),
         host.in_system("usr/etc/npmrc"),
     ];
-    let found = host.named(&VARIABLES).or_else(|| host.configured(files, of_npmrc));
+    let found = host.named(&VARIABLES).or_else(|| host.find_configured(files, of_npmrc));
     found.unwrap_or_else(|| Registry::public(PUBLIC))
 }
 

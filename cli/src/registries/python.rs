@@ -40,7 +40,10 @@ pub fn index(host: &Host) -> Registry {
         host.in_config("uv/uv.toml"),
         host.in_system("etc/uv/uv.toml"),
     ];
-    let found = host.named(&VARIABLES).or_else(|| host.configured(pip, of_pip)).or_else(|| host.configured(uv, of_uv));
+    let found = host
+        .named(&VARIABLES)
+        .or_else(|| host.find_configured(pip, of_pip))
+        .or_else(|| host.find_configured(uv, of_uv));
     found.unwrap_or_else(|| Registry::public(PUBLIC))
 }
 

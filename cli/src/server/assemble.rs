@@ -211,7 +211,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let agents = AgentServices::start(&runner_config, configure_agents(settings)?, storage, clock.clone())?;
     let git_config = repository::Config { root: data.git(), hook_program: PathBuf::from(&program) };
-    let records = storage::shared_repositories(&store, &artifacts).await?;
+    let records = storage::open_shared_repositories(&store, &artifacts).await?;
     let records = storage::take_restored_packs(records, &data).await?;
     let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });
     let repositories = Repositories::open(git_config, clock.clone(), sharing).await?;

@@ -34,8 +34,8 @@ pub struct EgressSettings {
 impl EgressSettings {
     pub fn read(&self) -> anyhow::Result<EgressConfig> {
         let hosts = self.hosts.clone().unwrap_or_else(|| vec![EVERY_HOST.to_owned()]);
-        let hosts = unless_none("egress hosts", hosts)?;
-        let networks = unless_none("egress networks", self.networks.clone().unwrap_or_default())?;
+        let hosts = parse_unless_none("egress hosts", hosts)?;
+        let networks = parse_unless_none("egress networks", self.networks.clone().unwrap_or_default())?;
         let default = EgressBudget::DEFAULT;
         Ok(EgressConfig {
             hosts: hosts.iter().map(|host| read_host(host)).collect::<Result<_, _>>()?,
@@ -52,7 +52,7 @@ impl EgressSettings {
 }
 
 /// Returns an empty list for `none`, which must be the only value.
-fn unless_none(what: &str, values: Vec<String>) -> anyhow::Result<Vec<String>> {
+fn parse_unless_none(what: &str, values: Vec<String>) -> anyhow::Result<Vec<String>> {
     let is_none = |value: &String| value.trim().eq_ignore_ascii_case(NONE);
     match values.as_slice() {
         [one] if is_none(one) => Ok(Vec::new()),

@@ -37,43 +37,35 @@ impl RunLimitSettings {
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         let kilobytes = |value: u64| value.saturating_mul(1 << 10);
         Ok(Limits {
-            wall_ms: lowered("timeout_seconds", self.timeout_seconds.map(milliseconds), max.wall_ms)?,
-            cpu_ms: lowered("cpu_seconds", self.cpu_seconds.map(milliseconds), max.cpu_ms)?,
-            memory_bytes: lowered(
+            wall_ms: lower("timeout_seconds", self.timeout_seconds.map(milliseconds), max.wall_ms)?,
+            cpu_ms: lower("cpu_seconds", self.cpu_seconds.map(milliseconds), max.cpu_ms)?,
+            memory_bytes: lower(
                 "memory_mb",
                 self.memory_mb.map(|value| value.saturating_mul(1 << 20)),
                 max.memory_bytes,
             )?,
-            table_elements: lowered("table_elements", self.table_elements.map(size), max.table_elements)?,
-            handles: lowered("handles", self.handles.map(size), max.handles)?,
-            host_calls: lowered("host_calls", self.host_calls, max.host_calls)?,
-            output_characters: lowered("output_characters", self.output_characters.map(size), max.output_characters)?,
-            status_events: lowered("status_events", self.status_events, max.status_events)?,
-            status_event_bytes: lowered(
-                "status_event_bytes",
-                self.status_event_bytes.map(size),
-                max.status_event_bytes,
-            )?,
-            stdio_bytes: lowered("log_kb", self.log_kb.map(kilobytes).map(size), max.stdio_bytes)?,
-            http_requests: lowered("http_requests", self.http_requests, max.http_requests)?,
-            http_parallel: lowered("http_parallel", self.http_parallel.map(size), max.http_parallel)?,
-            http_request_bytes: lowered(
-                "http_request_kb",
-                self.http_request_kb.map(kilobytes),
-                max.http_request_bytes,
-            )?,
-            http_response_bytes: lowered(
+            table_elements: lower("table_elements", self.table_elements.map(size), max.table_elements)?,
+            handles: lower("handles", self.handles.map(size), max.handles)?,
+            host_calls: lower("host_calls", self.host_calls, max.host_calls)?,
+            output_characters: lower("output_characters", self.output_characters.map(size), max.output_characters)?,
+            status_events: lower("status_events", self.status_events, max.status_events)?,
+            status_event_bytes: lower("status_event_bytes", self.status_event_bytes.map(size), max.status_event_bytes)?,
+            stdio_bytes: lower("log_kb", self.log_kb.map(kilobytes).map(size), max.stdio_bytes)?,
+            http_requests: lower("http_requests", self.http_requests, max.http_requests)?,
+            http_parallel: lower("http_parallel", self.http_parallel.map(size), max.http_parallel)?,
+            http_request_bytes: lower("http_request_kb", self.http_request_kb.map(kilobytes), max.http_request_bytes)?,
+            http_response_bytes: lower(
                 "http_response_kb",
                 self.http_response_kb.map(kilobytes),
                 max.http_response_bytes,
             )?,
-            http_bytes: lowered("http_kb", self.http_kb.map(kilobytes), max.http_bytes)?,
+            http_bytes: lower("http_kb", self.http_kb.map(kilobytes), max.http_bytes)?,
             ..max
         })
     }
 }
 
-fn lowered<T: PartialOrd + Default>(key: &str, asked: Option<T>, max: T) -> anyhow::Result<T> {
+fn lower<T: PartialOrd + Default>(key: &str, asked: Option<T>, max: T) -> anyhow::Result<T> {
     match asked {
         None => Ok(max),
         Some(asked) if asked > T::default() && asked <= max => Ok(asked),

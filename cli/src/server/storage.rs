@@ -51,7 +51,7 @@ impl StorageSettings {
     /// # Errors
     /// When the bucket cannot be used, or is not the one that has the artifacts.
     pub async fn open(&self, data: &DataDir, keys: &KeyRing) -> anyhow::Result<Artifacts> {
-        let recorded = recorded_storage(data.root())?;
+        let recorded = read_recorded_storage(data.root())?;
         let Some(url) = self.storage.as_ref().or(recorded.as_ref()) else { return Ok(Artifacts::open(data)?) };
         if let Some(recorded) = recorded.as_ref().filter(|recorded| *recorded != url) {
             return Err(storage_differs(data, recorded, url));
@@ -84,7 +84,10 @@ pub async fn open_artifacts(data: &DataDir) -> anyhow::Result<Artifacts> {
 /// # Errors
 /// When the database has shared repositories and their bucket is not known. A server would begin empty repositories, and a backup
 /// would have none.
-pub async fn shared_repositories(store: &Store, artifacts: &Artifacts) -> anyhow::Result<Option<SharedRepositories>> {
+pub async fn open_shared_repositories(
+    store: &Store,
+    artifacts: &Artifacts,
+) -> anyhow::Result<Option<SharedRepositories>> {
     let shared = SharedRepositories::of(store, artifacts);
     if shared.is_some() || !store.repositories().has_shared_repositories().await? {
         return Ok(shared);
@@ -112,7 +115,7 @@ pub async fn take_restored_packs(
 ///
 /// # Errors
 /// When the file with its URL cannot be read.
-pub fn recorded_storage(directory: &Path) -> anyhow::Result<Option<StorageUrl>> {
+pub fn read_recorded_storage(directory: &Path) -> anyhow::Result<Option<StorageUrl>> {
     let path = DataDir::storage_file(directory);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,

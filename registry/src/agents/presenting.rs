@@ -19,15 +19,15 @@ pub struct TurnState {
 pub enum StateProblem {
     #[error("the agent was never deployed; deploy it first")]
     NotDeployed,
-    #[error("revision {revision} has no state `{name}`; it has {}", listed(.states))]
+    #[error("revision {revision} has no state `{name}`; it has {}", join_names(.states))]
     Unknown { name: StateName, revision: RevisionNumber, states: Vec<StateName> },
-    #[error("revision {revision} has states; name one of {}", listed(.states))]
+    #[error("revision {revision} has states; name one of {}", join_names(.states))]
     Missing { revision: RevisionNumber, states: Vec<StateName> },
     #[error("the state `{name}` is not an action state, so it has no list `exit-condition`")]
     OneList { name: StateName },
 }
 
-fn listed(states: &[StateName]) -> String {
+fn join_names(states: &[StateName]) -> String {
     match states {
         [] => "no states".to_owned(),
         some => some.iter().map(StateName::as_str).collect::<Vec<_>>().join(", "),

@@ -86,7 +86,7 @@ impl ArtifactBucket {
         Ok(!self.copies(digest).await?.is_empty())
     }
 
-    pub async fn unused(&self, used: &HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
+    pub async fn find_unused(&self, used: &HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
         let artifacts = self.all_copies().await?;
         let unused = artifacts
             .into_iter()

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use super::directory::{ArtifactDirectory, path_of};
-use super::unused_files::files;
+use super::unused_files::read_files;
 use crate::error::{Error, Result};
 use crate::files::blocking::off_the_runtime;
 use crate::files::durable::{at, is_temporary_name};
@@ -77,8 +77,8 @@ impl ArtifactCache {
         let (root, bytes_max) = (self.files.root().to_owned(), self.bytes_max);
         off_the_runtime(move || {
             let mut cached = Vec::new();
-            for folder in files(&root)?.into_iter().filter(|folder| folder.path().is_dir()) {
-                cached.extend(files(&folder.path())?.iter().filter_map(cached_file));
+            for folder in read_files(&root)?.into_iter().filter(|folder| folder.path().is_dir()) {
+                cached.extend(read_files(&folder.path())?.iter().filter_map(read_cached_file));
             }
             cached.sort_unstable();
             let mut bytes: u64 = cached.iter().map(|file| file.bytes).sum();
@@ -98,7 +98,7 @@ impl ArtifactCache {
     }
 }
 
-fn cached_file(file: &fs::DirEntry) -> Option<CachedFile> {
+fn read_cached_file(file: &fs::DirEntry) -> Option<CachedFile> {
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
     let is_complete = file.file_name().to_str().is_some_and(|name| !is_temporary_name(name));
     let used = (metadata.mtime(), metadata.mtime_nsec());

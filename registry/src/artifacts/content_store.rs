@@ -110,10 +110,10 @@ impl Artifacts {
     }
 
     /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.
-    pub async fn unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
+    pub async fn find_unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
         match &self.location {
-            Location::Directory(directory) => directory.unused(used, before).await,
-            Location::Bucket(bucket) => bucket.unused(&used, before).await,
+            Location::Directory(directory) => directory.find_unused(used, before).await,
+            Location::Bucket(bucket) => bucket.find_unused(&used, before).await,
         }
     }
 

@@ -81,12 +81,12 @@ impl RecordedBodies {
     pub async fn list(&self, before: Timestamp) -> Result<Vec<StoredBody>> {
         match self {
             Self::Directory(directory) => {
-                let found = directory.unused(HashSet::new(), before).await?;
+                let found = directory.find_unused(HashSet::new(), before).await?;
                 Ok(found.into_iter().map(|file| StoredBody { digest: file.digest, bytes: file.bytes }).collect())
             }
             Self::Bucket { objects, .. } => {
                 let found = objects.list(FOLDER).await?;
-                Ok(found.iter().filter(|object| object.modified < before).filter_map(stored).collect())
+                Ok(found.iter().filter(|object| object.modified < before).filter_map(parse_stored).collect())
             }
         }
     }
@@ -119,7 +119,7 @@ fn key(digest: &Digest) -> String {
 }
 
 /// The body of an object, or `None` for an object with another key.
-fn stored(object: &ObjectEntry) -> Option<StoredBody> {
+fn parse_stored(object: &ObjectEntry) -> Option<StoredBody> {
     let (_, name) = object.key.rsplit_once('/')?;
     let digest = Digest::parse(&format!("sha256:{name}")).ok()?;
     (key(&digest) == object.key).then_some(StoredBody { digest, bytes: object.bytes })

@@ -21,13 +21,13 @@ use crate::kit::digest::Digest;
 
 impl ArtifactDirectory {
     /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.
-    pub async fn unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
+    pub async fn find_unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
         let root = self.root().to_owned();
         off_the_runtime(move || {
-            let folders = files(&root)?.into_iter().filter(|folder| folder.path().is_dir());
+            let folders = read_files(&root)?.into_iter().filter(|folder| folder.path().is_dir());
             let mut unused = Vec::new();
             for folder in folders {
-                let found = files(&folder.path())?.into_iter().filter_map(|file| old(&file, before));
+                let found = read_files(&folder.path())?.into_iter().filter_map(|file| parse_old(&file, before));
                 unused.extend(found.filter(|artifact| !used.contains(&artifact.digest)));
             }
             Ok(unused)
@@ -47,8 +47,8 @@ impl ArtifactDirectory {
         let root = self.root().to_owned();
         off_the_runtime(move || {
             let mut deleted = 0;
-            for folder in files(&root)?.into_iter().filter(|folder| folder.path().is_dir()) {
-                for file in files(&folder.path())?.iter().filter(|file| is_unfinished(file, before)) {
+            for folder in read_files(&root)?.into_iter().filter(|folder| folder.path().is_dir()) {
+                for file in read_files(&folder.path())?.iter().filter(|file| is_unfinished(file, before)) {
                     at(&file.path(), fs::remove_file(file.path()))?;
                     deleted += 1;
                 }
@@ -79,7 +79,7 @@ fn delete(path: &Path, before: Timestamp) -> Result<bool> {
 }
 
 /// The artifact of a file, if the file is one and is older than `before`.
-fn old(file: &DirEntry, before: Timestamp) -> Option<UnusedArtifact> {
+fn parse_old(file: &DirEntry, before: Timestamp) -> Option<UnusedArtifact> {
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
     let digest = Digest::parse(&format!("sha256:{}", file.file_name().to_str()?)).ok()?;
     (time_of(&metadata) < before).then_some(UnusedArtifact { digest, bytes: metadata.len() })
@@ -93,7 +93,7 @@ fn timestamp(seconds: i64, nanoseconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(seconds.saturating_mul(1_000).saturating_add(nanoseconds / 1_000_000))
 }
 
-pub fn files(folder: &Path) -> Result<Vec<DirEntry>> {
+pub fn read_files(folder: &Path) -> Result<Vec<DirEntry>> {
     let path: PathBuf = folder.to_owned();
     let entries = at(&path, fs::read_dir(folder))?;
     entries.map(|entry| at(&path, entry)).collect()

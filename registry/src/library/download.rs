@@ -32,9 +32,9 @@ pub(crate) struct Download {
 }
 
 impl Download {
-    pub fn signed(&self, key: &[u8; 32]) -> Option<DownloadToken> {
+    pub fn sign(&self, key: &[u8; 32]) -> Option<DownloadToken> {
         let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).ok()?);
-        let signature = URL_SAFE_NO_PAD.encode(authenticated(&payload, key)?.finalize().into_bytes());
+        let signature = URL_SAFE_NO_PAD.encode(authenticate(&payload, key)?.finalize().into_bytes());
         DownloadToken::parse(&format!("{payload}.{signature}")).ok()
     }
 
@@ -42,12 +42,12 @@ impl Download {
     pub fn read(token: &DownloadToken, key: &[u8; 32]) -> Option<Self> {
         let (payload, signature) = token.as_str().split_once('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        authenticated(payload, key)?.verify_slice(&signature).ok()?;
+        authenticate(payload, key)?.verify_slice(&signature).ok()?;
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
     }
 }
 
-fn authenticated(payload: &str, key: &[u8; 32]) -> Option<Hmac<Sha256>> {
+fn authenticate(payload: &str, key: &[u8; 32]) -> Option<Hmac<Sha256>> {
     let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).ok()?;
     mac.update(payload.as_bytes());
     Some(mac)
@@ -64,10 +64,10 @@ mod tests {
             item: LibraryItemId::parse("6b087fb88c8b71fedaf8732b").unwrap(),
             expires_at: Timestamp::from_milliseconds(1),
         };
-        let token = download.signed(&[1; 32]).unwrap();
+        let token = download.sign(&[1; 32]).unwrap();
         assert_eq!(Download::read(&token, &[1; 32]), Some(download.clone()));
         assert_eq!(Download::read(&token, &[2; 32]), None, "of another installation");
-        let other = Download { expires_at: Timestamp::from_milliseconds(2), ..download }.signed(&[1; 32]).unwrap();
+        let other = Download { expires_at: Timestamp::from_milliseconds(2), ..download }.sign(&[1; 32]).unwrap();
         let (payload, _) = other.as_str().split_once('.').unwrap();
         let (_, signature) = token.as_str().split_once('.').unwrap();
         for forged in [format!("{payload}.{signature}"), format!("{payload}."), payload.to_owned(), ".".to_owned()] {

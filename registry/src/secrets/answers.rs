@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
-use super::tapes::{compressed, decompressed};
+use super::tapes::{compress, decompress};
 use crate::error::Result;
 use crate::kit::account::OrganizationId;
 use crate::kit::ids::ToolId;
@@ -27,12 +27,12 @@ impl DataKey {
     }
 
     pub fn seal_answer(&self, to: AnswerTo<'_>, answer: &[u8]) -> Result<Vec<u8>> {
-        seal_in_place(self.bytes(), &self.answering(to), compressed(answer)?)
+        seal_in_place(self.bytes(), &self.answering(to), compress(answer)?)
     }
 
     /// Opens an answer that [`DataKey::seal_answer`] sealed for the same row.
     pub fn open_answer(&self, to: AnswerTo<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        decompressed(&open(self.bytes(), &self.answering(to), sealed)?)
+        decompress(&open(self.bytes(), &self.answering(to), sealed)?)
     }
 
     fn answering(&self, to: AnswerTo<'_>) -> Vec<u8> {

@@ -30,7 +30,7 @@ impl DataKey {
         tape: Zeroizing<Vec<u8>>,
     ) -> Result<Vec<u8>> {
         let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
-        seal_in_place(self.bytes(), &place, compressed_in_place(tape)?)
+        seal_in_place(self.bytes(), &place, compress_in_place(tape)?)
     }
 
     /// Opens a tape that [`DataKey::seal_tape`] sealed for the same run.
@@ -41,7 +41,7 @@ impl DataKey {
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
         let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
-        decompressed(&open(self.bytes(), &place, sealed)?)
+        decompress(&open(self.bytes(), &place, sealed)?)
     }
 
     /// Returns the keyed digest of a body, given its SHA-256. It differs between organisations.
@@ -53,7 +53,7 @@ impl DataKey {
     /// Seals a body, given its keyed digest.
     pub fn seal_body(&self, organization: &OrganizationId, digest: &[u8; 32], body: &[u8]) -> Result<Vec<u8>> {
         let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
-        seal_in_place(self.bytes(), &place, compressed(body)?)
+        seal_in_place(self.bytes(), &place, compress(body)?)
     }
 
     /// Opens a body that [`DataKey::seal_body`] sealed.
@@ -64,12 +64,12 @@ impl DataKey {
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
         let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
-        decompressed(&open(self.bytes(), &place, sealed)?)
+        decompress(&open(self.bytes(), &place, sealed)?)
     }
 }
 
 /// Compresses a copy, with spare capacity for sealing in place.
-pub(super) fn compressed(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn compress(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     if contents.len() < COMPRESSED_BYTES_MIN {
         let mut copy = Zeroizing::new(Vec::with_capacity(contents.len() + ADDED_BYTES));
         copy.extend(contents);
@@ -81,16 +81,16 @@ pub(super) fn compressed(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     Ok(Zeroizing::new(compressed))
 }
 
-/// Like [`compressed`], without a copy of a small value.
-fn compressed_in_place(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+/// Like [`compress`], without a copy of a small value.
+fn compress_in_place(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
     if contents.len() >= COMPRESSED_BYTES_MIN || contents.len() == contents.capacity() {
-        return compressed(&contents);
+        return compress(&contents);
     }
     contents.push(PLAIN);
     Ok(contents)
 }
 
-pub(super) fn decompressed(compressed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn decompress(compressed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     match compressed.split_last() {
         Some((&PLAIN, contents)) => Ok(Zeroizing::new(contents.to_vec())),
         Some((&ZSTD, contents)) => {

@@ -52,7 +52,7 @@ impl Recordings {
         {
             let deadline = Instant::now() + STORE_TIME_MAX;
             let placed =
-                std::mem::take(&mut tape.bodies).into_iter().map(|body| self.placed(organization, body, deadline));
+                std::mem::take(&mut tape.bodies).into_iter().map(|body| self.place(organization, body, deadline));
             tape.bodies = stream::iter(placed).buffered(PARALLEL_MAX).collect().await;
         }
         Ok(sealed)
@@ -109,7 +109,7 @@ impl Recordings {
     }
 
     /// Stores a large body. When the storage or the database fails, the body becomes a row.
-    async fn placed(&self, organization: &OrganizationId, body: SealedBody, deadline: Instant) -> SealedBody {
+    async fn place(&self, organization: &OrganizationId, body: SealedBody, deadline: Instant) -> SealedBody {
         if !is_large(&body) {
             return body;
         }

@@ -30,8 +30,8 @@ impl PageTokens {
     pub(super) fn seal(&self, list: &[&str], position: u64) -> u64 {
         let [small, large] = self.permutations(list);
         match position {
-            small_one if small_one < small.size() => 1 + small.permuted(position),
-            _ => 1 + small.size() + large.permuted(position & (large.size() - 1)),
+            small_one if small_one < small.size() => 1 + small.permute(position),
+            _ => 1 + small.size() + large.permute(position & (large.size() - 1)),
         }
     }
 
@@ -40,9 +40,9 @@ impl PageTokens {
         let [small, large] = self.permutations(list);
         let value = token.checked_sub(1)?;
         match value.checked_sub(small.size()) {
-            None => Some(small.restored(value)),
+            None => Some(small.restore(value)),
             Some(value) if value < large.size() => {
-                Some(large.restored(value)).filter(|position| *position >= small.size())
+                Some(large.restore(value)).filter(|position| *position >= small.size())
             }
             Some(_) => None,
         }
@@ -65,17 +65,16 @@ impl Permutation {
         1 << (2 * self.half_bits)
     }
 
-    fn permuted(&self, value: u64) -> u64 {
+    fn permute(&self, value: u64) -> u64 {
         let start = self.split(value);
-        let (left, right) =
-            (0..ROUNDS).fold(start, |(left, right), round| (right, left ^ self.scrambled(round, right)));
+        let (left, right) = (0..ROUNDS).fold(start, |(left, right), round| (right, left ^ self.scramble(round, right)));
         (left << self.half_bits) | right
     }
 
-    fn restored(&self, value: u64) -> u64 {
+    fn restore(&self, value: u64) -> u64 {
         let rounds = (0..ROUNDS).rev();
         let (left, right) =
-            rounds.fold(self.split(value), |(left, right), round| (right ^ self.scrambled(round, left), left));
+            rounds.fold(self.split(value), |(left, right), round| (right ^ self.scramble(round, left), left));
         (left << self.half_bits) | right
     }
 
@@ -83,7 +82,7 @@ impl Permutation {
         (value >> self.half_bits, value & ((1 << self.half_bits) - 1))
     }
 
-    fn scrambled(&self, round: u8, value: u64) -> u64 {
+    fn scramble(&self, round: u8, value: u64) -> u64 {
         let mut message = value.to_be_bytes().to_vec();
         message.push(round);
         let hash = keyed_hash(&self.key, &message);

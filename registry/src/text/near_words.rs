@@ -60,10 +60,11 @@ pub enum NearBy {
 /// Returns for which words of the texts a word is taken, the nearest first. The words are in small letters.
 pub fn find_near_words<'a>(word: &str, vocabulary: impl Iterator<Item = &'a str>, by: NearBy) -> Vec<&'a str> {
     let wanted = Word::of(word);
-    let meanings = GROUPS.get(singular(word)).or_else(|| GROUPS.get(word)).filter(|_| by == NearBy::SpellingOrMeaning);
+    let meanings =
+        GROUPS.get(strip_plural(word)).or_else(|| GROUPS.get(word)).filter(|_| by == NearBy::SpellingOrMeaning);
     let meanings = meanings.map_or(&[][..], Vec::as_slice);
     let means_the_same =
-        |candidate: &str| meanings.iter().any(|other| *other == candidate || *other == singular(candidate));
+        |candidate: &str| meanings.iter().any(|other| *other == candidate || *other == strip_plural(candidate));
     let (mut near, mut left) = (Vec::new(), COMPARED_BYTES_MAX);
     for candidate in vocabulary {
         let Some(rest) = left.checked_sub(candidate.len()) else { break };
@@ -72,7 +73,7 @@ pub fn find_near_words<'a>(word: &str, vocabulary: impl Iterator<Item = &'a str>
         near.extend(distance.map(|distance| (distance, candidate)));
     }
     near.sort_unstable_by_key(|(distance, candidate)| {
-        (*distance, Reverse(shared_beginning(word, candidate)), *candidate)
+        (*distance, Reverse(count_shared_beginning(word, candidate)), *candidate)
     });
     let best = near.first().map(|(distance, _)| distance.is_of_spelling());
     // A word that is misspelt means nothing else.
@@ -141,11 +142,11 @@ fn letters(text: &str) -> u64 {
     text.chars().fold(0, |set, character| set | 1 << (u32::from(character) & 63))
 }
 
-fn singular(word: &str) -> &str {
+fn strip_plural(word: &str) -> &str {
     word.strip_suffix('s').unwrap_or(word)
 }
 
-fn shared_beginning(one: &str, other: &str) -> usize {
+fn count_shared_beginning(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
 }
 

@@ -28,7 +28,7 @@ impl MissingVariable {
     }
 
     /// The reason why the variable counts as missing, with the command that sets it.
-    pub(crate) fn explained<'a>(&'a self, tool: &'a str) -> impl fmt::Display + 'a {
+    pub(crate) fn explain<'a>(&'a self, tool: &'a str) -> impl fmt::Display + 'a {
         let Self { name, is_secret, is_other_kind } = self;
         fmt::from_fn(move |formatter| match (is_other_kind, is_secret) {
             (true, true) => write!(
@@ -58,7 +58,7 @@ mod tests {
     fn a_variable_of_the_other_kind_is_told_from_a_missing_one() {
         let said = |is_secret: bool, is_other_kind: bool| {
             let name = EnvvarName::parse("KEY").unwrap();
-            MissingVariable { name, is_secret, is_other_kind }.explained("shop").to_string()
+            MissingVariable { name, is_secret, is_other_kind }.explain("shop").to_string()
         };
         assert!(said(true, true).starts_with("KEY is set as a plain variable; this version needs a secret"));
         assert!(said(true, true).ends_with("`lathe envvar set shop KEY=- --secret`"));

@@ -19,11 +19,11 @@ const ANY: &str = ">=0";
 /// # Errors
 /// When a part begins like another notation and has no version.
 pub fn to_pep440(text: &str) -> Result<String, String> {
-    let parts: Result<Vec<String>, String> = text.split(',').map(|part| translated(part.trim())).collect();
+    let parts: Result<Vec<String>, String> = text.split(',').map(|part| translate(part.trim())).collect();
     Ok(parts?.join(","))
 }
 
-fn translated(part: &str) -> Result<String, String> {
+fn translate(part: &str) -> Result<String, String> {
     let malformed =
         || format!("`{part}` is no constraint; write 1, 1.2, 1.2.3, ^1.2, ~1.2, 1.x, or PEP 440 such as '>=1.2,<2'");
     if let Some(version) = part.strip_prefix('^') {
@@ -36,7 +36,7 @@ fn translated(part: &str) -> Result<String, String> {
     }
     match prefix(part) {
         Some(numbers) if numbers.is_empty() => Ok(ANY.to_owned()),
-        Some(numbers) => Ok(format!("=={}.*", dotted(&numbers))),
+        Some(numbers) => Ok(format!("=={}.*", join_numbers(&numbers))),
         None if part.is_empty() => Err(malformed()),
         None => Ok(part.to_owned()),
     }
@@ -75,10 +75,10 @@ fn first_that_counts(numbers: &[u64]) -> usize {
 fn range(numbers: &[u64], position: usize) -> String {
     let mut end = numbers[..=position].to_vec();
     end[position] = end[position].saturating_add(1);
-    format!(">={},<{}", dotted(numbers), dotted(&end))
+    format!(">={},<{}", join_numbers(numbers), join_numbers(&end))
 }
 
-fn dotted(numbers: &[u64]) -> String {
+fn join_numbers(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
 }
 

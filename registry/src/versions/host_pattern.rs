@@ -34,12 +34,12 @@ impl HostPattern {
         let name = match name.strip_prefix('*') {
             Some("") => Name::Any,
             Some(suffix) => {
-                let parent = suffix.strip_prefix('.').and_then(normalised).ok_or_else(refused)?;
+                let parent = suffix.strip_prefix('.').and_then(normalise).ok_or_else(refused)?;
                 // Refuses top-level domains, which have no single owner, and addresses, which have no subdomains.
                 let is_domain = parent.contains('.') && parent.parse::<std::net::Ipv4Addr>().is_err();
                 Name::Suffix(is_domain.then(|| format!(".{parent}")).ok_or_else(refused)?)
             }
-            None => Name::Exact(normalised(name).ok_or_else(refused)?),
+            None => Name::Exact(normalise(name).ok_or_else(refused)?),
         };
         Ok(Self { name, port })
     }
@@ -101,7 +101,7 @@ fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-fn normalised(name: &str) -> Option<String> {
+fn normalise(name: &str) -> Option<String> {
     let name = url::Host::parse(name).ok()?.to_string();
     let fits = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.ends_with('.') && !name.contains('*');
     fits.then_some(name)

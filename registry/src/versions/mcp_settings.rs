@@ -79,7 +79,7 @@ impl ResourceUri {
                 (UriPart::Literal(text), _) => rest = rest.strip_prefix(text.as_str())?,
                 (UriPart::Variable(name), next) => {
                     let value = value(rest, next)?;
-                    values.insert(name.as_str(), decoded(value)?);
+                    values.insert(name.as_str(), decode(value)?);
                     rest = rest.get(value.len()..)?;
                 }
             }
@@ -97,7 +97,7 @@ fn value<'t>(text: &'t str, next: Option<&UriPart>) -> Option<&'t str> {
     text.get(..end).filter(|value| !value.is_empty() && !value.contains('/'))
 }
 
-fn decoded(value: &str) -> Option<String> {
+fn decode(value: &str) -> Option<String> {
     percent_encoding::percent_decode_str(value).decode_utf8().ok().map(Into::into)
 }
 

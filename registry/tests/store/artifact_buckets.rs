@@ -127,7 +127,7 @@ async fn a_bucket_that_is_gone_is_no_absent_artifact() {
         artifacts.put(b"component").await.unwrap_err(),
         artifacts.renew(&digest).await.unwrap_err(),
         artifacts.contains(&digest).await.unwrap_err(),
-        artifacts.unused([].into(), Timestamp::default()).await.unwrap_err(),
+        artifacts.find_unused([].into(), Timestamp::default()).await.unwrap_err(),
     ];
     for error in errors {
         assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "storage_failing"), "{error}");

@@ -90,9 +90,9 @@ impl Place {
         Timestamp::from_milliseconds(self.clock.now().as_milliseconds() - day + 1_000)
     }
 
-    async fn unused(&self, used: &[Digest]) -> Vec<Digest> {
+    async fn find_unused(&self, used: &[Digest]) -> Vec<Digest> {
         let used: HashSet<_> = used.iter().copied().collect();
-        let unused = self.artifacts.unused(used, self.before()).await.unwrap();
+        let unused = self.artifacts.find_unused(used, self.before()).await.unwrap();
         unused.into_iter().map(|artifact| artifact.digest).collect()
     }
 }
@@ -159,7 +159,7 @@ async fn old_artifacts_without_a_version_are_deleted() {
             place.age(&used);
         }
         let young = artifacts.put(b"young").await.unwrap();
-        assert_eq!(place.unused(&[used]).await, [old]);
+        assert_eq!(place.find_unused(&[used]).await, [old]);
         assert!(artifacts.delete_unused(&old, place.before()).await.unwrap());
         assert!(!artifacts.delete_unused(&young, place.before()).await.unwrap());
         assert!(!artifacts.contains(&old).await.unwrap());
@@ -175,14 +175,14 @@ async fn what_a_publication_renews_meanwhile_is_not_deleted() {
             let artifacts = &place.artifacts;
             let digest = artifacts.put(b"component").await.unwrap();
             place.age(&digest);
-            assert_eq!(place.unused(&[]).await, [digest]);
+            assert_eq!(place.find_unused(&[]).await, [digest]);
             if is_stored_again {
                 artifacts.put(b"component").await.unwrap();
             } else {
                 assert!(artifacts.renew(&digest).await.unwrap());
             }
             assert!(!artifacts.delete_unused(&digest, place.before()).await.unwrap());
-            assert_eq!(place.unused(&[]).await, []);
+            assert_eq!(place.find_unused(&[]).await, []);
             assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
         }
     }

@@ -131,7 +131,7 @@ async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
     let found = RepositoryContents { packs: vec![pack.clone()], ..contents("a") };
     shared.record(&lease, 0, found.clone()).await.unwrap();
     assert!(world.store.repositories().has_shared_repositories().await.unwrap());
-    assert_eq!(shared.missing(&acme, &found).await.unwrap(), []);
+    assert_eq!(shared.find_missing(&acme, &found).await.unwrap(), []);
     let key = bucket.keys_with(&pack.path_of(&acme)).pop().expect("a pack");
     for spoil in [Bucket::damage, Bucket::remove] {
         spoil(&bucket, &key);
@@ -153,7 +153,7 @@ async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
         std::fs::remove_file(&to).unwrap();
     }
     bucket.remove(&key);
-    assert_eq!(shared.missing(&acme, &found).await.unwrap(), std::slice::from_ref(&pack));
+    assert_eq!(shared.find_missing(&acme, &found).await.unwrap(), std::slice::from_ref(&pack));
 
     // A restored directory has the packs as files.
     let packs = world.data.restored_packs();
@@ -163,5 +163,5 @@ async fn packs_that_the_bucket_has_lost_are_noted_and_stored_again() {
     assert_eq!(shared.take_restored(&packs).await.unwrap(), 1);
     assert!(!packs.exists());
     assert_eq!(shared.take_restored(&packs).await.unwrap(), 0);
-    assert_eq!(shared.missing(&acme, &found).await.unwrap(), []);
+    assert_eq!(shared.find_missing(&acme, &found).await.unwrap(), []);
 }

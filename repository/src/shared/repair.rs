@@ -28,7 +28,7 @@ impl Sharing {
     /// Stores the packs again that the bucket lacks, and asks the other servers for those that this one does not have.
     pub(super) async fn replace_missing(&self, repository: &Repository) -> Result<(), Error> {
         let Some(found) = self.records.read(repository.organization()).await? else { return Ok(()) };
-        for pack in self.records.missing(repository.organization(), &found.contents).await? {
+        for pack in self.records.find_missing(repository.organization(), &found.contents).await? {
             if !self.store_again(repository, &pack).await? {
                 self.ask_for_repair(repository, &pack).await;
             }

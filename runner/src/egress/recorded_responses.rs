@@ -57,7 +57,7 @@ pub struct RecordedResponses(BTreeMap<[u8; 32], RecordedResponse>);
 impl RecordedResponses {
     /// Records a response, unless it must not be kept.
     pub fn add(&mut self, request: [u8; 32], response: &HttpResponse, at: Timestamp) {
-        if let Some(response) = recordable(response) {
+        if let Some(response) = select_recordable(response) {
             self.0.insert(request, RecordedResponse { request, response, at });
         }
     }
@@ -95,7 +95,7 @@ fn without_fragment(mut url: Url) -> String {
 }
 
 /// The response as it is recorded; `None` when it is too large, or reports a temporary state of the server.
-fn recordable(response: &HttpResponse) -> Option<HttpResponse> {
+fn select_recordable(response: &HttpResponse) -> Option<HttpResponse> {
     let HttpResponse { status, headers, body } = response;
     let is_temporary =
         *status >= 500 || *status == StatusCode::TOO_MANY_REQUESTS || *status == StatusCode::REQUEST_TIMEOUT;
@@ -171,17 +171,17 @@ mod tests {
         let gone = ["set-cookie", "Set-Cookie2", "WWW-Authenticate", "authorization", "x-auth-token", "x-api-key"];
         let gone = [&gone[..], &["X-CSRF-Token", "x-session-id", "x-amz-security-token", "keep-alive"]].concat();
         let stays = ["content-type", "location", "etag", "x-total-count", "content-length"];
-        let kept = recordable(&response(201, &[&gone[..], &stays].concat(), 3)).unwrap();
+        let kept = select_recordable(&response(201, &[&gone[..], &stays].concat(), 3)).unwrap();
         assert_eq!(kept.headers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), stays);
         assert_eq!((kept.status, kept.body.as_slice()), (201, b"xxx".as_slice()));
     }
 
     #[test]
     fn large_and_temporary_responses_are_not_recorded() {
-        let is_kept = |status, bytes| recordable(&response(status, &[], bytes)).is_some();
+        let is_kept = |status, bytes| select_recordable(&response(status, &[], bytes)).is_some();
         assert!(is_kept(200, RESPONSE_BYTES_MAX) && is_kept(404, 0) && is_kept(302, 0));
         assert!(!is_kept(200, RESPONSE_BYTES_MAX + 1));
-        assert!(recordable(&response(200, &["a"], RESPONSE_BYTES_MAX)).is_none(), "headers count");
+        assert!(select_recordable(&response(200, &["a"], RESPONSE_BYTES_MAX)).is_none(), "headers count");
         for status in [500, 503, 599, 429, 408] {
             assert!(!is_kept(status, 0), "{status}");
         }

@@ -13,7 +13,7 @@ pub struct LogMessages {
 ///
 /// # Errors
 /// When the message is too large or malformed, with the reason for the tool.
-pub fn parsed(level: LogLevel, logger: Option<String>, data: &str) -> Result<LogDocument, String> {
+pub fn parse_message(level: LogLevel, logger: Option<String>, data: &str) -> Result<LogDocument, String> {
     if data.len() > LOG_DATA_BYTES_MAX {
         return Err(format!("the data of a log message has at most {LOG_DATA_BYTES_MAX} bytes"));
     }
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn malformed_messages_are_refused() {
         let refused = |logger: Option<&str>, data: &str| {
-            parsed(LogLevel::Info, logger.map(str::to_owned), data).expect_err("a refusal")
+            parse_message(LogLevel::Info, logger.map(str::to_owned), data).expect_err("a refusal")
         };
         assert!(refused(None, "plain").contains("is not JSON"));
         assert!(refused(None, &format!("\"{}\"", "x".repeat(LOG_DATA_BYTES_MAX))).contains("at most"));

@@ -64,7 +64,7 @@ impl Run<'_> {
         let permit = tokio::select! {
             permit = self.admitted.permit() => permit,
             by = self.cancel_requested(&mut pending.cancellation) => {
-                return Ok(ExecutedRun::without_execution(cancelled(&by, Duration::ZERO)));
+                return Ok(ExecutedRun::without_execution(end_cancelled(&by, Duration::ZERO)));
             }
         };
         let _permit = permit.ok_or_else(|| Error::internal("the runner is shutting down"))?;
@@ -96,7 +96,7 @@ impl Run<'_> {
                 Ok(outcome) => Executed::ended(outcome.map_err(|_| Error::internal(format!("{} panicked", tool.name)))?),
                 Err(_) => Executed::ended(wall_timeout(NATIVE_WALL)),
             },
-            by = self.cancel_requested(&mut cancellation) => cancelled(&by, Duration::ZERO),
+            by = self.cancel_requested(&mut cancellation) => end_cancelled(&by, Duration::ZERO),
         };
         Ok(ExecutedRun::without_execution(Executed { duration: began.elapsed(), ..executed }))
     }
@@ -113,7 +113,7 @@ impl Run<'_> {
         let listener = self.events.clone();
         let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
         let session = self.egress_session(resolved, documents.mode);
-        let nested = self.nested_calls(resolved, &documents, &redactors);
+        let nested = self.build_nested_calls(resolved, &documents, &redactors);
         let http = match &nested {
             Some(nested) => nested.with(session.sender()),
             None => session.sender(),
@@ -124,7 +124,7 @@ impl Run<'_> {
         let began = Instant::now();
         let mut executed = tokio::select! {
             executed = self.services.executor.run(execution, ports) => executed?,
-            by = self.cancel_requested(&mut cancellation) => cancelled(&by, began.elapsed()),
+            by = self.cancel_requested(&mut cancellation) => end_cancelled(&by, began.elapsed()),
         };
         let (mut requests, refused) = session.ledger();
         if !requests.is_empty() {
@@ -143,7 +143,7 @@ impl Run<'_> {
     }
 
     /// The calls of other tools that the run may make, when the version declares any.
-    fn nested_calls(
+    fn build_nested_calls(
         &self,
         resolved: &Resolved,
         documents: &InputDocuments,
@@ -254,7 +254,7 @@ impl EventRelay {
 }
 
 /// The result of a run that a user cancelled.
-fn cancelled(by: &UserId, duration: Duration) -> Executed {
+fn end_cancelled(by: &UserId, duration: Duration) -> Executed {
     Executed { duration, ..Executed::failed("cancelled", &format!("cancelled by {by}")) }
 }
 

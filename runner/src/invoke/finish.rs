@@ -28,7 +28,7 @@ impl Run<'_> {
             ExecutedRun::without_execution(host_fault(&error))
         });
         let ExecutedRun { executed, redactors, frame, responses } = finished;
-        metrics::executed(&executed, self.target.language());
+        metrics::count_executed(&executed, self.target.language());
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
         let Executed { outcome, is_called, logs, content, ledger, tape, mut asked, .. } = executed;
         let tape = match frame {
@@ -45,7 +45,7 @@ impl Run<'_> {
         }
         let Shaped { outcome, persisted } = self.shape(outcome, output_schema).await;
         let trust = verdict(self.target.trust_class());
-        metrics::ended(&outcome, self.target.language());
+        metrics::count_ended(&outcome, self.target.language());
         let status_events = std::mem::take(&mut *status_events.lock());
         asked.questions.iter_mut().for_each(|question| redactors.answered.question(&mut question.body));
         let redacted = redactors.redact_end(outcome, logs, content).await?;

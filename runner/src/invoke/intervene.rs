@@ -37,7 +37,7 @@ pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Cal
                 return Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() });
             }
             let arguments = write_anew(arguments);
-            confirmed(&call.interaction, &arguments, describe_call(target, call, &arguments))
+            check_confirmation(&call.interaction, &arguments, describe_call(target, call, &arguments))
         }
         _ => Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }),
     }
@@ -85,7 +85,7 @@ async fn parse_inputs(call: &Call) -> Result<Vec<Map<String, Value>>, Error> {
     parsed.map_err(|error| Error::internal(error.to_string()))
 }
 
-fn confirmed(interaction: &Interaction, arguments: &str, call: ConfirmedCall) -> Result<(), Error> {
+fn check_confirmation(interaction: &Interaction, arguments: &str, call: ConfirmedCall) -> Result<(), Error> {
     let tool_name = call.tool.clone();
     if arguments.len() > SHOWN_BYTES_MAX {
         return Err(Error::ConfirmationMissing { tool_name });
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn code_of(interaction: &Interaction, amount: u32, call: ConfirmedCall) -> &'static str {
-        confirmed(interaction, &arguments(amount), call).err().map_or("ok", |error| error.code())
+        check_confirmation(interaction, &arguments(amount), call).err().map_or("ok", |error| error.code())
     }
 
     fn code(interaction: &Interaction, amount: u32) -> &'static str {
@@ -213,7 +213,7 @@ mod tests {
     fn nobody_confirms_arguments_that_are_not_shown() {
         let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
         let long = json!({"note": "x".repeat(SHOWN_BYTES_MAX), "amount": 1}).to_string();
-        let refused = confirmed(&asking, &long, call(1)).unwrap_err();
+        let refused = check_confirmation(&asking, &long, call(1)).unwrap_err();
         assert_eq!(refused.code(), "confirmation_missing");
     }
 }

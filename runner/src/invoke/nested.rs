@@ -122,20 +122,20 @@ impl NestedCalls {
     /// is cancelled. Its task goes on, so that its record and the entry of the ledger are written all the same.
     async fn take(&self, call: ToolCall, entry: usize) -> Result<HttpResponse, (&'static str, HttpError)> {
         let run = &self.0;
-        let _slot = run.parallel.acquire().await.map_err(|_| refused(&Error::internal("the run has ended")))?;
+        let _slot = run.parallel.acquire().await.map_err(|_| explain_refusal(&Error::internal("the run has ended")))?;
         let (tool, constraint) = run.find(&call.name).await?;
         let input = run.input(&call.arguments)?;
-        let parent = run.parent(&input).await.map_err(|error| refused(&error))?;
+        let parent = run.build_parent(&input).await.map_err(|error| explain_refusal(&error))?;
         let cancelled = run.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
         let call = run.call(Subject::Version { tool, constraint }, parent, input, cancelled);
         let (taken, calling) = ((run.take)(call), run.clone());
         let taken = run.running.spawn(async move {
-            let mut results = taken.await.map_err(|refusal| refused(&refusal.error))?;
-            let result = results.pop().ok_or_else(|| refused(&Error::internal("a call has no result")))?;
+            let mut results = taken.await.map_err(|refusal| explain_refusal(&refusal.error))?;
+            let result = results.pop().ok_or_else(|| explain_refusal(&Error::internal("a call has no result")))?;
             Ok(calling.ended(entry, result))
         });
-        taken.await.map_err(|error| refused(&Error::internal(error.to_string())))?
+        taken.await.map_err(|error| explain_refusal(&Error::internal(error.to_string())))?
     }
 }
 
@@ -185,7 +185,7 @@ impl CallingRun {
             return Err(denied("undeclared", "`calls` of the version does not list this tool".to_owned()));
         };
         let found = self.store.tools().find_live_tool(&self.caller.principal.organization, name).await;
-        match found.map_err(|error| refused(&error.into()))? {
+        match found.map_err(|error| explain_refusal(&error.into()))? {
             Some(tool) => Ok((tool.id, constraint.clone())),
             None => Err(denied("not_found", format!("there is no tool {name}"))),
         }
@@ -209,7 +209,7 @@ impl CallingRun {
         })
     }
 
-    async fn parent(&self, input: &Input) -> Result<ParentRun, Error> {
+    async fn build_parent(&self, input: &Input) -> Result<ParentRun, Error> {
         let recorded = self.redactor.arguments(input.input_parameters.clone()).await?;
         let (tree, secrets) = (self.tree.clone(), self.secrets.clone());
         Ok(ParentRun { tree, secrets, recorded_arguments: Arc::new(recorded) })
@@ -229,7 +229,7 @@ impl CallingRun {
 }
 
 /// The code of a refusal, and the error for the tool. Faults of the server keep their texts to themselves.
-fn refused(error: &Error) -> (&'static str, HttpError) {
+fn explain_refusal(error: &Error) -> (&'static str, HttpError) {
     let code = match error {
         Error::InvalidInput { .. } => HttpErrorCode::InvalidRequest,
         Error::LoopDetected | Error::Overloaded { .. } | Error::TooManyRuns { .. } | Error::InputsFull { .. } => {

@@ -6,7 +6,7 @@ use crate::depth::Depth;
 use crate::error::Error;
 
 /// Refuses a call that tools made within tools too many times. The server's own tools call no tools.
-pub(super) const fn policy(trust_class: TrustClass, depth: Depth, origin: &CallOrigin) -> Result<(), Error> {
+pub(super) const fn refuse_deep_call(trust_class: TrustClass, depth: Depth, origin: &CallOrigin) -> Result<(), Error> {
     let is_too_deep = match origin {
         CallOrigin::Client | CallOrigin::Checkpointed => depth.is_too_deep_for_http(),
         CallOrigin::Run(_) => depth.is_too_deep(),
@@ -35,11 +35,11 @@ mod tests {
             ("9", &run, true),
         ] {
             assert_eq!(
-                policy(TrustClass::Governed, Depth::of(depth), origin).is_err(),
+                refuse_deep_call(TrustClass::Governed, Depth::of(depth), origin).is_err(),
                 is_refused,
                 "{depth} {origin:?}"
             );
-            assert!(policy(TrustClass::Platform, Depth::of(depth), origin).is_ok());
+            assert!(refuse_deep_call(TrustClass::Platform, Depth::of(depth), origin).is_ok());
         }
     }
 }

@@ -14,7 +14,7 @@ use super::services::Services;
 use super::target::Target;
 use crate::call::{Call, Input, RunResult};
 use crate::error::Error;
-use crate::input_documents::recorded;
+use crate::input_documents::record_input;
 use crate::outcome::Outcome;
 
 /// The parts of a record besides its outcome.
@@ -86,7 +86,7 @@ impl Refused {
 fn start(services: &Services, call: &Call, target: Option<&Target>, input: Input) -> RunStart {
     let caller = &call.caller;
     let mode = input.invocation_mode;
-    let mut input = recorded(input);
+    let mut input = record_input(input);
     if let Some(parent) = call.origin.parent() {
         input.input_parameters = RawJson::clone(&parent.recorded_arguments);
     }

@@ -39,7 +39,7 @@ impl RecordRetries {
     /// # Errors
     /// When the end could not be recorded in time. The record is then closed without its outcome.
     pub async fn record_end(&self, run: FinishedRun) -> Result<(), Error> {
-        let reduced = reduced(&run);
+        let reduced = reduce_run(&run);
         let id = run.id.clone();
         let Err(error) = self.finish_with_retries(run).await else { return Ok(()) };
         tracing::error!(invocation = %id, %error, "the end of a run cannot be recorded; its record is closed without it");
@@ -82,7 +82,7 @@ impl RecordRetries {
     pub fn close_unstarted(&self, error: &registry::Error, started: RecordEvent) {
         let RecordEvent::Started { runs, .. } = started else { return };
         for run in runs.into_iter().filter(|_| is_for_now(error)) {
-            let end = ended(run.started_at, 0, false);
+            let end = build_end(run.started_at, 0, false);
             let (id, organization) = (run.id.clone(), run.organization);
             let run = FinishedRun { id: run.id, organization, end, tape: None, answers: None };
             self.close_later(RecordEvent::Finished(vec![run]), id);
@@ -124,13 +124,13 @@ const fn is_for_now(error: &registry::Error) -> bool {
 }
 
 /// The end of a record without the texts of its run, which may be the reason why the record cannot be written.
-fn reduced(run: &FinishedRun) -> FinishedRun {
+fn reduce_run(run: &FinishedRun) -> FinishedRun {
     let RunEnd { at, duration_ms, persisted, .. } = run.end;
-    let end = ended(at, duration_ms, persisted);
+    let end = build_end(at, duration_ms, persisted);
     FinishedRun { id: run.id.clone(), organization: run.organization.clone(), end, tape: None, answers: None }
 }
 
-fn ended(at: Timestamp, duration_ms: u64, persisted: bool) -> RunEnd {
+fn build_end(at: Timestamp, duration_ms: u64, persisted: bool) -> RunEnd {
     let outcome = failed("record_failed", "the outcome could not be recorded");
     RunEnd {
         at,

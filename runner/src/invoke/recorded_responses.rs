@@ -24,7 +24,7 @@ impl ResponseStore {
     /// Encrypts the responses of a run for its record. A failure is logged, and does not fail the run.
     pub async fn seal(&self, responses: Vec<RecordedResponse>) -> Option<NewAnswers> {
         let sealed = async {
-            let answers = responses.iter().map(written).collect::<Result<Vec<_>, _>>()?;
+            let answers = responses.iter().map(write_answer).collect::<Result<Vec<_>, _>>()?;
             Ok::<_, Error>(self.store.history().seal_answers(&self.organization, &self.tool, answers).await?)
         };
         match sealed.await {
@@ -67,7 +67,7 @@ pub(super) fn without_secrets(responses: Vec<RecordedResponse>, secrets: &Redact
     responses.into_iter().filter(has_none).collect()
 }
 
-fn written(recorded: &RecordedResponse) -> Result<RecordedAnswer, Error> {
+fn write_answer(recorded: &RecordedResponse) -> Result<RecordedAnswer, Error> {
     let bytes = postcard::to_extend(&recorded.response, vec![FORMAT]);
     let bytes = bytes.map_err(|error| Error::internal(error.to_string()))?;
     Ok(RecordedAnswer { request: recorded.request, bytes, at: recorded.at })
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_response_is_read_as_it_was_written() {
         let recorded = response("body", "value");
-        let kept = written(&recorded).unwrap();
+        let kept = write_answer(&recorded).unwrap();
         assert_eq!((kept.request, kept.at), (recorded.request, recorded.at));
         assert_eq!(read(&kept.bytes).unwrap(), Some(recorded.response));
         assert_eq!(read(&[FORMAT + 1, 2, 3]).unwrap(), None);

@@ -7,7 +7,7 @@ use registry::{Cost, InvocationId, Principal, RawJson, RunEnd, RunStart, SecretV
 use serde_json::Value;
 
 use super::invoker::Invoker;
-use super::resolve::required;
+use super::resolve::require_variables;
 use super::resolved::Resolved;
 use super::tape::{StoredTape, TapeFrame, TapeStore};
 use crate::call::{Candidate, RunResult};
@@ -84,7 +84,7 @@ impl Invoker {
     pub async fn replay(&self, replay: Replay) -> Result<ReplayResult, Error> {
         let Replay { principal, invocation, target } = replay;
         let organization = &principal.organization;
-        let recording = self.recording(&principal, &invocation).await?;
+        let recording = self.read_recording(&principal, &invocation).await?;
         let prepared = self.prepare(&principal, &recording, target).await?;
         let admitted = self.admissions.clients.admit(organization, 1)?;
         let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
@@ -93,10 +93,10 @@ impl Invoker {
         let schema = prepared.resolved.loaded.outputs.of_input(&prepared.documents.tool_input);
         let check = OutputCheck { schemas: &self.services.schemas, organization, schema };
         executed.outcome = check.apply(executed.outcome).await;
-        compared(executed, &prepared, recording)
+        compare_results(executed, &prepared, recording)
     }
 
-    async fn recording(&self, principal: &Principal, run: &InvocationId) -> Result<Recording, Error> {
+    async fn read_recording(&self, principal: &Principal, run: &InvocationId) -> Result<Recording, Error> {
         let (store, organization) = (&self.services.store, &principal.organization);
         let record = store.history().get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;
@@ -116,7 +116,7 @@ impl Invoker {
     ) -> Result<Prepared, Error> {
         let (record, frame) = (&recording.start, &recording.stored.frame);
         let (resolved, is_same) = match target {
-            ReplayTarget::Itself => (self.recorded_version(recording).await?, true),
+            ReplayTarget::Itself => (self.find_recorded_version(recording).await?, true),
             ReplayTarget::Version(constraint) => {
                 let tool = record.tool.as_ref().ok_or(Error::ReplaySubject { wanted: "a branch" })?;
                 let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
@@ -125,12 +125,13 @@ impl Invoker {
                     store.versions().resolve_version(organization, tool, &constraint).await?.ok_or_else(missing)?;
                 let is_same = Some(found.version) == record.tool_version;
                 let all = self.variables(recording).await?;
-                let variables = required(&found.required_envvars, &found.required_secret_envvars, all)?;
+                let variables = require_variables(&found.required_envvars, &found.required_secret_envvars, all)?;
                 (self.resolver.version(String::new(), &found, variables).await?, is_same)
             }
             ReplayTarget::Candidate(mut candidate) => {
                 let all = self.variables(recording).await?;
-                candidate.variables = required(&candidate.required_envvars, &candidate.required_secret_envvars, all)?;
+                candidate.variables =
+                    require_variables(&candidate.required_envvars, &candidate.required_secret_envvars, all)?;
                 (self.resolver.candidate(*candidate).await?, false)
             }
         };
@@ -151,7 +152,7 @@ impl Invoker {
     }
 
     /// The version that ran, live or deprecated.
-    async fn recorded_version(&self, recording: &Recording) -> Result<Resolved, Error> {
+    async fn find_recorded_version(&self, recording: &Recording) -> Result<Resolved, Error> {
         let Recording { start, stored, .. } = recording;
         let wanted = || Error::ReplaySubject { wanted: "a version or a branch" };
         let (tool, version) = start.tool.as_ref().zip(start.tool_version.as_ref()).ok_or_else(wanted)?;
@@ -203,7 +204,7 @@ impl Prepared {
     }
 }
 
-fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Result<ReplayResult, Error> {
+fn compare_results(executed: Executed, prepared: &Prepared, recording: Recording) -> Result<ReplayResult, Error> {
     let Recording { start, end, stored: StoredTape { frame, tape: then } } = recording;
     let Executed { outcome, duration, logs, content, ledger, tape, .. } = executed;
     let TapeResult::Recorded(now) = tape else { return Err(Error::TapeCut) };

@@ -37,9 +37,11 @@ impl Resolver {
             Subject::Candidate(candidate) => {
                 Ok(Target::Component(Box::new(Box::pin(self.candidate((**candidate).clone())).await?)))
             }
-            Subject::Version { tool, constraint } => self.published(&principal.organization, tool, constraint).await,
+            Subject::Version { tool, constraint } => {
+                self.resolve_published(&principal.organization, tool, constraint).await
+            }
             Subject::Api { tool, version, .. } => {
-                self.published(&principal.organization, tool, &Constraint::exactly(*version)).await
+                self.resolve_published(&principal.organization, tool, &Constraint::exactly(*version)).await
             }
             Subject::NotPresented { tool, presented } => {
                 Err(Error::ToolNotPresented { tool: tool.clone(), presented: presented.clone() })
@@ -48,23 +50,23 @@ impl Resolver {
     }
 
     /// Resolves the highest live version that matches.
-    async fn published(
+    async fn resolve_published(
         &self,
         organization: &OrganizationId,
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Target, Error> {
         let Some(callable) = self.store.versions().callable(organization, tool, constraint).await? else {
-            return Err(self.missing(organization, tool, constraint).await?);
+            return Err(self.explain_missing(organization, tool, constraint).await?);
         };
         let (all, version) = (self.store.tools().variables_of(&callable).await?, &callable.version);
-        let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
+        let variables = require_variables(&version.required_envvars, &version.required_secret_envvars, all)?;
         let resolved = self.version(callable.tool.name.to_string(), version, variables).await?;
         Ok(Target::Component(Box::new(Resolved { callable: Some(callable), ..resolved })))
     }
 
     /// Returns the reason why no live version matches.
-    async fn missing(
+    async fn explain_missing(
         &self,
         organization: &OrganizationId,
         tool: &ToolId,
@@ -144,7 +146,7 @@ impl Resolver {
         let schema = schema::compile(Some(&version.input_schema)).await?;
         let outputs = OutputSchemas::compile(&version.settings).await?;
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
-        let (code, mocks) = match self.stored(version).await {
+        let (code, mocks) = match self.read_stored(version).await {
             // Not cached, since the artifact may be restored.
             Err(Error::Damaged(damage)) => {
                 return Ok(Arc::new(LoadedVersion {
@@ -164,7 +166,7 @@ impl Resolver {
     }
 
     /// Reads the code and the mocks of a version from the artifacts.
-    async fn stored(&self, version: &ToolVersion) -> Result<(Code, CompiledMocks), Error> {
+    async fn read_stored(&self, version: &ToolVersion) -> Result<(Code, CompiledMocks), Error> {
         let component = version.image_digest;
         self.compile(&component, version.bundle_digest.is_some()).await?;
         let bundle = match &version.bundle_digest {
@@ -172,7 +174,7 @@ impl Resolver {
             None => CodeBundle::default(),
         };
         let mocks = match &version.settings.mocks_digest {
-            Some(digest) => compiled_mocks(&self.bytes(digest).await?)?,
+            Some(digest) => compile_mocks(&self.bytes(digest).await?)?,
             None => CompiledMocks::default(),
         };
         Ok((Code { component, bundle }, mocks))
@@ -196,7 +198,7 @@ impl Resolver {
     }
 }
 
-fn compiled_mocks(bytes: &[u8]) -> Result<CompiledMocks, Error> {
+fn compile_mocks(bytes: &[u8]) -> Result<CompiledMocks, Error> {
     let mocks: Mocks = serde_json::from_slice(bytes)
         .map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))?;
     Ok(CompiledMocks::new(&mocks))
@@ -212,7 +214,11 @@ pub(super) fn require_pinned(target: &Target, pinned: &[Digest]) -> Result<(), E
 }
 
 /// Selects the variables that a version requires. All of them must be set.
-pub(super) fn required(envvars: &[EnvvarName], secrets: &[EnvvarName], mut all: Variables) -> Result<Variables, Error> {
+pub(super) fn require_variables(
+    envvars: &[EnvvarName],
+    secrets: &[EnvvarName],
+    mut all: Variables,
+) -> Result<Variables, Error> {
     let missing = |name: &EnvvarName| Error::VariableMissing { name: name.to_string() };
     let mut found = Variables::default();
     for name in envvars {

@@ -7,7 +7,7 @@
 //! | 3 validate | [`validate`] |
 //! | 4 once | the operation of the call, whose idempotency key is stored before the call begins |
 //! | 5 mode | [`Run::egress_session`] |
-//! | 6 policy | [`policy`], [`CallPolicy::check`](super::call_policy::CallPolicy::check) |
+//! | 6 policy | [`refuse_deep_call`], [`CallPolicy::check`](super::call_policy::CallPolicy::check) |
 //! | 7 intervene | [`intervene`] |
 //! | 8 reserve | [`InputBytes::hold`], [`Admission::admit`] |
 //! | 9 execute | [`Run::execute`] |
@@ -28,7 +28,7 @@ use super::call_policy::obey;
 use super::call_taker::CallTaker;
 use super::intervene::intervene;
 use super::permit::permit;
-use super::policy::policy;
+use super::policy::refuse_deep_call;
 use super::refusal::{Refusal, Refused, at};
 use super::resolve::{Resolver, require_pinned};
 use super::run::{PendingRun, Run};
@@ -88,7 +88,7 @@ impl Steps<'_> {
         permit(&call.caller.principal, target).map_err(at(Permit))?;
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         spell_integers(target, call).await.map_err(at(Validate))?;
-        policy(target.trust_class(), call.depth, &call.origin).map_err(at(Policy))?;
+        refuse_deep_call(target.trust_class(), call.depth, &call.origin).map_err(at(Policy))?;
         obey(self.services.policy.as_deref(), target, call).await.map_err(at(Policy))?;
         intervene(&self.services.compiled_rules, target, call).await.map_err(at(Intervene))?;
         let admission = self.admissions.of(&call.origin, call.depth);

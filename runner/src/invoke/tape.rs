@@ -56,7 +56,7 @@ impl TapeStore<'_> {
         let sealed = async {
             let fits = tape.bodies.fit();
             let bodies = tape.bodies.take().map(|(digest, bytes)| TapeBody { digest, bytes }).collect();
-            let bytes = written(&StoredTape { frame, tape })?;
+            let bytes = write_tape(&StoredTape { frame, tape })?;
             if !fits || bytes.len() > STORED_BYTES_MAX {
                 return Ok(NewTape::Cut);
             }
@@ -102,7 +102,7 @@ impl TapeStore<'_> {
     }
 }
 
-fn written(stored: &StoredTape) -> Result<Vec<u8>, Error> {
+fn write_tape(stored: &StoredTape) -> Result<Vec<u8>, Error> {
     postcard::to_extend(stored, vec![FORMAT]).map_err(|error| Error::internal(error.to_string()))
 }
 
@@ -122,7 +122,7 @@ mod tests {
             let component = Some(Digest::of(b"component"));
             let frame = TapeFrame { documents, limits, persistence, component, host_secrets: vec!["s".into()] };
             let stored = StoredTape { frame, tape: Box::new(tape) };
-            let bytes = written(&stored).unwrap();
+            let bytes = write_tape(&stored).unwrap();
             prop_assert_eq!(bytes[0], FORMAT);
             prop_assert_eq!(postcard::from_bytes::<StoredTape>(&bytes[1..]).unwrap(), stored);
         }

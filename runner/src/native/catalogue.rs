@@ -70,8 +70,8 @@ impl<C: 'static> NativeToolSpec<C> {
             return Err(NativeToolRefused::Invalid { name, problem });
         }
         self.check_routes(&input_schema)?;
-        let input = compiled(&name, &input_schema)?;
-        let output = compiled(&name, &output_schema)?;
+        let input = compile_schema(&name, &input_schema)?;
+        let output = compile_schema(&name, &output_schema)?;
         require_bounds(&name, &input_schema, self.bounded_by_handler)?;
         let family = self.family;
         Ok(NativeTool {
@@ -115,7 +115,7 @@ fn missing(name: &str, part: &'static str) -> NativeToolRefused {
 }
 
 /// Compiles the schema of an object.
-fn compiled(name: &str, schema: &Value) -> Result<InputSchema, NativeToolRefused> {
+fn compile_schema(name: &str, schema: &Value) -> Result<InputSchema, NativeToolRefused> {
     let invalid = |problem| NativeToolRefused::Invalid { name: name.to_owned(), problem };
     if schema["type"] != "object" {
         return Err(invalid("a schema does not describe an object".to_owned()));

@@ -112,7 +112,7 @@ impl RunnerSupervisor {
             match self.start_runner().await {
                 Err(error) => {
                     tracing::error!(%error, "a runner cannot be started");
-                    metrics::runner_crashed("start");
+                    metrics::count_runner_crash("start");
                     self.refuse();
                     quick_deaths = quick_deaths.saturating_add(1).max(QUICK_DEATHS_MAX);
                 }
@@ -156,7 +156,7 @@ impl RunnerSupervisor {
         *components = session.sent().components();
         let End::Died(cause) = end else { return false };
         let runs = session.lose();
-        metrics::runner_crashed(cause.label());
+        metrics::count_runner_crash(cause.label());
         tokio::spawn(reap(child, cause, runs));
         true
     }

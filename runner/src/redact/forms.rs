@@ -13,7 +13,7 @@ const DOUBLE_DIGITS: usize = 15;
 pub(super) fn of(value: &str) -> Vec<String> {
     let mut forms = without_utf16(value);
     for bytes in utf16(value) {
-        forms.extend(encoded(&bytes));
+        forms.extend(list_encodings(&bytes));
         forms.extend(lossy(&bytes).into_iter().flat_map(with_lines));
         forms.extend(with_lines(each_as_character(&bytes)));
     }
@@ -24,7 +24,7 @@ pub(super) fn of(value: &str) -> Vec<String> {
 pub(super) fn without_utf16(value: &str) -> Vec<String> {
     let mut forms = most_likely(value);
     forms.extend(with_lines(each_as_character(value.as_bytes())));
-    forms.extend(encoded(value.as_bytes()));
+    forms.extend(list_encodings(value.as_bytes()));
     forms
 }
 
@@ -45,17 +45,17 @@ fn with_lines(form: String) -> [String; 2] {
 }
 
 /// Bytes in hexadecimal and base64.
-fn encoded(bytes: &[u8]) -> Vec<String> {
+fn list_encodings(bytes: &[u8]) -> Vec<String> {
     let mut forms = vec![hex::encode(bytes), hex::encode_upper(bytes)];
     for skipped in 0..3 {
-        forms.push(aligned(bytes, skipped, &STANDARD_NO_PAD));
-        forms.push(aligned(bytes, skipped, &URL_SAFE_NO_PAD));
+        forms.push(encode_aligned(bytes, skipped, &STANDARD_NO_PAD));
+        forms.push(encode_aligned(bytes, skipped, &URL_SAFE_NO_PAD));
     }
     forms
 }
 
 /// The base64 characters that depend on the secret alone, when `skipped` bytes precede it in a group of three.
-fn aligned(secret: &[u8], skipped: usize, engine: &impl base64::Engine) -> String {
+fn encode_aligned(secret: &[u8], skipped: usize, engine: &impl base64::Engine) -> String {
     let bytes = [&[0; 2][..skipped], secret].concat();
     let encoded = engine.encode(&bytes);
     let first = (skipped * 8).div_ceil(6);

@@ -35,9 +35,9 @@ pub(super) fn each(text: &str, has_spaces: bool, visit: impl FnMut(&Reading<'_>)
 }
 
 /// A text without its escapes; `None` when it has none.
-pub(super) fn unescaped(text: &str) -> Option<String> {
+pub(super) fn unescape(text: &str) -> Option<String> {
     let plain = Reading { bytes: Cow::Borrowed(text.as_bytes()), sources: Vec::new() };
-    String::from_utf8(plain.decoded(Layer::Escapes)?.bytes.into_owned()).ok()
+    String::from_utf8(plain.decode(Layer::Escapes)?.bytes.into_owned()).ok()
 }
 
 /// Decodes the given layers, and visits every reading.
@@ -51,7 +51,7 @@ impl<V: FnMut(&Reading<'_>)> Decoder<'_, V> {
         (self.visit)(reading);
         reading.unwrapped().iter().for_each(&mut self.visit);
         for layer in self.layers.iter().filter(|_| depth > 0) {
-            if let Some(decoded) = reading.decoded(*layer) {
+            if let Some(decoded) = reading.decode(*layer) {
                 self.descend(&decoded, depth - 1);
             }
         }
@@ -69,7 +69,7 @@ impl Reading<'_> {
     }
 
     /// Decodes a layer; `None` when the text has no marks of it.
-    fn decoded(&self, layer: Layer) -> Option<Reading<'static>> {
+    fn decode(&self, layer: Layer) -> Option<Reading<'static>> {
         let is_marked = |byte: &u8| match layer {
             Layer::Escapes => *byte == b'\\',
             Layer::Percent => *byte == b'%',
@@ -78,7 +78,7 @@ impl Reading<'_> {
         if !self.bytes.iter().any(is_marked) {
             return None;
         }
-        Some(self.rewritten(|rest| match (layer, rest.first()?) {
+        Some(self.rewrite(|rest| match (layer, rest.first()?) {
             (Layer::Escapes, b'\\') => escape(rest),
             (Layer::Percent | Layer::Form, b'%') => Some((Units::byte(hex(rest.get(1..3)?)?.try_into().ok()?), 3)),
             (Layer::Form, b'+') => Some((Units::byte(b' '), 1)),
@@ -92,14 +92,14 @@ impl Reading<'_> {
         if !self.bytes.iter().copied().any(is_break) {
             return None;
         }
-        Some(self.rewritten(|rest| {
+        Some(self.rewrite(|rest| {
             let blanks = || rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             is_break(*rest.first()?).then(|| (Units::default(), blanks()))
         }))
     }
 
     /// Rewrites the text. `replace` returns the replacement for the start of the rest, and the length that it replaces.
-    fn rewritten(&self, replace: impl Fn(&[u8]) -> Option<(Units, usize)>) -> Reading<'static> {
+    fn rewrite(&self, replace: impl Fn(&[u8]) -> Option<(Units, usize)>) -> Reading<'static> {
         let (mut bytes, mut sources) = (Vec::with_capacity(self.bytes.len()), Vec::with_capacity(self.bytes.len()));
         let position = |index: usize| u32::try_from(index).unwrap_or(u32::MAX); // texts have some megabytes
         let mut at = 0;

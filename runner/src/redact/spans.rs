@@ -31,7 +31,7 @@ impl Spans {
 
     /// A part of the text with `[redacted]` for each range that starts in it. Ranges that start before the part are
     /// removed.
-    pub fn redacted(&self, text: &str, part: Range<usize>) -> String {
+    pub fn redact(&self, text: &str, part: Range<usize>) -> String {
         let (mut redacted, mut at) = (String::with_capacity(part.len()), part.start);
         for range in self.ranges_after(part.start).iter().take_while(|range| range.start < part.end) {
             let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);

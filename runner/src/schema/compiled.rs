@@ -145,12 +145,12 @@ pub(super) fn options() -> ValidationOptions<'static> {
     let patterns = PatternOptions::regex().size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX);
     jsonschema::options()
         .with_pattern_options(patterns)
-        .with_keyword("multipleOf", |_, value, _| boxed(MultipleOf::new(value)))
-        .with_keyword("uniqueItems", |_, value, _| boxed(UniqueItems::new(value)))
+        .with_keyword("multipleOf", |_, value, _| box_keyword(MultipleOf::new(value)))
+        .with_keyword("uniqueItems", |_, value, _| box_keyword(UniqueItems::new(value)))
 }
 
 /// Boxes a keyword implementation for the `jsonschema` crate.
-fn boxed<'a, K>(keyword: Result<K, String>) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>>
+fn box_keyword<'a, K>(keyword: Result<K, String>) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>>
 where
     K: for<'i> Keyword<'i> + 'static,
 {

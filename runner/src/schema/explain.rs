@@ -43,16 +43,16 @@ fn explain_nested(error: &ValidationError<'_>, within: Within<'_>) -> String {
     match error.kind() {
         ValidationErrorKind::Enum { options } => {
             let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-            format!("value is not one of {}{}", list(options.iter().map(shown)), suggest(error, options))
+            format!("value is not one of {}{}", list(options.iter().map(show_value)), suggest(error, options))
         }
-        ValidationErrorKind::Constant { expected_value } => format!("value is not {}", shown(expected_value)),
+        ValidationErrorKind::Constant { expected_value } => format!("value is not {}", show_value(expected_value)),
         ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected_properties(unexpected, &known()),
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => explain_unexpected(unexpected, &known()),
         ValidationErrorKind::PropertyNames { error } => {
             format!("a name of a property is wrong: {}", explain_nested(error, within))
         }
         ValidationErrorKind::Required { property } => {
-            format!("{}{}", error.masked(), renamed(error, property, &known()))
+            format!("{}{}", error.masked(), suggest_rename(error, property, &known()))
         }
         ValidationErrorKind::Not { .. } => "value matches what `not` of the schema excludes".to_owned(),
         ValidationErrorKind::OneOfMultipleValid { .. } => {
@@ -81,7 +81,7 @@ impl Alternatives<'_, '_> {
         }
         if let Some((place, values)) = self.tag() {
             let meant = self.suggest_tag(&place, &values);
-            return format!("{place} is not one of {}{meant}", list(values.iter().map(shown)));
+            return format!("{place} is not one of {}{meant}", list(values.iter().map(show_value)));
         }
         let told = |branch: &[ValidationError<'static>]| {
             let told = branch.iter().take(2).map(|error| match self.place_of(error) {
@@ -113,7 +113,7 @@ impl Alternatives<'_, '_> {
                 ValidationErrorKind::Type { kind: TypeKind::Multiple(several) } => {
                     types.extend(several.iter().map(|one| one.to_string()));
                 }
-                _ => values.extend(tag_values(error)?.iter().map(shown)),
+                _ => values.extend(tag_values(error)?.iter().map(show_value)),
             }
         }
         Some(match (types.is_empty(), values.is_empty()) {
@@ -171,14 +171,14 @@ fn tag_values(error: &ValidationError<'_>) -> Option<Vec<Value>> {
 }
 
 /// Names the property by whose name the missing one was probably meant.
-fn renamed(error: &ValidationError<'_>, property: &Value, known: &[String]) -> String {
+fn suggest_rename(error: &ValidationError<'_>, property: &Value, known: &[String]) -> String {
     let given = error.instance().as_object().into_iter().flat_map(|members| members.keys().map(String::as_str));
     let unknown = given.filter(|name| known.iter().all(|known| known != name));
     let meant = property.as_str().and_then(|name| closest(name, unknown));
     meant.map(|found| format!(", and not `{}`", cut(found.to_owned(), VALUE_BYTES_MAX))).unwrap_or_default()
 }
 
-fn unexpected_properties(unexpected: &[String], known: &[String]) -> String {
+fn explain_unexpected(unexpected: &[String], known: &[String]) -> String {
     let quoted = |name: &String| format!("`{}`", cut(name.clone(), VALUE_BYTES_MAX));
     let found = list(unexpected.iter().map(quoted));
     let be = if unexpected.len() == 1 { "is no property" } else { "are no properties" };
@@ -194,7 +194,7 @@ fn suggest(error: &ValidationError<'_>, options: &[Value]) -> String {
     did_you_mean(&given, options.iter().filter_map(Value::as_str))
 }
 
-fn shown(value: &Value) -> String {
+fn show_value(value: &Value) -> String {
     cut(value.to_string(), VALUE_BYTES_MAX)
 }
 

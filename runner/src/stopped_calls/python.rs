@@ -187,7 +187,7 @@ fn line_of(lines: &[u8], first: i64, at: usize) -> Option<u32> {
         let form = (head >> 3) & 15;
         line = line.checked_add(match form {
             10..=12 => i64::from(form - 10),
-            13 | 14 => signed(rest),
+            13 | 14 => read_signed(rest),
             _ => 0,
         })?;
         end += (usize::from(head & 7) + 1) * 2;
@@ -199,7 +199,7 @@ fn line_of(lines: &[u8], first: i64, at: usize) -> Option<u32> {
 }
 
 /// A number in groups of six bits, lowest first. Its lowest bit is its sign.
-fn signed(bytes: &[u8]) -> i64 {
+fn read_signed(bytes: &[u8]) -> i64 {
     let mut value = 0_i64;
     for (index, byte) in bytes.iter().take(6).enumerate() {
         value |= i64::from(byte & 63) << (6 * index);
@@ -221,7 +221,7 @@ mod tests {
         let at = |offset| line_of(&lines, 3, offset);
         assert_eq!([at(0), at(3), at(4), at(6), at(9), at(10)], [Some(3), Some(3), Some(4), None, None, None]);
         assert_eq!(line_of(&lines, 30, 8), Some(22));
-        assert_eq!((signed(&[]), signed(&[64 | 2, 1]), signed(&[3])), (0, 33, -1));
+        assert_eq!((read_signed(&[]), read_signed(&[64 | 2, 1]), read_signed(&[3])), (0, 33, -1));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub enum End {
 
 impl End {
     pub(crate) fn whole(outcome: &Outcome, printed: &[u8]) -> Self {
-        let outcome = outcome_digest(&outcome::bounded(outcome.clone()));
+        let outcome = outcome_digest(&outcome::bound(outcome.clone()));
         Self::Whole { outcome, printed: Sha256::digest(printed).into() }
     }
 }

@@ -183,7 +183,7 @@ fn requests(then: &Tape, now: &Tape) -> Vec<Difference> {
 }
 
 fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
-    let (was, is) = (counted(then), counted(now));
+    let (was, is) = (count_kinds(then), count_kinds(now));
     let names: std::collections::BTreeSet<_> = was.keys().chain(is.keys()).copied().collect();
     let number = |counts: &BTreeMap<&str, u64>, name: &str| counts.get(name).copied().unwrap_or_default();
     let changed = names.into_iter().filter(|name| number(&was, name) != number(&is, name));
@@ -196,7 +196,7 @@ fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
     changed.map(difference).collect()
 }
 
-fn counted(tape: &Tape) -> BTreeMap<&'static str, u64> {
+fn count_kinds(tape: &Tape) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
     for before in tape.entries.iter().map(|entry| entry.before).chain([tape.rest]) {
         *counts.entry("readings of the wall clock").or_default() += before.wall_reads;

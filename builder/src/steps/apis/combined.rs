@@ -23,7 +23,7 @@ pub fn input_schema(apis: &BTreeMap<ApiName, ToolApi>) -> Result<Value, Error> {
     let names: Vec<_> = apis.keys().collect();
     let conditions: Vec<_> = apis.keys().map(condition).collect();
     let definitions: Map<_, _> = apis.iter().map(|(name, api)| (name.to_string(), moved(name, api))).collect();
-    schema::combined(json!({
+    schema::combine_schema(json!({
         "$schema": DIALECT,
         "type": "object",
         "properties": {ApiName::MEMBER: {"enum": names}, ApiName::ARGUMENTS_MEMBER: {"type": "object"}},

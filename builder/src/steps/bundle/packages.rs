@@ -61,7 +61,7 @@ pub struct Unloaded {
 
 /// The child process, which writes the result of loading, followed by the memory.
 pub fn child_main(code: &Path, packages: Packages) -> io::Result<()> {
-    let made = with_loaded(code, async |image| imported(&image, packages).await)?;
+    let made = with_loaded(code, async |image| import_packages(&image, packages).await)?;
     let (answer, memory) = match made {
         Ok(Ok((loaded, memory))) => (Ok(loaded), memory),
         Ok(Err(unloaded)) => (Err(unloaded), Vec::new()),
@@ -86,7 +86,7 @@ struct Attempts<'a> {
 /// The loaded packages with the memory, or the reason for the failure.
 type Ended = Result<(Loaded, Vec<u8>), Unloaded>;
 
-async fn imported(image: &Interpreter, packages: Packages) -> Result<Ended, runner::Error> {
+async fn import_packages(image: &Interpreter, packages: Packages) -> Result<Ended, runner::Error> {
     let Packages { language, files, imports } = packages;
     let start = Instant::now();
     let files = match image.bundle(project_without_imports(language, files), LIMITS).await? {

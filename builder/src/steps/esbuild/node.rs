@@ -65,7 +65,7 @@ const DIRECTORY: &str = ".lathe-node";
 /// The files that stand for the modules. The others without `/` are packages, too: a package for browsers may replace an
 /// import of a package by nothing, and does so with `fs`.
 pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
-    let installed = installed(packages);
+    let installed = list_installed(packages);
     let file = |path: String, text: String| SourceFile { path, contents: text.into_bytes() };
     let shared = file(format!("{DIRECTORY}/others.cjs"), include_str!("node/others.js").into());
     let of_image =
@@ -84,7 +84,7 @@ pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
 /// Esbuild's options that replace imports of the modules. A package of the same name, such as `buffer`, is imported
 /// instead of the module, except with `node:` before its name.
 pub fn aliases(packages: &[SourceFile]) -> Vec<String> {
-    let installed = installed(packages);
+    let installed = list_installed(packages);
     let alias = |prefix: &str, name: &str| format!("--alias:{prefix}{name}=./{}", path(name));
     let inner = OTHERS.iter().filter(|name| name.contains('/'));
     let bare = MODULES.iter().chain(inner).filter(|name| !is_installed(&installed, name)).map(|name| alias("", name));
@@ -92,7 +92,7 @@ pub fn aliases(packages: &[SourceFile]) -> Vec<String> {
     prefixed.chain(bare).collect()
 }
 
-fn installed(packages: &[SourceFile]) -> BTreeSet<&str> {
+fn list_installed(packages: &[SourceFile]) -> BTreeSet<&str> {
     packages.iter().filter_map(|file| top_package(&file.path)).collect()
 }
 

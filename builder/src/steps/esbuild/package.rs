@@ -84,7 +84,7 @@ impl EsbuildPackage {
         let cached = self.program.clone();
         if blocking(move || cached.read().is_none()).await? {
             if !self.registry.is_named() {
-                return Err(super::missing());
+                return Err(super::refuse_missing());
             }
             progress.line(format!("{PINNED_ESBUILD} comes from the npm registry"));
             self.download().await?;

@@ -12,7 +12,7 @@ use runner::SourceFile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{APART, Bundler, PACKAGES, REQUIRE, SCRIPT, Sources, run, taken};
+use super::{APART, Bundler, PACKAGES, REQUIRE, SCRIPT, Sources, run, take_outputs};
 use crate::blocking::blocking;
 use crate::decoded_text::decode_text;
 use crate::error::Error;
@@ -108,7 +108,7 @@ pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &Separate
     files.push(SourceFile { path: ENTRY.into(), contents: entry.into_bytes() });
     let sources = Sources { entry_point: ENTRY, files, packages: sources.packages.clone() };
     let scratch = run(bundler, sources, &[REQUIRE]).await?;
-    let made = blocking(move || taken(&scratch)).await?.map_err(Error::internal)?;
+    let made = blocking(move || take_outputs(&scratch)).await?.map_err(Error::internal)?;
     made.into_iter().find(|file| file.path == SCRIPT).ok_or_else(|| Error::internal("esbuild made no script"))
 }
 
@@ -128,7 +128,7 @@ fn take_importer_kind(files: &mut [SourceFile]) -> Option<Importer> {
 
 fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<SeparateBundle>> {
     match imports(&fs::read(scratch.path().join(META))?)? {
-        Some(imports) => Ok(Some(SeparateBundle { script: taken(scratch)?, imports, importer })),
+        Some(imports) => Ok(Some(SeparateBundle { script: take_outputs(scratch)?, imports, importer })),
         None => Ok(None),
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use pep440_rs::{Operator, Version, VersionPattern, VersionSpecifier};
 
-use crate::text::quoted;
+use crate::text::quote;
 
 /// Bytes of a marker; those that `uv export` writes have a few hundred.
 const MARKER_BYTES_MAX: usize = 1 << 10;
@@ -96,7 +96,7 @@ impl<'m> Reader<'m> {
         match (is_negated, operator) {
             (is_negated, "in") => contains(right, left).map(|contains| contains != is_negated),
             (true, _) => Err("`not` of a marker stands before `in`".into()),
-            (false, operator) => compared(left, operator, right),
+            (false, operator) => compare_operands(left, operator, right),
         }
     }
 
@@ -149,10 +149,10 @@ fn contains(container: Operand<'_>, inside: Operand<'_>) -> Result<bool, String>
     }
 }
 
-fn compared(left: Operand<'_>, operator: &str, right: Operand<'_>) -> Result<bool, String> {
+fn compare_operands(left: Operand<'_>, operator: &str, right: Operand<'_>) -> Result<bool, String> {
     match (left, right) {
         (Operand::Version(ours), Operand::Literal(theirs)) => version(ours, operator, theirs),
-        (Operand::Literal(theirs), Operand::Version(ours)) => version(ours, mirrored(operator)?, theirs),
+        (Operand::Literal(theirs), Operand::Version(ours)) => version(ours, mirror(operator)?, theirs),
         (Operand::Text(ours), Operand::Literal(theirs)) | (Operand::Literal(theirs), Operand::Text(ours)) => {
             match operator {
                 "==" | "===" => Ok(ours == theirs),
@@ -165,7 +165,7 @@ fn compared(left: Operand<'_>, operator: &str, right: Operand<'_>) -> Result<boo
 }
 
 fn version(ours: &str, operator: &str, theirs: &str) -> Result<bool, String> {
-    let refused = || format!("`{operator}` of a marker does not take the version {}", quoted(theirs));
+    let refused = || format!("`{operator}` of a marker does not take the version {}", quote(theirs));
     let operator = Operator::from_str(operator).map_err(|_| refused())?;
     let pattern = VersionPattern::from_str(theirs.trim()).map_err(|_| refused())?;
     let specifier = VersionSpecifier::from_pattern(operator, pattern).map_err(|_| refused())?;
@@ -173,7 +173,7 @@ fn version(ours: &str, operator: &str, theirs: &str) -> Result<bool, String> {
 }
 
 /// The operator with its operands swapped.
-fn mirrored(operator: &str) -> Result<&str, String> {
+fn mirror(operator: &str) -> Result<&str, String> {
     match operator {
         "<" => Ok(">"),
         ">" => Ok("<"),

@@ -7,7 +7,7 @@ use pep440_rs::VersionSpecifiers;
 use super::{FILE, HOW, OWN_PACKAGE, Pinned, STAGE, marker, name};
 use crate::error::{Error, Location};
 use crate::steps::manifest::Dependency;
-use crate::text::quoted;
+use crate::text::quote;
 
 const PROJECT_FILE: &str = "pyproject.toml";
 /// Bytes of a requirement without its marker; the longest in use have about a hundred.
@@ -24,7 +24,7 @@ pub fn check_pins(dependencies: &[Dependency], pins: &[Pinned]) -> Result<(), Er
 
 fn check(declared: &Dependency, pins: &[Pinned]) -> Result<(), Error> {
     let refuse = |problem: &str| {
-        let message = format!("{} {problem}", quoted(declared.requirement.trim()));
+        let message = format!("{} {problem}", quote(declared.requirement.trim()));
         Error::failed(STAGE, "stale", message).at(Location::line(PROJECT_FILE, declared.line))
     };
     let (wanted, marker) = declared.requirement.split_once(';').unwrap_or((&declared.requirement, ""));
@@ -51,7 +51,7 @@ fn specifiers(wanted: &str) -> Result<Option<VersionSpecifiers>, String> {
     if wanted.len() > SPECIFIERS_BYTES_MAX {
         return Err(format!("it has more than {SPECIFIERS_BYTES_MAX} bytes"));
     }
-    let (_, rest) = name::leading(wanted.trim()).ok_or("it has no name")?;
+    let (_, rest) = name::split_name(wanted.trim()).ok_or("it has no name")?;
     let rest = rest.trim_start();
     let rest = match rest.strip_prefix('[') {
         Some(extras) => extras.split_once(']').ok_or("its extras are not closed")?.1.trim_start(),
@@ -76,7 +76,7 @@ mod tests {
         let hash = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
         let pins =
             parse(format!("idna==3.10 --hash={hash}\nzope-interface==7.0rc1 --hash={hash}\n").as_bytes()).unwrap();
-        let (name, _) = name::leading(requirement).unwrap();
+        let (name, _) = name::split_name(requirement).unwrap();
         let declared = Dependency { name, requirement: requirement.to_owned(), line: 4 };
         check_pins(&[declared], &pins).map_err(|error| error.to_string())
     }

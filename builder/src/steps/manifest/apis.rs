@@ -47,7 +47,7 @@ pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> R
         return Err(lathe.refuse(KEY, line, "must have a table for each API, or be left out"));
     }
     lathe.bound(KEY, &names, ApiName::COUNT_MAX)?;
-    names.into_iter().map(|name| api(&mut table, name, convention, entry_point)).collect()
+    names.into_iter().map(|name| read_api(&mut table, name, convention, entry_point)).collect()
 }
 
 /// Reads the instructions for models. The description of a tool of one function is enough.
@@ -65,7 +65,7 @@ pub fn are_declared(lathe: &Fields) -> bool {
     lathe.line_of(KEY).is_some()
 }
 
-fn api(
+fn read_api(
     table: &mut Fields,
     Located { line, value: text }: Located<String>,
     convention: &Convention,
@@ -88,7 +88,7 @@ fn api(
         input_schema: fields.file("input_schema")?,
         output_schema: fields.file("output_schema")?,
         annotations: annotations::read(fields.table("annotations")?)?,
-        intervention: intervention::declared(&mut fields)?,
+        intervention: intervention::read_declared(&mut fields)?,
     };
     fields.finish().map(|()| (name, api))
 }

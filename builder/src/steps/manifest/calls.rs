@@ -17,10 +17,10 @@ pub fn read(lathe: &mut Fields) -> Result<BTreeMap<ToolName, Constraint>, Error>
     let located: Vec<_> =
         names.iter().map(|(name, entry)| Located { line: entry.key_line, value: name.clone() }).collect();
     lathe.bound(key, &located, CALLS_MAX)?;
-    names.into_iter().map(|(name, entry)| call(lathe, name, entry)).collect()
+    names.into_iter().map(|(name, entry)| read_call(lathe, name, entry)).collect()
 }
 
-fn call(lathe: &Fields, name: String, entry: Entry) -> Result<(ToolName, Constraint), Error> {
+fn read_call(lathe: &Fields, name: String, entry: Entry) -> Result<(ToolName, Constraint), Error> {
     let key = format!("calls.{name}");
     let tool = ToolName::parse(&name).map_err(|error| lathe.refuse("calls", entry.key_line, &error.to_string()))?;
     let Value::Text(text) = entry.node.value else {

@@ -13,11 +13,11 @@ const NO_SCHEMA: &str = "must be a JSON Schema without dates and null, such as `
 
 /// Reads what counts for all calls.
 pub fn read(lathe: &mut Fields) -> Result<Intervention, Error> {
-    declared(lathe).map(Option::unwrap_or_default)
+    read_declared(lathe).map(Option::unwrap_or_default)
 }
 
 /// Reads what counts for all calls, if it is declared.
-pub fn declared(lathe: &mut Fields) -> Result<Option<Intervention>, Error> {
+pub fn read_declared(lathe: &mut Fields) -> Result<Option<Intervention>, Error> {
     let key = "intervention";
     let Some(Located { line, value }) = lathe.text(key)? else { return Ok(None) };
     value.parse().map(Some).map_err(|_| lathe.refuse(key, line, "must be \"never\", \"required\" or \"always\""))

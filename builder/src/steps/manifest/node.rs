@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::text::quoted;
+use crate::text::quote;
 
 /// Levels of tables and lists in a project file. Project files in use have fewer than ten.
 const DEPTH_MAX: usize = 64;
@@ -121,7 +121,7 @@ impl Node {
 /// When the text is not TOML, or is nested too deeply.
 pub fn from_toml(text: &str) -> Result<Node, Malformed> {
     let lines = LineIndex::of(text);
-    if let Some((offset, message)) = refused_bracket(text) {
+    if let Some((offset, message)) = find_refused_bracket(text) {
         return Err(Malformed { message, line: Some(lines.at(offset)) });
     }
     let malformed = |error: toml::de::Error| Malformed {
@@ -135,7 +135,7 @@ pub fn from_toml(text: &str) -> Result<Node, Malformed> {
 /// The offset of the first bracket for which a text is refused, and the reason: it opens more levels than a project file
 /// may have, or closes another bracket than the innermost one. The parser goes on after both, and its own count of levels
 /// falls at each `{}` without a key, so it would recurse without a bound on `a = {{}{}{}…a={a={a={…`.
-fn refused_bracket(text: &str) -> Option<(usize, String)> {
+fn find_refused_bracket(text: &str) -> Option<(usize, String)> {
     let mut open = Vec::new();
     Source::new(text).lex().find_map(|token| {
         let reason = match token.kind() {
@@ -290,7 +290,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
         let mut members = BTreeMap::new();
         while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
             if members.insert(key.clone(), value).is_some() {
-                return Err(A::Error::custom(format!("the key {} is used twice", quoted(&key))));
+                return Err(A::Error::custom(format!("the key {} is used twice", quote(&key))));
             }
         }
         Ok(Members(members))

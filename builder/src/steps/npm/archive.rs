@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use runner::SourceFile;
 use tar::{Archive, EntryType};
 
-use crate::text::quoted;
+use crate::text::quote;
 
 /// Entries of one archive; the largest packages have a few thousand.
 const ENTRIES_MAX: usize = 20_000;
@@ -46,7 +46,7 @@ fn files(archive: &mut Archive<impl Read>) -> Result<Vec<SourceFile>, String> {
             EntryType::Directory | EntryType::XGlobalHeader => continue,
             kind => return Err(format!("it holds an entry that is not a file ({kind:?})")),
         }
-        let Some(path) = wanted(&entry.path_bytes())? else { continue };
+        let Some(path) = select_wanted(&entry.path_bytes())? else { continue };
         let mut contents = Vec::new();
         entry.read_to_end(&mut contents).map_err(|error| error.to_string())?;
         left = left
@@ -59,13 +59,13 @@ fn files(archive: &mut Archive<impl Read>) -> Result<Vec<SourceFile>, String> {
 
 /// The path of a wanted file, without the archive's top directory, which is usually `package`, and without parts `.`,
 /// which some tools write.
-fn wanted(path: &[u8]) -> Result<Option<String>, String> {
+fn select_wanted(path: &[u8]) -> Result<Option<String>, String> {
     let path = str::from_utf8(path).map_err(|_| "it holds a path that is not UTF-8".to_owned())?;
     let outside = |part: &&str| matches!(*part, "" | "..") || part.contains(['\\', '\0']);
     let mut parts = path.split('/').filter(|part| *part != ".");
     let (top, inside) = (parts.next().unwrap_or_default(), parts.collect::<Vec<_>>());
     if inside.is_empty() || [top].iter().chain(&inside).any(outside) {
-        return Err(format!("it holds the path {}", quoted(path)));
+        return Err(format!("it holds the path {}", quote(path)));
     }
     let inside = inside.join("/");
     let is_kept =

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
-use crate::text::{quoted, shown};
+use crate::text::{quote, shown};
 
 pub const FILE: &str = "package-lock.json";
 const PROJECT_FILE: &str = "package.json";
@@ -79,7 +79,7 @@ struct ProjectFile {
 pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
     let text =
         decode_text(bytes).map_err(|problem| refuse("utf-8", &problem.to_string(), problem.line.unwrap_or(1)))?;
-    let lock: Lock = serde_json::from_str(text).map_err(|error| malformed(&error))?;
+    let lock: Lock = serde_json::from_str(text).map_err(|error| refuse_malformed(&error))?;
     if !matches!(lock.lockfile_version, 2 | 3) {
         return Err(refuse("lock-file", &format!("lockfileVersion must be 2 or 3: {HOW}"), 1));
     }
@@ -90,7 +90,7 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
         let locked = root.cloned().unwrap_or_default();
         let names: BTreeSet<_> = locked.keys().chain(project.dependencies.keys()).collect();
         let different = names.into_iter().filter(|name| locked.get(*name) != project.dependencies.get(*name));
-        let different: Vec<_> = different.take(DIFFERENT_NAMED_MAX).map(|name| quoted(name)).collect();
+        let different: Vec<_> = different.take(DIFFERENT_NAMED_MAX).map(|name| quote(name)).collect();
         let different = different.join(", ");
         let message = format!("the lock file has other dependencies than {PROJECT_FILE} ({different}): {HOW}");
         return Err(Error::failed(STAGE, "lock-file", message).at(Location::file(FILE)));
@@ -103,11 +103,11 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
     }
     let lines = lines(text);
     let line = |path: &str| lines.get(path).copied().unwrap_or(1);
-    needed.into_iter().map(|(path, entry)| locked(path, entry, line(path))).collect()
+    needed.into_iter().map(|(path, entry)| read_locked(path, entry, line(path))).collect()
 }
 
 /// The error for a missing lock file, which explains how to create it. With the lock file of another tool, `foreign` has its command.
-pub fn missing(project_file: &[u8], foreign: Option<&str>) -> Error {
+pub fn refuse_missing(project_file: &[u8], foreign: Option<&str>) -> Error {
     if let Some(error) = refuse_workspace_dependency(project_file) {
         return error;
     }
@@ -128,7 +128,7 @@ fn refuse_workspace_dependency(project_file: &[u8]) -> Option<Error> {
         "{} is {}, which is defined outside of this project, and a build has only the project's files. Give the version of a registry, or \
          copy the modules into the project and import them by their path",
         shown(name),
-        quoted(source)
+        quote(source)
     );
     Some(Error::failed(STAGE, "registry", message).at(Location { line, ..Location::file(PROJECT_FILE) }))
 }
@@ -155,7 +155,7 @@ pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
     development.into_iter().chain(optional).collect()
 }
 
-fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
+fn read_locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
     let inside = path.strip_prefix(DIRECTORY).filter(|rest| rest.split(&format!("/{DIRECTORY}")).all(is_name));
     let Some(inside) = inside.filter(|_| !entry.link) else {
         return Err(refuse(
@@ -163,7 +163,7 @@ fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
             &format!(
                 "{} is a directory; a package comes from a registry. Import a package of a workspace by its path within the project, \
                  such as `./{}/index.js`, and remove it from the dependencies",
-                quoted(path),
+                quote(path),
                 shown(path.rsplit('/').next().unwrap_or(path))
             ),
             line,
@@ -177,7 +177,7 @@ fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
         return Err(refuse("registry", &message, line));
     }
     if let Some(resolved) = entry.resolved.as_deref().filter(|resolved| !is_archive_of(resolved, name, version)) {
-        let message = format!("{name} comes from {}; a package comes from a registry", quoted(resolved));
+        let message = format!("{name} comes from {}; a package comes from a registry", quote(resolved));
         return Err(refuse("registry", &message, line));
     }
     let sha512 = entry
@@ -235,7 +235,7 @@ fn lines(text: &str) -> HashMap<&str, u32> {
     lines
 }
 
-fn malformed(error: &serde_json::Error) -> Error {
+fn refuse_malformed(error: &serde_json::Error) -> Error {
     refuse("lock-file", &format!("it is not a lock file of npm: {error}"), u32::try_from(error.line()).unwrap_or(1))
 }
 
@@ -278,15 +278,15 @@ mod tests {
             ["workspace:*", "workspace:^1.0.0", "catalog:", "catalog:react18", "file:../shared", "link:../shared"]
         {
             let project_file = format!("{{\n\"dependencies\": {{\n\"a\": \"^1\",\n\"shared\": \"{source}\"\n}}}}");
-            let refusal = missing(project_file.as_bytes(), Some("x")).to_string();
+            let refusal = refuse_missing(project_file.as_bytes(), Some("x")).to_string();
             assert!(refusal.contains(&format!("package.json:4: shared is \"{source}\"")), "{refusal}");
         }
-        let refusal = missing(b"{\"dependencies\": {\"a\": \"^1\"}}", Some("do this")).to_string();
+        let refusal = refuse_missing(b"{\"dependencies\": {\"a\": \"^1\"}}", Some("do this")).to_string();
         assert!(
             refusal.contains("package-lock.json: dependencies need a lock file with hashes: do this."),
             "{refusal}"
         );
-        assert!(missing(b"{}", None).to_string().contains("npm install --package-lock-only"));
+        assert!(refuse_missing(b"{}", None).to_string().contains("npm install --package-lock-only"));
     }
 
     #[test]

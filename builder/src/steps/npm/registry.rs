@@ -72,7 +72,7 @@ impl NpmRegistry {
         };
         let answer = self.client.get(url.clone()).send().await.map_err(failed)?;
         if answer.status() == StatusCode::NOT_FOUND {
-            let url = download::shown_url(&url);
+            let url = download::show_url(&url);
             let message = format!("is not in the npm registry: {url} is not found{OTHER_REGISTRY}");
             return Err(refuse("registry", pinned, &message));
         }

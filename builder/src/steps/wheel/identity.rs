@@ -54,7 +54,7 @@ impl Identity {
         let headers: Vec<_> = head.lines().collect();
         let (name, version) = (only(&headers, "name")?, only(&headers, "version")?);
         let version = Version::from_str(version).map_err(|_| "its METADATA has no version of PEP 440".to_owned())?;
-        Ok(Self { name: name::normalised(name), version })
+        Ok(Self { name: name::normalise(name), version })
     }
 }
 

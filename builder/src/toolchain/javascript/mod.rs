@@ -85,9 +85,9 @@ impl JavaScript {
         let entry_point = apis::entry_point(manifest, &mut files)?;
         let sources = esbuild::Sources { entry_point: &entry_point, files, packages: dependencies };
         let bundling = async {
-            let (esbuild, identity) = self.allowed_esbuild(progress).await?;
+            let (esbuild, identity) = self.find_allowed_esbuild(progress).await?;
             packages.push(identity);
-            self.bundled(&esbuild, sources, &ready, progress).await
+            self.build_bundle(&esbuild, sources, &ready, progress).await
         };
         let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
         let project = Sources { entry_point, files: script, dependencies: Vec::new() };
@@ -102,18 +102,18 @@ impl JavaScript {
     }
 
     /// The bundler, if the operator allows it, and its release and digest.
-    async fn allowed_esbuild(&self, progress: &Progress) -> Result<(Esbuild, Package), Error> {
+    async fn find_allowed_esbuild(&self, progress: &Progress) -> Result<(Esbuild, Package), Error> {
         let esbuild = match &self.esbuild {
             EsbuildSource::Installed(esbuild) => esbuild.clone(),
             EsbuildSource::Package => self.esbuild_package.ready(progress).await?,
-            EsbuildSource::Missing => return Err(esbuild::missing()),
+            EsbuildSource::Missing => return Err(esbuild::refuse_missing()),
         };
         let identity = esbuild.identity().await?;
         pins::check(&identity, self.esbuild_digest.as_ref(), "esbuild_digest")?;
         Ok((esbuild, identity))
     }
 
-    async fn bundled(
+    async fn build_bundle(
         &self,
         esbuild: &Esbuild,
         sources: esbuild::Sources<'_>,

@@ -71,8 +71,9 @@ impl Python {
         let dependencies = if snapshot.is_some() { Vec::new() } else { fetched.files };
         let project = Sources { entry_point: manifest.entry_point.clone(), files, dependencies };
         let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
-        let made = self.bundled(code, manifest, Source { project, derive_schema });
-        let made = async { made.await.map_err(|error| explained(error, &fetched.without_native, foreign.as_deref())) };
+        let made = self.build_bundle(code, manifest, Source { project, derive_schema });
+        let made =
+            async { made.await.map_err(|error| explain_error(error, &fetched.without_native, foreign.as_deref())) };
         let made = progress.step("compile", made).await?;
         let artifact = match &snapshot {
             Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
@@ -84,7 +85,7 @@ impl Python {
 
 impl Python {
     /// Compiles a project. With APIs, the schema is a report about them, which another bundle makes.
-    async fn bundled(&self, code: &NativeCode, manifest: &Manifest, source: Source) -> Result<Bundle, Error> {
+    async fn build_bundle(&self, code: &NativeCode, manifest: &Manifest, source: Source) -> Result<Bundle, Error> {
         let Source { project, derive_schema } = source;
         let bundle = |project, derive_schema| bundle::bundle(code, &self.bundler, Source { project, derive_schema });
         match apis::reporting(manifest, &project)? {
@@ -116,7 +117,7 @@ fn find_optional(documents: &Documents) -> Option<String> {
 
 /// Names the packages whose native files are left out in the refusal of an import, which may need them, and a lock file of another tool,
 /// whose packages are not there.
-fn explained(error: Error, without_native: &[String], foreign: Option<&str>) -> Error {
+fn explain_error(error: Error, without_native: &[String], foreign: Option<&str>) -> Error {
     match error {
         Error::Failed { stage, check, message, location } if check == "import" && foreign.is_some() => {
             let message = format!("{message}; {}", foreign.unwrap_or_default());

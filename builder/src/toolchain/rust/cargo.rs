@@ -105,7 +105,7 @@ impl Build<'_> {
     /// Whether a crate of the registry failed to compile.
     fn is_of_a_dependency(&self, log_before: usize) -> bool {
         let log = self.progress.log();
-        let failed = messages::failed_crate(log.get(log_before..).unwrap_or_default());
+        let failed = messages::find_failed_crate(log.get(log_before..).unwrap_or_default());
         failed.is_some_and(|name| self.lock.pinned.iter().any(|pinned| pinned.name == name))
     }
 

@@ -5,7 +5,7 @@ use registry::Digest;
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::manifest::{Node, Value};
-use crate::text::quoted;
+use crate::text::quote;
 
 pub const FILE: &str = "Cargo.lock";
 const STAGE: &str = "dependencies";
@@ -97,12 +97,12 @@ fn package(node: &Node) -> Result<Crate, Error> {
     let nameless = || refuse("lock-file", "a package has no name or no version", node.line);
     let ((name, line), (version, _)) = text("name").zip(text("version")).ok_or_else(nameless)?;
     if !is_plain(name, NAME_BYTES_MAX) || !is_plain(version, VERSION_BYTES_MAX) {
-        let message = format!("{} {} is not a valid crate name and version", quoted(name), quoted(version));
+        let message = format!("{} {} is not a valid crate name and version", quote(name), quote(version));
         return Err(refuse("lock-file", &message, line));
     }
     let Some((source, source_line)) = text("source") else { return Ok(Crate::Own(name.into())) };
     if !REGISTRIES.contains(&source) {
-        let message = format!("{name} comes from {}; only crates of the public registry are accepted", quoted(source));
+        let message = format!("{name} comes from {}; only crates of the public registry are accepted", quote(source));
         return Err(refuse("source", &message, source_line));
     }
     let checksum = text("checksum").and_then(|(hex, _)| Digest::parse(&format!("sha256:{hex}")).ok());

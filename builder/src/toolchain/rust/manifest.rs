@@ -4,7 +4,7 @@ use super::lock::OWN_WORKSPACE;
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::manifest::{Node, Value};
-use crate::text::{quoted, shown};
+use crate::text::{quote, shown};
 
 const FILE: &str = "Cargo.toml";
 const STAGE: &str = "manifest";
@@ -131,7 +131,7 @@ fn check_dependency(name: &str, dependency: &Node) -> Result<(), Error> {
     match dependency.at(&["path"]) {
         Some(Node { value: Value::Text(path), line }) if !is_inside(path) => Err(refuse(
             "source",
-            &format!("{} is outside of the project: {}; copy it into the project", shown(name), quoted(path)),
+            &format!("{} is outside of the project: {}; copy it into the project", shown(name), quote(path)),
             *line,
         )),
         _ => Ok(()),

@@ -51,7 +51,7 @@ fn of_lock_file(message: &str, below: &[&str]) -> Option<String> {
 }
 
 /// The crate that cargo could not compile, or whose build script failed.
-pub fn failed_crate(log: &str) -> Option<&str> {
+pub fn find_failed_crate(log: &str) -> Option<&str> {
     const BEFORE: [&str; 2] = ["error: could not compile `", "error: failed to run custom build command for `"];
     let rest = log.lines().find_map(|line| BEFORE.iter().find_map(|words| line.strip_prefix(words)))?;
     rest.split(['`', ' ']).next()
@@ -140,9 +140,12 @@ mod tests {
     #[test]
     fn a_failed_crate_is_named() {
         let script = "error: failed to run custom build command for `ring v0.17.8`\n";
-        assert_eq!(failed_crate(script), Some("ring"));
+        assert_eq!(find_failed_crate(script), Some("ring"));
         let code = "error[E0432]: no\nerror: could not compile `mio` (lib) due to 2 previous errors\n";
-        assert_eq!((failed_crate(code), failed_crate("error: no matching package found\n")), (Some("mio"), None));
+        assert_eq!(
+            (find_failed_crate(code), find_failed_crate("error: no matching package found\n")),
+            (Some("mio"), None)
+        );
     }
 
     #[test]

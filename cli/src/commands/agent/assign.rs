@@ -51,7 +51,7 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
     let tool = client.find_tool(&arguments.tool).await?;
     let human_intervention = match arguments.human_intervention {
         Some(asked) => asked,
-        None => present(client, agent.id.as_str(), &tool.id).await?,
+        None => read_present(client, agent.id.as_str(), &tool.id).await?,
     };
     let assignment = Assignment {
         tool_id: ToolId::parse(&tool.id)?,
@@ -71,7 +71,7 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
 }
 
 /// The confirmation that the present assignment of the tool asks for. Another version of the tool does not end it.
-async fn present(client: &Client, agent: &str, tool: &str) -> anyhow::Result<HumanIntervention> {
+async fn read_present(client: &Client, agent: &str, tool: &str) -> anyhow::Result<HumanIntervention> {
     let assignments = client.show_agent(agent).await?.body.draft.assignments;
     let found = assignments.into_iter().find(|assignment| assignment.tool_id.as_str() == tool);
     Ok(found.map(|assignment| assignment.human_intervention).unwrap_or_default())

@@ -23,7 +23,7 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
             assignment;
         let versions = if version_constraint.is_empty() { ">=0" } else { version_constraint };
         let instruction = additional_instruction.clone();
-        let asked = intervention::shown(human_intervention);
+        let asked = intervention::show_intervention(human_intervention);
         [name(assignment), versions.to_owned(), pin(assignment), asked, result_persistence.clone(), instruction]
     };
     let tools = match &assignments[..] {
@@ -38,7 +38,7 @@ pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<Strin
     let families = families(built_in_tools);
     let asked = match &built_in_tools.human_intervention {
         none if none.is_empty() => String::new(),
-        asked => format!("\nconfirmation: {}", intervention::shown_of_tools(asked)),
+        asked => format!("\nconfirmation: {}", intervention::show_tool_interventions(asked)),
     };
     Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\nfamilies: {families}{asked}\n\n{tools}{states}"))
 }

@@ -59,7 +59,8 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
     }
     if changes_tools {
         let present = client.show_agent(agent.id.as_str()).await?.body.draft.built_in_tools;
-        changes.insert("builtInTools".to_owned(), json!(built_in_tools(present, families.as_deref(), policies)?));
+        changes
+            .insert("builtInTools".to_owned(), json!(change_built_in_tools(present, families.as_deref(), policies)?));
     }
     client.modify_agent(agent.id.as_str(), &Value::Object(changes.clone())).await?;
     changes.insert("id".to_owned(), json!(agent.id));
@@ -69,7 +70,7 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
 }
 
 /// The present setting with other families, and with the policies of some tools.
-fn built_in_tools(
+fn change_built_in_tools(
     mut tools: BuiltInTools,
     families: Option<&str>,
     policies: Vec<intervention::ToolPolicy>,

@@ -25,7 +25,7 @@ pub fn of_tool(text: &str) -> Result<ToolPolicy, String> {
 }
 
 /// The confirmations of one tool, on one line.
-pub fn shown(asked: &HumanIntervention) -> String {
+pub fn show_intervention(asked: &HumanIntervention) -> String {
     if asked.is_empty() {
         return "-".to_owned();
     }
@@ -36,7 +36,7 @@ pub fn shown(asked: &HumanIntervention) -> String {
 }
 
 /// The confirmations of the server's tools, on one line.
-pub fn shown_of_tools(asked: &BTreeMap<NativeToolName, Intervention>) -> String {
+pub fn show_tool_interventions(asked: &BTreeMap<NativeToolName, Intervention>) -> String {
     asked.iter().map(|(tool, policy)| format!("{tool} {}", policy.as_str())).collect::<Vec<_>>().join(", ")
 }
 
@@ -54,7 +54,7 @@ mod tests {
                 "never, remove always, rules 1",
             ),
         ] {
-            assert_eq!(shown(&parse(text).unwrap()), expected, "{text}");
+            assert_eq!(show_intervention(&parse(text).unwrap()), expected, "{text}");
         }
         for wrong in ["", "sometimes", "[]", r#"{"api": {}}"#] {
             assert!(parse(wrong).unwrap_err().contains("never, required or always"), "{wrong}");

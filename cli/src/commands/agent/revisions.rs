@@ -48,7 +48,7 @@ async fn list(client: &Client, agent: &Agent, screen: Screen) -> anyhow::Result<
 async fn show(client: &Client, agent: &Agent, number: u32, screen: Screen) -> anyhow::Result<Outcome> {
     let hint = format!("`lathe agent revisions {}` lists the revisions", agent.slug);
     let revision = client.agent_revision(agent.id.as_str(), number).await;
-    let revision = not_found::named(revision, &format!("revision {number} of {}", agent.slug), &hint)?;
+    let revision = not_found::name_missing(revision, &format!("revision {number} of {}", agent.slug), &hint)?;
     if screen.is_json() {
         return screen.document(&revision.document);
     }

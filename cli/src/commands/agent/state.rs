@@ -79,7 +79,7 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
     let agent = client.find_agent(&arguments.agent).await?;
     let what = format!("state `{}` in the draft of {}", arguments.state, agent.slug);
     let hint = format!("`lathe agent state list {}` lists its states", agent.slug);
-    not_found::named(client.remove_agent_state(agent.id.as_str(), &arguments.state).await, &what, &hint)?;
+    not_found::name_missing(client.remove_agent_state(agent.id.as_str(), &arguments.state).await, &what, &hint)?;
     screen.answer(&json!({"agent_id": agent.id, "state": arguments.state}), || {
         format!("removed the state {} from the draft of {}", arguments.state, agent.slug)
     })

@@ -27,7 +27,7 @@ pub async fn run(client: &Client, arguments: &ToolsArguments, screen: Screen) ->
     }
     let tools = client.agent_tools(agent.id.as_str(), arguments.format.as_deref()).await;
     let hint = format!("`lathe agent deploy {}` deploys the draft, --draft lists it", agent.slug);
-    let tools = not_found::named(tools, &format!("deployed revision of {}", agent.slug), &hint)?;
+    let tools = not_found::name_missing(tools, &format!("deployed revision of {}", agent.slug), &hint)?;
     if screen.is_json() || arguments.format.is_some() {
         return screen.document(&json!({ "tools": tools }));
     }

@@ -27,7 +27,7 @@ pub async fn run(client: &Client, arguments: &UnassignArguments, screen: Screen)
     };
     let hint = format!("`lathe agent show {}` shows its tools", agent.slug);
     let what = format!("assignment of `{}` in the draft of {}", arguments.tool, agent.slug);
-    not_found::named(client.unassign_tool(agent.id.as_str(), &tool).await, &what, &hint)?;
+    not_found::name_missing(client.unassign_tool(agent.id.as_str(), &tool).await, &what, &hint)?;
     screen.answer(&json!({"agent_id": agent.id, "tool_id": tool}), || {
         format!("removed {} from the draft of {}", arguments.tool, agent.slug)
     })

@@ -32,7 +32,7 @@ pub async fn run(client: &Client, arguments: &CallArguments, screen: Screen) -> 
     let answer = client.invoke_in_turn(conversation, turn, &request, |event| display.show(event)).await;
     drop(display);
     let hint = format!("`lathe conversation turn {conversation}` begins one");
-    let answer = not_found::named(answer, &format!("turn `{turn}` of this conversation"), &hint)?;
+    let answer = not_found::name_missing(answer, &format!("turn `{turn}` of this conversation"), &hint)?;
     if screen.is_json() {
         screen.document(&answer.document)?;
     } else {

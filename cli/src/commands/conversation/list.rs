@@ -59,11 +59,11 @@ pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) ->
     if let Some(number) = &arguments.turn {
         let hint = format!("`lathe conversation turn {id}` begins one");
         let shown = client.show_turn(id, number).await;
-        let shown = not_found::named(shown, &format!("turn `{number}` of this conversation"), &hint)?;
+        let shown = not_found::name_missing(shown, &format!("turn `{number}` of this conversation"), &hint)?;
         return screen.answer(&shown.document, || turn::turn_text(&shown.body));
     }
     let hint = "`lathe conversation list AGENT` lists yours";
-    let shown = not_found::named(client.show_conversation(id).await, &format!("conversation `{id}`"), hint)?;
+    let shown = not_found::name_missing(client.show_conversation(id).await, &format!("conversation `{id}`"), hint)?;
     screen.answer(&shown.document, || conversation_text(&shown.body))
 }
 

@@ -27,7 +27,7 @@ pub struct EndArguments {
 pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let LogArguments { conversation, interaction } = arguments;
     let documents = client.conversation_log(conversation, interaction.as_deref()).await;
-    let documents = not_found::named(documents, &format!("conversation `{conversation}`"), HINT)?;
+    let documents = not_found::name_missing(documents, &format!("conversation `{conversation}`"), HINT)?;
     if screen.is_json() {
         return screen.document(&json!({ "tool_invocations": documents }));
     }
@@ -45,7 +45,7 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
 
 pub async fn end(client: &Client, arguments: &EndArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let id = &arguments.conversation;
-    not_found::named(client.end_conversation(id).await, &format!("conversation `{id}`"), HINT)?;
+    not_found::name_missing(client.end_conversation(id).await, &format!("conversation `{id}`"), HINT)?;
     screen.answer(&json!({ "id": id }), || format!("ended {id}"))
 }
 

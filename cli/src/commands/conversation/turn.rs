@@ -29,7 +29,7 @@ pub async fn run(client: &Client, arguments: &TurnArguments, screen: Screen) -> 
     let turn = json!({"state": state, "list": list, "interaction_id": interaction});
     let begun = client.begin_turn(conversation, &turn).await;
     let hint = "`lathe conversation start AGENT` starts one";
-    let begun = not_found::named(begun, &format!("conversation `{conversation}`"), hint)?;
+    let begun = not_found::name_missing(begun, &format!("conversation `{conversation}`"), hint)?;
     screen.answer(&begun.document, || turn_text(&begun.body))
 }
 

@@ -199,7 +199,7 @@ pub fn data_directory(directory: &Path) -> Check {
 /// Checks the bucket that has the artifacts, or is to have them. `None` while they are in the data directory.
 pub async fn storage(directory: &Path, named: Option<StorageUrl>) -> Option<Check> {
     let name = "storage";
-    let url = match server::recorded_storage(directory) {
+    let url = match server::read_recorded_storage(directory) {
         Ok(recorded) => recorded.or(named)?,
         Err(error) => return Some(missing(name, format!("{error:#}"), None)),
     };

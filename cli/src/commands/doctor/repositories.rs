@@ -56,7 +56,7 @@ async fn check_own(location: &Location) -> anyhow::Result<Findings> {
 async fn check_database(location: &Location) -> anyhow::Result<Findings> {
     let store = server::open_existing_store(location).await?;
     let artifacts = server::open_artifacts(&DataDir::open(&location.directory)?).await?;
-    let shared = server::shared_repositories(&store, &artifacts).await?;
+    let shared = server::open_shared_repositories(&store, &artifacts).await?;
     let findings = match shared {
         Some(shared) => check_packs(&shared).await?,
         None => check_own(location).await?,

@@ -59,7 +59,7 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
     };
     let count = tokio::select! {
         exported = to_file => exported?,
-        signal = signals.next() => return Err(interrupted(signal)),
+        signal = signals.next() => return Err(explain_interrupt(signal)),
     };
     let path = path.display().to_string();
     let document = json!({"records": count, "format": format.as_str(), "output": path});
@@ -87,6 +87,6 @@ fn refuse_terminal(format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn interrupted(signal: Signal) -> anyhow::Error {
+fn explain_interrupt(signal: Signal) -> anyhow::Error {
     Failure::coded("interrupted", format!("interrupted by {signal}; no file was written"), "run the command again")
 }

@@ -96,7 +96,7 @@ impl FilterArguments {
         };
         let mut agent_ids = Vec::new();
         for agent in self.call.agents {
-            agent_ids.push(agent_id(client, agent).await?);
+            agent_ids.push(find_agent_id(client, agent).await?);
         }
         Ok(HistoryFilter {
             tool_id,
@@ -123,7 +123,7 @@ impl FilterArguments {
 }
 
 /// Returns the id of an agent. The history may have calls through an agent that was deleted, which only its id names.
-async fn agent_id(client: &Client, slug_or_id: String) -> anyhow::Result<String> {
+async fn find_agent_id(client: &Client, slug_or_id: String) -> anyhow::Result<String> {
     match AgentId::parse(&slug_or_id) {
         Ok(_) => Ok(slug_or_id),
         Err(_) => Ok(client.find_agent(&slug_or_id).await?.id.into()),

@@ -93,6 +93,6 @@ fn row(hold: Hold) -> [String; 8] {
 }
 
 async fn release(client: &Client, hold: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    not_found::named(client.release_hold(hold).await, &format!("hold {hold}"), HINT)?;
+    not_found::name_missing(client.release_hold(hold).await, &format!("hold {hold}"), HINT)?;
     screen.answer(&json!({ "hold_id": hold }), || format!("released the hold {hold}"))
 }

@@ -7,10 +7,10 @@ const NONE: &str = "none";
 
 pub fn lines(ledger: &Ledger) -> Vec<String> {
     let Ledger { granted, used, refused, cost } = ledger;
-    let mut lines = vec![granted_line(granted), used_line(used)];
+    let mut lines = vec![render_granted(granted), render_used(used)];
     lines.extend(used.http.iter().map(http_line));
     lines.extend(used.calls.iter().map(call_line));
-    lines.extend(refused_line(refused));
+    lines.extend(render_refused(refused));
     lines.push(cost_line(cost));
     lines.extend(time_line(cost));
     lines
@@ -20,7 +20,7 @@ fn names(names: &[String]) -> String {
     if names.is_empty() { NONE.to_owned() } else { names.join(" ") }
 }
 
-fn granted_line(granted: &Granted) -> String {
+fn render_granted(granted: &Granted) -> String {
     let Granted { envvars, secrets, host_secrets, wall_ms, cpu_ms, memory_bytes } = granted;
     let (envvars, secrets) = (names(envvars), names(secrets));
     let host_secrets = if host_secrets.is_empty() {
@@ -34,7 +34,7 @@ fn granted_line(granted: &Granted) -> String {
     )
 }
 
-fn used_line(used: &Used) -> String {
+fn render_used(used: &Used) -> String {
     let Used { envvars, secrets, clock_reads, random_bytes, status_events, log_bytes, output_bytes, .. } = used;
     let (envvars, secrets) = (names(envvars), names(secrets));
     format!(
@@ -83,7 +83,7 @@ fn call_line(one: &CallUse) -> String {
     format!("call      {tool}{version}{end}{run}, {duration_ms} ms{all}")
 }
 
-fn refused_line(refused: &Denied) -> Option<String> {
+fn render_refused(refused: &Denied) -> Option<String> {
     let Denied { http_requests, status_events, calls } = refused;
     let is_any = *http_requests + *status_events + *calls > 0;
     let calls = if *calls > 0 { format!(", {calls} calls") } else { String::new() };

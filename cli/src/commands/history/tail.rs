@@ -13,7 +13,7 @@ use super::cells::{EMPTY, summary, tool_name};
 use super::filter::FilterArguments;
 use crate::client::{Client, HistoryFilter, read};
 use crate::failure::Outcome;
-use crate::output::{Screen, clipped, print_verbatim, printable, to_the_second};
+use crate::output::{Screen, clip, print_verbatim, printable, to_the_second};
 
 /// Time between two requests for records. People read slower than that.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -125,7 +125,7 @@ impl Tail<'_> {
             self.names.extend(found);
         }
         let tool = tool_name(&invocation, &self.names).unwrap_or_else(|| EMPTY.to_owned());
-        let result = clipped(&summary(invocation.invocation_status.as_ref()), RESULT_CHARACTERS_MAX).replace('\n', " ");
+        let result = clip(&summary(invocation.invocation_status.as_ref()), RESULT_CHARACTERS_MAX).replace('\n', " ");
         let (id, when, took) = (&invocation.id, to_the_second(&invocation.created_at), invocation.duration_ms);
         self.screen.line(printable(&format!("{when}  {id}  {tool}  {took} ms  {result}")))
     }

@@ -32,7 +32,7 @@ pub struct AnswerArguments {
 pub async fn run(client: &Client, arguments: &AnswerArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let id = &arguments.request;
     let answer = read(client, arguments).await?;
-    let answered = request::named(client.answer_human_request(id, &answer).await, id)?;
+    let answered = request::name_missing(client.answer_human_request(id, &answer).await, id)?;
     let run = answered.body.agent_run_id.as_str();
     if arguments.wait {
         return wait::run(client, run, screen).await;
@@ -51,7 +51,7 @@ async fn read(client: &Client, arguments: &AnswerArguments) -> anyhow::Result<Hu
     if is_complete {
         return Ok(answer);
     }
-    let asked = request::named(client.human_request(id).await, id)?.body;
+    let asked = request::name_missing(client.human_request(id).await, id)?.body;
     if !has_fields && !*approve {
         return Err(request::unfit("the answer is missing", &asked));
     }

@@ -63,8 +63,8 @@ impl Field<'_> {
     /// The values that the field takes, as a text.
     pub fn choices_text(&self) -> String {
         let text = |(value, title): (&Value, Option<&str>)| match title {
-            Some(title) => format!("{} ({title})", shown(value)),
-            None => shown(value),
+            Some(title) => format!("{} ({title})", show_value(value)),
+            None => show_value(value),
         };
         self.choices().into_iter().map(text).collect::<Vec<_>>().join(", ")
     }
@@ -77,7 +77,7 @@ impl Field<'_> {
         if !self.choices().is_empty() {
             facts.push(format!("one of {}", self.choices_text()));
         }
-        facts.extend(self.default().map(|default| format!("default {}", shown(default))));
+        facts.extend(self.default().map(|default| format!("default {}", show_value(default))));
         let about = ["title", "description"].into_iter().filter_map(|name| self.schema[name].as_str());
         let about: String = about.map(|about| format!(": {about}")).collect();
         format!("{} ({}){about}", self.argument, facts.join("; "))
@@ -85,7 +85,7 @@ impl Field<'_> {
 }
 
 /// A text without quotes, and other values as JSON.
-fn shown(value: &Value) -> String {
+fn show_value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

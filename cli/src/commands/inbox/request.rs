@@ -10,8 +10,8 @@ const APPROVAL: &str = "approval";
 const FORM: &str = "form";
 
 /// Names the request that a 404 is about.
-pub fn named<T>(answer: anyhow::Result<T>, id: &str) -> anyhow::Result<T> {
-    not_found::named(answer, &format!("request `{id}`"), "`lathe inbox` lists the open requests")
+pub fn name_missing<T>(answer: anyhow::Result<T>, id: &str) -> anyhow::Result<T> {
+    not_found::name_missing(answer, &format!("request `{id}`"), "`lathe inbox` lists the open requests")
 }
 
 pub fn is_form(request: &HumanRequest) -> bool {
@@ -22,7 +22,7 @@ pub fn is_form(request: &HumanRequest) -> bool {
 pub fn answers(request: &HumanRequest) -> Vec<String> {
     let arguments = match request.kind.as_str() {
         APPROVAL => vec!["--approve".to_owned(), "--decline".to_owned()],
-        FORM => vec![filled_in(request), "--decline".to_owned()],
+        FORM => vec![fill_in(request), "--decline".to_owned()],
         _ => vec!["TEXT".to_owned(), "--approve".to_owned(), "--decline".to_owned()],
     };
     let id = &request.human_request_id;
@@ -41,7 +41,7 @@ pub fn unfit(problem: &str, request: &HumanRequest) -> anyhow::Error {
 }
 
 /// The fields that forms need. A form that needs none is accepted as it is.
-fn filled_in(request: &HumanRequest) -> String {
+fn fill_in(request: &HumanRequest) -> String {
     let fields = fields(&request.forms);
     let needed = fields.iter().filter(|field| field.is_required && field.default().is_none());
     let needed: Vec<_> =

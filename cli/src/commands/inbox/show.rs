@@ -20,16 +20,16 @@ pub struct ShowArguments {
 
 pub async fn run(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let id = &arguments.request;
-    let shown = request::named(client.human_request(id).await, id)?;
+    let shown = request::name_missing(client.human_request(id).await, id)?;
     screen.answer(&shown.document, || text(&shown.body))
 }
 
 fn text(asked: &HumanRequest) -> String {
     // Indented, so that a text of a model does not look like one of this command.
-    let mut parts = vec![facts(asked), format!("Question:\n  {}", indented(&asked.question))];
-    parts.extend(asked.context_summary.as_ref().map(|context| format!("Context:\n  {}", indented(context))));
+    let mut parts = vec![facts(asked), format!("Question:\n  {}", indent(&asked.question))];
+    parts.extend(asked.context_summary.as_ref().map(|context| format!("Context:\n  {}", indent(context))));
     if !asked.options.is_empty() {
-        let option = |(number, option): (usize, &String)| format!("\n  {number}. {}", indented(option));
+        let option = |(number, option): (usize, &String)| format!("\n  {number}. {}", indent(option));
         let options: String = (1..).zip(&asked.options).map(option).collect();
         parts.push(format!("Options (other answers are taken, too):{options}"));
     }
@@ -68,8 +68,8 @@ fn form_texts(forms: &[HumanForm]) -> Vec<String> {
     let fields = fields(forms);
     let text = |HumanForm { key, message, .. }: &HumanForm| {
         let of_form = fields.iter().filter(|field| field.form == key);
-        let lines: String = of_form.map(|field| format!("\n  {}", indented(&field.text()))).collect();
-        format!("Form {key}: {}{lines}", indented(message))
+        let lines: String = of_form.map(|field| format!("\n  {}", indent(&field.text()))).collect();
+        format!("Form {key}: {}{lines}", indent(message))
     };
     forms.iter().map(text).collect()
 }
@@ -78,10 +78,10 @@ fn response_text(HumanResponse { human_input, approved, forms }: &HumanResponse)
     let approved = approved.map(|approved| if approved { "approved" } else { "declined" }.to_owned());
     let values = forms.as_ref().map(|forms| json!(forms).to_string());
     let lines = [approved, human_input.clone(), values].into_iter().flatten();
-    format!("Answer:{}", lines.map(|line| format!("\n  {}", indented(&line))).collect::<String>())
+    format!("Answer:{}", lines.map(|line| format!("\n  {}", indent(&line))).collect::<String>())
 }
 
 /// Indents all lines but the first one.
-fn indented(text: &str) -> String {
+fn indent(text: &str) -> String {
     text.trim_end().replace('\n', "\n  ")
 }

@@ -55,14 +55,14 @@ fn value(field: &Field<'_>, texts: &[&str]) -> anyhow::Result<Option<Value>> {
             default => Ok(default.cloned()),
         },
         several if field.is_list() => {
-            several.iter().map(|text| converted(field, text)).collect::<anyhow::Result<Value>>().map(Some)
+            several.iter().map(|text| convert(field, text)).collect::<anyhow::Result<Value>>().map(Some)
         }
-        [text] => converted(field, text).map(Some),
+        [text] => convert(field, text).map(Some),
         _ => Err(Failure::usage(format!("the field `{name}` is given twice"), "only lists take several values")),
     }
 }
 
-fn converted(field: &Field<'_>, text: &str) -> anyhow::Result<Value> {
+fn convert(field: &Field<'_>, text: &str) -> anyhow::Result<Value> {
     let refused =
         |wanted: &str| Failure::usage(format!("the field `{}` takes {wanted}, not `{text}`", field.argument), HINT);
     let value = match field.item()["type"].as_str() {

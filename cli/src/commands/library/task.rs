@@ -109,11 +109,11 @@ pub async fn run(command: TaskCommand, client: &Client, screen: Screen) -> anyho
         }
         TaskCommand::Show(arguments) => TASKS.show(client, &arguments, screen).await,
         TaskCommand::Complete(CompleteArguments { item, result }) => {
-            let change = Change { operation: "complete", done: "completed", fields: ended("done", result) };
+            let change = Change { operation: "complete", done: "completed", fields: build_end("done", result) };
             change.make(client, &item, screen).await
         }
         TaskCommand::Cancel(CancelArguments { item, reason }) => {
-            let change = Change { operation: "complete", done: "cancelled", fields: ended("cancelled", reason) };
+            let change = Change { operation: "complete", done: "cancelled", fields: build_end("cancelled", reason) };
             change.make(client, &item, screen).await
         }
         TaskCommand::SkipNext(item) => {
@@ -142,7 +142,7 @@ impl Change {
     }
 }
 
-fn ended(status: &str, result: Option<String>) -> Map<String, Value> {
+fn build_end(status: &str, result: Option<String>) -> Map<String, Value> {
     let result = result.map(|result| ("result".to_owned(), json!(result)));
     [("status".to_owned(), json!(status))].into_iter().chain(result).collect()
 }

@@ -102,7 +102,7 @@ impl<'a> Bridge<'a> {
             return Ok(());
         }
         match id.as_ref().map(Value::to_string) {
-            Some(number) => self.abortable(Some(number), self.request(&message, &line, sent)).await,
+            Some(number) => self.run_abortable(Some(number), self.request(&message, &line, sent)).await,
             None => self.notify(&message, &line, sent).await,
         }
     }
@@ -125,9 +125,9 @@ impl<'a> Bridge<'a> {
                 if !begins_session {
                     sent = None;
                 }
-                self.answered(message, response).await
+                self.forward_answer(message, response).await
             }
-            Err(error) => refused(message.get("id"), format!("{error:#}")),
+            Err(error) => answer_refusal(message.get("id"), format!("{error:#}")),
         };
         if begins_session {
             self.session.borrow_mut().first = Some(line.to_owned());
@@ -141,7 +141,7 @@ impl<'a> Bridge<'a> {
         let exchanged = self.exchange(message, line).await;
         drop(sent);
         if let Ok(response) = exchanged {
-            self.answered(message, response).await?;
+            self.forward_answer(message, response).await?;
         }
         let has_begun = message["method"] == INITIALIZED && self.session.borrow().id.is_some();
         if has_begun { self.listen().await } else { Ok(()) }
@@ -198,7 +198,7 @@ impl<'a> Bridge<'a> {
         if self.is_closed.get() {
             return Ok(());
         }
-        self.abortable(None, listening).await
+        self.run_abortable(None, listening).await
     }
 
     /// Ends the stream of the session.
@@ -209,7 +209,7 @@ impl<'a> Bridge<'a> {
         }
     }
 
-    async fn abortable(
+    async fn run_abortable(
         &self,
         id: Option<String>,
         work: impl Future<Output = anyhow::Result<()>>,
@@ -267,7 +267,7 @@ impl<'a> Bridge<'a> {
         }
     }
 
-    async fn answered(&self, message: &Value, response: Response) -> anyhow::Result<()> {
+    async fn forward_answer(&self, message: &Value, response: Response) -> anyhow::Result<()> {
         self.note_session(&response);
         let (status, id) = (response.status(), message.get("id").filter(|_| message.get("method").is_some()));
         if status == StatusCode::ACCEPTED {
@@ -296,7 +296,7 @@ impl<'a> Bridge<'a> {
                     show(answer.to_string())
                 }
             },
-            _ => refused(id, format!("the server answered {status}: {}", text.trim())),
+            _ => answer_refusal(id, format!("the server answered {status}: {}", text.trim())),
         }
     }
 }
@@ -319,7 +319,7 @@ async fn read_answers(response: Response, show: impl Fn(String) -> anyhow::Resul
 }
 
 /// Answers a request that the server did not answer. Notifications have no answers.
-fn refused(id: Option<&Value>, message: String) -> anyhow::Result<()> {
+fn answer_refusal(id: Option<&Value>, message: String) -> anyhow::Result<()> {
     match id {
         Some(id) => {
             let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": message}});

@@ -24,7 +24,7 @@ impl ContentsMove {
     /// Prepares a copy to a bucket. An installation that has a bucket keeps it. `None` without a bucket.
     pub fn open(options: &StoreOptions<'_>, named: Option<&StorageUrl>) -> anyhow::Result<Option<Self>> {
         let data = options.data;
-        let recorded = server::recorded_storage(data.root())?;
+        let recorded = server::read_recorded_storage(data.root())?;
         let Some(url) = named.or(recorded.as_ref()).cloned() else { return Ok(None) };
         if let Some(recorded) = recorded.as_ref().filter(|recorded| **recorded != url) {
             return Err(server::storage_differs(data, recorded, &url));

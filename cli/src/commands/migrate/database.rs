@@ -40,7 +40,7 @@ impl DatabaseMove<'_> {
         let compared = transfer.compare(&report).await?;
         transfer.close().await;
         let one = |ComparedTable { table, rows, digest }: &ComparedTable| json!({"table": table, "rows": rows, "digest": digest});
-        Ok(Part { key: "tables", document: compared.iter().map(one).collect(), text: compared_text(&compared) })
+        Ok(Part { key: "tables", document: compared.iter().map(one).collect(), text: render_compared(&compared) })
     }
 
     /// Lets servers use the database.
@@ -56,7 +56,7 @@ impl DatabaseMove<'_> {
     }
 }
 
-fn compared_text(compared: &[ComparedTable]) -> String {
+fn render_compared(compared: &[ComparedTable]) -> String {
     let row = |ComparedTable { table, rows, digest }: &ComparedTable| {
         [(*table).to_owned(), rows.to_string(), digest.to_string()]
     };
@@ -81,7 +81,7 @@ fn show_progress(progress: &Progress, TransferProgress { step, table, rows, is_c
 }
 
 /// The URL of the database for a message, without a password.
-pub fn shown(database: &DatabaseLocation) -> &str {
+pub fn show_location(database: &DatabaseLocation) -> &str {
     match database {
         DatabaseLocation::Url(url) if !has_password(url.expose()) => url.expose(),
         _ => "URL",

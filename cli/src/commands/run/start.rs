@@ -111,7 +111,7 @@ async fn choose_tools(
     }
     let hint = format!("`lathe agent deploy {slug}` deploys the draft");
     let listed =
-        not_found::named(client.agent_tools(agent, None).await, &format!("deployed revision of {slug}"), &hint)?;
+        not_found::name_missing(client.agent_tools(agent, None).await, &format!("deployed revision of {slug}"), &hint)?;
     tools.extend(listed.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned));
     tools.extend(CONTROL_TOOLS.map(str::to_owned));
     if !arguments.autonomous {

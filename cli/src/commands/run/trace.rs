@@ -9,7 +9,7 @@ use super::missing::name_missing;
 use crate::client::{Client, StepFilter, read_all};
 use crate::commands::times::past;
 use crate::failure::Outcome;
-use crate::output::{Screen, clipped, printable};
+use crate::output::{Screen, clip, printable};
 
 #[derive(Debug, Args)]
 pub struct TraceArguments {
@@ -55,7 +55,7 @@ pub fn step_text(step: &AgentRunStep, characters_max: usize) -> String {
     let texts = [Some(text("thought")), Some(call), observation.map(|text| format!("{outcome}{text}"))];
     let given = texts.into_iter().flatten().filter(|text| !text.trim().is_empty());
     let shown: Vec<String> =
-        given.map(|text| clipped(text.trim_end(), characters_max).replace('\n', "\n      ")).collect();
+        given.map(|text| clip(text.trim_end(), characters_max).replace('\n', "\n      ")).collect();
     format!("{number:>4}  {}", shown.join("\n      "))
 }
 

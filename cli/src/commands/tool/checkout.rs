@@ -92,7 +92,7 @@ pub fn remote_with(directory: &Path, address: &str) -> Option<String> {
 }
 
 /// The first of some files or directories, as text.
-pub fn named(files: &[String]) -> String {
+pub fn join_names(files: &[String]) -> String {
     let named = files.iter().take(FILES_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
     match files.len().saturating_sub(FILES_NAMED_MAX) {
         0 => named,
@@ -100,7 +100,7 @@ pub fn named(files: &[String]) -> String {
     }
 }
 
-pub fn abbreviated(commit: &str) -> &str {
+pub fn abbreviate(commit: &str) -> &str {
     commit.get(..COMMIT_CHARACTERS).unwrap_or(commit)
 }
 
@@ -139,6 +139,6 @@ mod tests {
     #[test]
     fn three_files_are_named() {
         let files: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        assert_eq!((named(&files), named(&files[..2])), ("a, b, c and 1 more".to_owned(), "a, b".to_owned()));
+        assert_eq!((join_names(&files), join_names(&files[..2])), ("a, b, c and 1 more".to_owned(), "a, b".to_owned()));
     }
 }

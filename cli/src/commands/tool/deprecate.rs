@@ -38,7 +38,7 @@ pub async fn run(client: &Client, arguments: &DeprecateArguments, screen: Screen
     match &versions {
         Some(constraint) => {
             let deprecated = client.deprecate_versions(&tool.id, constraint.as_str()).await;
-            not_found::named(deprecated, &what, &hint(&tool))?;
+            not_found::name_missing(deprecated, &what, &hint(&tool))?;
         }
         None => client.deprecate_tool(&tool.id).await?,
     }

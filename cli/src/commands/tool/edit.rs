@@ -35,7 +35,7 @@ pub async fn run(client: &Client, arguments: &EditArguments, screen: Screen) -> 
     let mut changes = Map::new();
     changes.extend(arguments.description.as_ref().map(|text| ("description".to_owned(), json!(text))));
     if !arguments.tags.is_empty() || !arguments.untags.is_empty() {
-        changes.insert("tags".to_owned(), Value::Object(merged(&tool, changed, &arguments.untags)?));
+        changes.insert("tags".to_owned(), Value::Object(merge_changes(&tool, changed, &arguments.untags)?));
     }
     client.modify_tool(&tool.id, &Value::Object(changes.clone())).await?;
     changes.insert("id".to_owned(), json!(tool.id));
@@ -43,7 +43,7 @@ pub async fn run(client: &Client, arguments: &EditArguments, screen: Screen) -> 
 }
 
 /// The tool's tags with the changes. The server replaces all tags.
-fn merged(tool: &Tool, changed: Map<String, Value>, untags: &[String]) -> anyhow::Result<Map<String, Value>> {
+fn merge_changes(tool: &Tool, changed: Map<String, Value>, untags: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut tags: Map<String, Value> = tool.tags.iter().map(|tag| (tag.key.clone(), json!(tag.value))).collect();
     // A tag that is given twice is removed once.
     for key in untags.iter().collect::<BTreeSet<_>>() {

@@ -31,7 +31,7 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
     let what = format!("live version of {} that matches {constraint}", tool.name);
     let hint = format!("`lathe tool versions {}` lists its versions", tool.name);
     drop(display);
-    let answer = not_found::named(with_newest(client, &tool, answer).await, &what, &hint)?;
+    let answer = not_found::name_missing(with_newest(client, &tool, answer).await, &what, &hint)?;
     if screen.is_json() {
         screen.document(&answer.document)?;
     } else {

@@ -4,7 +4,7 @@ use api::wire::{Build, BuildOutcome};
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
-use super::version_arguments::{named, number};
+use super::version_arguments::{name_missing, number};
 use crate::client::Client;
 use crate::commands::constraint::Constraint;
 use crate::commands::{completion, not_found};
@@ -29,14 +29,14 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
     let tool = client.find_tool(&arguments.tool).await?;
     if let Some(constraint) = &arguments.version {
         let version = number(client, &tool, constraint).await?;
-        let detail = named(client.version_detail(&tool.id, &version).await, &tool, &version)?;
+        let detail = name_missing(client.version_detail(&tool.id, &version).await, &tool, &version)?;
         let log = detail["build_log"].as_str().unwrap_or_default();
-        return screen.answer(&json!({ "version": version, "log": log }), || shown(log));
+        return screen.answer(&json!({ "version": version, "log": log }), || show_log(log));
     }
     let build = arguments.build.as_deref().unwrap_or_default();
     let answer = client.show_build(&tool.id, build).await;
     let hint = "a refused publish shows the id of its build; --version shows the build of a version";
-    let answer = not_found::named(answer, &format!("build {build} of {}", tool.name), hint)?;
+    let answer = not_found::name_missing(answer, &format!("build {build} of {}", tool.name), hint)?;
     screen.answer(&answer.document, || text(&answer.body, &answer.document))
 }
 
@@ -52,6 +52,6 @@ fn text(build: &Build, document: &Value) -> String {
     printable(&format!("{head}\n{}", build.log.trim_end()))
 }
 
-fn shown(log: &str) -> String {
+fn show_log(log: &str) -> String {
     printable(log.trim_end())
 }

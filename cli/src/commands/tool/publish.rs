@@ -97,12 +97,12 @@ pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) 
     let display = BuildDisplay::start(&format!("publishing {}", tool.name));
     let answer = client.publish(&tool.id, &request, |event| display.show(event)).await;
     drop(display);
-    let answer = answer.map_err(|error| explained(error, &tool.name, &source))?;
+    let answer = answer.map_err(|error| explain_failure(error, &tool.name, &source))?;
     screen.answer(&answer.document, || format!("published {} {}", tool.name, answer.body.new_version))
 }
 
 /// Adds what the checkout has that the branch lacks, and the build's log.
-fn explained(error: anyhow::Error, tool: &str, source: &Source) -> anyhow::Error {
+fn explain_failure(error: anyhow::Error, tool: &str, source: &Source) -> anyhow::Error {
     let error = Failure::in_build_of(tool, error);
     match source.advice() {
         Some(advice) => Failure::advised(error, advice),

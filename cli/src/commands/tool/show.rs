@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::list::{tag_text, variables_text};
 use super::tool_at::ToolAt;
-use super::version_arguments::{named, number};
+use super::version_arguments::{name_missing, number};
 use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
@@ -27,7 +27,7 @@ pub async fn run(client: &Client, arguments: &ShowArguments, screen: Screen) -> 
     let tool = client.find_tool(&arguments.tool.tool).await?;
     let Some(constraint) = version else { return show_tool(client, &tool, screen).await };
     let version = number(client, &tool, &constraint).await?;
-    let detail = named(client.version_detail(&tool.id, &version).await, &tool, &version)?;
+    let detail = name_missing(client.version_detail(&tool.id, &version).await, &tool, &version)?;
     show_version(&detail, screen)
 }
 

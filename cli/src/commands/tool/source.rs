@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use crate::client::Client;
 use crate::commands::prompt;
-use crate::commands::tool::checkout::{Checkout, abbreviated, named};
+use crate::commands::tool::checkout::{Checkout, abbreviate, join_names};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, printable};
 
@@ -91,7 +91,7 @@ impl Source {
     fn named(&self) -> String {
         let subject = self.subject.as_ref().map(|subject| format!(" ({})", printable(subject)));
         match &self.tip {
-            Some(tip) => format!("{}, commit {}{}", self.branch, abbreviated(tip), subject.unwrap_or_default()),
+            Some(tip) => format!("{}, commit {}{}", self.branch, abbreviate(tip), subject.unwrap_or_default()),
             None => self.branch.clone(),
         }
     }
@@ -156,27 +156,30 @@ fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) ->
     let counts = if checkout.head == tip { Some((0, 0)) } else { checkout.ahead_and_behind(tip) };
     match counts {
         Some((ahead, behind)) => {
-            lines.extend(counted(ahead, "commit", " here").map(|commits| format!("{commits} not pushed: {push}")));
+            lines.extend(
+                describe_count(ahead, "commit", " here").map(|commits| format!("{commits} not pushed: {push}")),
+            );
             let of_branch = format!(" of {branch}");
-            lines
-                .extend(counted(behind, "commit", &of_branch).map(|commits| format!("{commits} not here: `git pull`")));
+            lines.extend(
+                describe_count(behind, "commit", &of_branch).map(|commits| format!("{commits} not here: `git pull`")),
+            );
         }
         None => lines.push(format!("{branch} has commits that this clone does not have: `git fetch`, then compare")),
     }
     if !lines.is_empty() {
         lines.extend(elsewhere(checkout, branch));
     }
-    lines.extend(missing(checkout, wanted.project_path));
+    lines.extend(explain_missing(checkout, wanted.project_path));
     let files = checkout.changed_files(wanted.project_path);
-    lines.extend(counted(files.len() as u64, "file", "").map(|count| {
-        let (files, path) = (named(&files), wanted.project_path);
+    lines.extend(describe_count(files.len() as u64, "file", "").map(|count| {
+        let (files, path) = (join_names(&files), wanted.project_path);
         format!("{count} not committed ({files}): `git add {path} && git commit`, then {push}")
     }));
     lines
 }
 
 /// Says that the checkout does not have the project, and which ones it has.
-fn missing(checkout: &Checkout, project_path: &str) -> Option<String> {
+fn explain_missing(checkout: &Checkout, project_path: &str) -> Option<String> {
     if checkout.has_directory(project_path) {
         return None;
     }
@@ -185,7 +188,7 @@ fn missing(checkout: &Checkout, project_path: &str) -> Option<String> {
     let others = if projects.is_empty() {
         String::new()
     } else {
-        format!(": {}", named(&projects.iter().map(name).collect::<Vec<_>>()))
+        format!(": {}", join_names(&projects.iter().map(name).collect::<Vec<_>>()))
     };
     Some(format!("`{project_path}` is not in this checkout; name another project with --path{others}"))
 }
@@ -200,7 +203,7 @@ fn elsewhere(checkout: &Checkout, branch: &str) -> Option<String> {
 }
 
 /// `1 commit here is`, `2 commits here are`.
-fn counted(count: u64, what: &str, place: &str) -> Option<String> {
+fn describe_count(count: u64, what: &str, place: &str) -> Option<String> {
     let (plural, verb) = if count == 1 { ("", "is") } else { ("s", "are") };
     (count > 0).then(|| format!("{count} {what}{plural}{place} {verb}"))
 }

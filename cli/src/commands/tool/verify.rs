@@ -3,10 +3,10 @@
 use api::wire::Verification;
 use clap::Args;
 
-use super::version_arguments::{VersionArguments, named};
+use super::version_arguments::{VersionArguments, name_missing};
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{BuildDisplay, Screen, clipped, printable};
+use crate::output::{BuildDisplay, Screen, clip, printable};
 
 /// Maximum length of a value in a difference.
 const TEXT_CHARACTERS_MAX: usize = 500;
@@ -25,7 +25,7 @@ pub async fn run(client: &Client, arguments: &VerifyArguments, screen: Screen) -
     let display = BuildDisplay::start(&format!("building {} {version} again", tool.name));
     let answer = client.verify_version(&tool.id, &version, |event| display.show(event)).await;
     drop(display);
-    let answer = named(answer, &tool, &version)?;
+    let answer = name_missing(answer, &tool, &version)?;
     screen.answer(&answer.document, || text(&answer.body))?;
     let is_right = answer.body.identical && answer.body.signed;
     Ok(if is_right { Outcome::Done } else { Outcome::Failed })
@@ -35,8 +35,8 @@ fn text(found: &Verification) -> String {
     let mut lines = vec![if found.identical { "identical" } else { "different" }.to_owned()];
     for difference in &found.differences {
         lines.push(difference.what.clone());
-        lines.push(format!("  published  {}", clipped(&difference.published, TEXT_CHARACTERS_MAX)));
-        lines.push(format!("  rebuilt    {}", clipped(&difference.rebuilt, TEXT_CHARACTERS_MAX)));
+        lines.push(format!("  published  {}", clip(&difference.published, TEXT_CHARACTERS_MAX)));
+        lines.push(format!("  rebuilt    {}", clip(&difference.rebuilt, TEXT_CHARACTERS_MAX)));
     }
     let signature = if found.signed { "valid" } else { "INVALID" };
     lines.push(format!("the signature of the provenance is {signature}"));

@@ -45,8 +45,8 @@ pub async fn number(client: &Client, tool: &Tool, constraint: &Constraint) -> an
 }
 
 /// Names the version that a 404 is about.
-pub fn named<T>(answer: anyhow::Result<T>, tool: &Tool, version: &str) -> anyhow::Result<T> {
-    not_found::named(answer, &format!("version {version} of {}", tool.name), &hint(tool))
+pub fn name_missing<T>(answer: anyhow::Result<T>, tool: &Tool, version: &str) -> anyhow::Result<T> {
+    not_found::name_missing(answer, &format!("version {version} of {}", tool.name), &hint(tool))
 }
 
 fn hint(tool: &Tool) -> String {

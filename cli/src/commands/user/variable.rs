@@ -67,13 +67,13 @@ impl Owner {
         self.user.as_deref().unwrap_or(ME)
     }
 
-    fn named<T>(&self, answer: anyhow::Result<T>) -> anyhow::Result<T> {
-        not_found::named(answer, &format!("user `{}`", self.id()), USERS_HINT)
+    fn name_missing<T>(&self, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+        not_found::name_missing(answer, &format!("user `{}`", self.id()), USERS_HINT)
     }
 }
 
 async fn list(client: &Client, owner: &Owner, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = owner.named(client.list_user_variables(owner.id()).await)?;
+    let answer = owner.name_missing(client.list_user_variables(owner.id()).await)?;
     if screen.is_json() {
         return screen.document(&answer.document);
     }
@@ -96,7 +96,7 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
     let variables = input::pairs(&arguments.variables)?;
     for (name, value) in &variables {
         let body = json!({"name": name, "value": value, "is_sensitive": arguments.sensitive});
-        arguments.owner.named(client.set_user_variable(arguments.owner.id(), body).await)?;
+        arguments.owner.name_missing(client.set_user_variable(arguments.owner.id(), body).await)?;
     }
     let names: Vec<_> = variables.keys().map(String::as_str).collect();
     screen.answer(&json!({ "set": names }), || format!("set {}", names.join(", ")))
@@ -110,7 +110,7 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
             let listed = client.list_user_variables(arguments.owner.id()).await?.document;
             Ok(listed["variables"].as_array().cloned().unwrap_or_default())
         };
-        not_found::suggested(removed, wanted, listed, "name").await?;
+        not_found::suggest_meant(removed, wanted, listed, "name").await?;
     }
     screen.answer(&json!({ "removed": arguments.names }), || format!("removed {}", arguments.names.join(", ")))
 }

@@ -17,11 +17,11 @@ pub async fn create_tool(environment: &Environment) -> anyhow::Result<StepResult
 
 pub async fn publish_first(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
     // A first version is 1.0.0, whatever the bump.
-    published(&publish(environment, tool_id, Bump::Major).await?, "1.0.0")
+    check_published(&publish(environment, tool_id, Bump::Major).await?, "1.0.0")
 }
 
 pub async fn publish_second(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
-    published(&publish(environment, tool_id, Bump::Minor).await?, "1.1.0")
+    check_published(&publish(environment, tool_id, Bump::Minor).await?, "1.1.0")
 }
 
 async fn publish(environment: &Environment, tool_id: &str, bump: Bump) -> anyhow::Result<String> {
@@ -33,7 +33,7 @@ async fn publish(environment: &Environment, tool_id: &str, bump: Bump) -> anyhow
     Ok(answer.body.new_version)
 }
 
-fn published(version: &str, expected: &str) -> anyhow::Result<StepResult<()>> {
+fn check_published(version: &str, expected: &str) -> anyhow::Result<StepResult<()>> {
     ensure!(version == expected, "expected version {expected}, got {version}");
     Ok(StepResult::new((), format!("{TOOL} {version}, a WebAssembly component")))
 }

@@ -84,7 +84,7 @@ impl ContentsCopy<'_> {
     }
 
     async fn verify_one(&self, digest: Digest) -> anyhow::Result<Option<Content>> {
-        if let Some(size) = undamaged(self.get(self.to, &digest).await)? {
+        if let Some(size) = skip_damaged(self.get(self.to, &digest).await)? {
             return Ok(Some((digest, size.len() as u64)));
         }
         if !self.copy_one(digest).await? {
@@ -97,7 +97,7 @@ impl ContentsCopy<'_> {
 
     /// Returns whether the content was copied. A damaged one is not.
     async fn copy_one(&self, digest: Digest) -> anyhow::Result<bool> {
-        let Some(bytes) = undamaged(self.get(self.from, &digest).await)? else { return Ok(false) };
+        let Some(bytes) = skip_damaged(self.get(self.from, &digest).await)? else { return Ok(false) };
         match self.kind {
             ContentsKind::Artifacts => drop(self.to.put(bytes).await?),
             ContentsKind::Bodies => self.to.bodies().replace(&digest, bytes.into()).await?,
@@ -116,7 +116,7 @@ impl ContentsCopy<'_> {
         let everything = Timestamp::from_milliseconds(i64::MAX);
         Ok(match self.kind {
             ContentsKind::Artifacts => {
-                let found = of.unused(HashSet::new(), everything).await?;
+                let found = of.find_unused(HashSet::new(), everything).await?;
                 found.into_iter().map(|artifact| (artifact.digest, artifact.bytes)).collect()
             }
             ContentsKind::Bodies => {
@@ -135,7 +135,7 @@ impl ContentsCopy<'_> {
 }
 
 /// Takes a damaged content as an absent one.
-fn undamaged(read: registry::Result<Option<Vec<u8>>>) -> registry::Result<Option<Vec<u8>>> {
+fn skip_damaged(read: registry::Result<Option<Vec<u8>>>) -> registry::Result<Option<Vec<u8>>> {
     match read {
         Err(error @ Error::Corrupt { .. }) => {
             tracing::warn!(%error, "contents are damaged");

@@ -47,7 +47,7 @@ impl MetricsListen {
     pub async fn bind(self) -> anyhow::Result<Option<Server>> {
         let server = match self {
             Self::Off => return Ok(None),
-            Self::At(address) => Server::bind(address).await.map_err(|error| refused(&error))?,
+            Self::At(address) => Server::bind(address).await.map_err(|error| explain_refusal(&error))?,
             Self::Default => match Server::bind(DEFAULT).await {
                 Ok(server) => server,
                 Err(error) => {
@@ -61,7 +61,7 @@ impl MetricsListen {
     }
 }
 
-fn refused(error: &ListenError) -> anyhow::Error {
+fn explain_refusal(error: &ListenError) -> anyhow::Error {
     Failure::refused(
         format!("metrics cannot be served: {error}"),
         "give --metrics-listen another address or `off`, or stop the program that uses this one",

@@ -59,12 +59,12 @@ struct KnownWord {
 impl CorpusModel {
     /// Learns from texts whose words are separated by spaces, up to [`LEARNED_WORDS_MAX`] words.
     pub fn learn(generation: i64, texts: &[String]) -> Self {
-        let texts = within_bound(texts);
-        let known = frequent_words(&texts);
+        let texts = split_words(texts);
+        let known = find_frequent_words(&texts);
         let count = number(texts.len());
-        let contexts = contexts(&texts, &known);
+        let contexts = collect_contexts(&texts, &known);
         let known = known.into_iter().map(|(word, Frequent { index, texts })| {
-            let vector = Box::new(combined(word, &contexts[index]));
+            let vector = Box::new(combine(word, &contexts[index]));
             (word.into(), KnownWord { texts, vector })
         });
         Self { generation, texts: count, known: known.collect() }
@@ -130,7 +130,7 @@ struct Frequent {
 }
 
 /// The words of the texts, up to [`LEARNED_WORDS_MAX`].
-fn within_bound(texts: &[String]) -> Vec<Vec<&str>> {
+fn split_words(texts: &[String]) -> Vec<Vec<&str>> {
     let mut left = LEARNED_WORDS_MAX;
     let mut bounded = Vec::new();
     for text in texts {
@@ -145,7 +145,7 @@ fn within_bound(texts: &[String]) -> Vec<Vec<&str>> {
 }
 
 /// The words that most texts have.
-fn frequent_words<'t>(texts: &[Vec<&'t str>]) -> HashMap<&'t str, Frequent> {
+fn find_frequent_words<'t>(texts: &[Vec<&'t str>]) -> HashMap<&'t str, Frequent> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for text in texts {
         let mut distinct = text.clone();
@@ -161,7 +161,7 @@ fn frequent_words<'t>(texts: &[Vec<&'t str>]) -> HashMap<&'t str, Frequent> {
 }
 
 /// Sums of the vectors of each word's neighbours. A word that all texts have counts nothing, rare words count most.
-fn contexts(texts: &[Vec<&str>], known: &HashMap<&str, Frequent>) -> Vec<Numbers> {
+fn collect_contexts(texts: &[Vec<&str>], known: &HashMap<&str, Frequent>) -> Vec<Numbers> {
     let count = number(texts.len());
     let mut letters = vec![[0.0; DIMENSIONS]; known.len()];
     for (word, Frequent { index, texts }) in known {
@@ -187,7 +187,7 @@ fn contexts(texts: &[Vec<&str>], known: &HashMap<&str, Frequent>) -> Vec<Numbers
 }
 
 /// The vector of a word: its letters and its neighbours.
-fn combined(word: &str, context: &Numbers) -> Numbers {
+fn combine(word: &str, context: &Numbers) -> Numbers {
     let (letters, mut context) = (vector_of(word), *context);
     scale(&mut context);
     let mut sum = [0.0; DIMENSIONS];

@@ -38,7 +38,7 @@ pub(super) fn scale(vector: &mut [f32; DIMENSIONS]) {
 fn add(vector: &mut [f32; DIMENSIONS], part: &str) {
     let mut hash = hash(part);
     for _ in 0..NUMBERS_OF_A_PART {
-        hash = mixed(hash);
+        hash = mix(hash);
         let [number, sign, ..] = hash.to_le_bytes();
         vector[usize::from(number)] += if sign & 1 == 0 { 1.0 } else { -1.0 };
     }
@@ -50,7 +50,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// The step of SplitMix64.
-const fn mixed(state: u64) -> u64 {
+const fn mix(state: u64) -> u64 {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -81,6 +81,6 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_stored_vectors() {
-        assert_eq!((hash("invoice"), mixed(1)), (0x2358_484a_9453_4cf0, 0x910a_2dec_8902_5cc1));
+        assert_eq!((hash("invoice"), mix(1)), (0x2358_484a_9453_4cf0, 0x910a_2dec_8902_5cc1));
     }
 }

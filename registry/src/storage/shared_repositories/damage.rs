@@ -29,7 +29,7 @@ impl SharedRepositories {
     }
 
     /// Returns the packs of the contents that the bucket lacks, or has with another size. Nothing is read.
-    pub async fn missing(
+    pub async fn find_missing(
         &self,
         organization: &OrganizationId,
         contents: &RepositoryContents,

@@ -17,6 +17,6 @@ pub(super) use installation::{Database, Hear, Watch};
 pub use installation::{DatabaseState, SchemaState};
 pub(super) use query::{Query, Statement};
 pub(super) use row::{Columns, FromColumn, Row, damaged, get};
-pub(super) use template::expanded;
+pub(super) use template::expand;
 pub(super) use text_search::{Block, Phrase, TextSearch, Window};
 pub(super) use value::Value;

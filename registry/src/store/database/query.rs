@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Value;
 
 /// A statement with its values. The text may have fragments in braces, which each database writes in its own way
-/// ([`super::expanded`]).
+/// ([`super::expand`]).
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Query {
     pub text: Cow<'static, str>,

@@ -19,7 +19,7 @@
 use std::borrow::Cow;
 
 /// Returns the text before the next fragment, the fragment and the text after it. A fragment begins with a letter.
-fn next(text: &str) -> Option<(&str, &str, &str)> {
+fn find_next(text: &str) -> Option<(&str, &str, &str)> {
     let is_fragment =
         |(start, _): &(usize, &str)| text[start + 1..].starts_with(|next: char| next.is_ascii_lowercase());
     let (start, _) = text.match_indices('{').find(is_fragment)?;
@@ -28,13 +28,13 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Replaces the fragments of a statement with what `write` returns for a name and its arguments.
-pub(in crate::store) fn expanded(text: Cow<'static, str>, write: fn(&str, &str) -> String) -> Cow<'static, str> {
+pub(in crate::store) fn expand(text: Cow<'static, str>, write: fn(&str, &str) -> String) -> Cow<'static, str> {
     if !text.contains('{') {
         return text;
     }
     let mut expanded = String::with_capacity(2 * text.len());
     let mut rest = &*text;
-    while let Some((before, fragment, after)) = next(rest) {
+    while let Some((before, fragment, after)) = find_next(rest) {
         let (name, arguments) = fragment.split_once(' ').unwrap_or((fragment, ""));
         expanded.push_str(before);
         expanded.push_str(&write(name, arguments));
@@ -58,7 +58,7 @@ mod tests {
             ("{now", "{now"),
             ("a {members $1} b {records $2 x TEXT, y BYTES}", "a [members|$1] b [records|$2 x TEXT, y BYTES]"),
         ] {
-            assert_eq!(expanded(Cow::Borrowed(text), write), expected);
+            assert_eq!(expand(Cow::Borrowed(text), write), expected);
         }
     }
 }

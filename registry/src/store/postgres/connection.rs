@@ -18,12 +18,12 @@ use super::row::Found;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX};
 use crate::error::Error;
 use crate::store::database::{
-    Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expanded,
+    Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expand,
 };
 use crate::store::deadline::Deadline;
 
 /// Opens a connection.
-pub(super) async fn connected(options: &PgConnectOptions) -> Result<PgConnection, Error> {
+pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Error> {
     let late = |_| Error::DatabaseUnavailable { detail: format!("no connection within {CONNECT_TIME_MAX:?}") };
     let connected = timeout(CONNECT_TIME_MAX, options.connect()).await.map_err(late)?;
     Ok(connected.map_err(connection_failure)?)
@@ -119,7 +119,7 @@ impl<C: End> Drop for Open<C> {
 
 impl<C: DerefMut<Target = PgConnection> + End + Send> Open<C> {
     /// Runs a statement. The connection ends when the answer does not come in time.
-    async fn answered<T>(
+    async fn await_answer<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
     ) -> Result<T, Failure> {
@@ -138,7 +138,7 @@ impl<C: DerefMut<Target = PgConnection> + End + Send> Open<C> {
             return Ok(());
         }
         let script = sqlx::raw_sql(AssertSqlSafe(std::mem::take(statements)));
-        self.answered(async |connection| script.execute(connection).await).await?;
+        self.await_answer(async |connection| script.execute(connection).await).await?;
         Ok(())
     }
 
@@ -153,14 +153,14 @@ impl<C: DerefMut<Target = PgConnection> + End + Send> Open<C> {
 impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open<C> {
     fn rows<'c>(&'c mut self, query: Query) -> Running<'c, Vec<Row>, Failure> {
         Box::pin(async move {
-            let rows = self.answered(async |connection| prepared(query).fetch_all(connection).await).await?;
+            let rows = self.await_answer(async |connection| bind_values(query).fetch_all(connection).await).await?;
             Ok(rows.into_iter().map(|row| Row::new(Found(row))).collect())
         })
     }
 
     fn execute<'c>(&'c mut self, query: Query) -> Running<'c, u64, Failure> {
         Box::pin(async move {
-            let done = self.answered(async |connection| prepared(query).execute(connection).await).await?;
+            let done = self.await_answer(async |connection| bind_values(query).execute(connection).await).await?;
             Ok(done.rows_affected())
         })
     }
@@ -172,7 +172,7 @@ impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open
             let (mut rows, mut script) = (Vec::new(), String::new());
             for query in queries {
                 if query.values.is_empty() {
-                    script.push_str(&expanded(query.text, fragment));
+                    script.push_str(&expand(query.text, fragment));
                     script.push(';');
                 } else {
                     self.script(&mut script).await?;
@@ -204,8 +204,8 @@ impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open
 }
 
 /// The texts of statements come from the program.
-fn prepared(query: Query) -> SqlxQuery<'static, Postgres, PgArguments> {
-    let text = match expanded(query.text, fragment) {
+fn bind_values(query: Query) -> SqlxQuery<'static, Postgres, PgArguments> {
+    let text = match expand(query.text, fragment) {
         Cow::Borrowed(text) => sqlx::query(text),
         Cow::Owned(text) => sqlx::query(AssertSqlSafe(text)),
     };

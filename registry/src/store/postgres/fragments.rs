@@ -6,7 +6,7 @@ use super::notices::CHANNEL;
 /// on all servers of the database.
 const LOCK: i64 = 0x6c_61_74_68_65;
 
-/// Writes a fragment ([`crate::store::database::expanded`]). Lists become arrays: planners expect ten rows of an array and a
+/// Writes a fragment ([`crate::store::database::expand`]). Lists become arrays: planners expect ten rows of an array and a
 /// hundred of a function, for which they would rather read a whole table than an index a hundred times.
 pub(super) fn fragment(name: &str, arguments: &str) -> String {
     match (name, arguments) {

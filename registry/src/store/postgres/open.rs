@@ -7,12 +7,12 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
-use super::connection::{Reading, alone, connected};
+use super::connection::{Reading, alone, connect};
 use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
 use super::search;
-use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parsed, reading, writing};
+use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parse_url, reading, writing};
 use super::statistics::analyze;
 use super::writing::writing_with;
 use crate::error::{Error, Result};
@@ -37,12 +37,12 @@ pub(in crate::store) struct Postgres {
 impl Postgres {
     /// `read_time_max` bounds every statement that reads.
     pub fn new(url: &str, read_time_max: Duration) -> Result<Self> {
-        Ok(Self { options: parsed(url)?, read_time_max })
+        Ok(Self { options: parse_url(url)?, read_time_max })
     }
 
     /// Opens a connection for migrations and copies, whose statements may take any time.
     pub async fn connect(&self) -> Result<Connection> {
-        Ok(alone(connected(&self.options).await?, Duration::MAX))
+        Ok(alone(connect(&self.options).await?, Duration::MAX))
     }
 }
 
@@ -71,7 +71,7 @@ impl Database for Postgres {
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()> {
         Box::pin(async {
             let Settings { options, answer_time_max } = writing(self.options.clone());
-            let mut connection = alone(connected(&options).await?, answer_time_max);
+            let mut connection = alone(connect(&options).await?, answer_time_max);
             let created = create_months(&mut connection, clock.now()).await;
             connection.close().await;
             created?;

@@ -43,7 +43,7 @@ const CLIENT_CHECKED_EVERY: Duration = Duration::from_secs(1);
 const STATEMENTS_KEPT: usize = 256;
 
 /// Reads the address of a database.
-pub(super) fn parsed(url: &str) -> Result<PgConnectOptions> {
+pub(super) fn parse_url(url: &str) -> Result<PgConnectOptions> {
     let rule = "must look like postgres://user:password@host:5432/database?sslmode=verify-full";
     let options = PgConnectOptions::from_str(url).map_err(|_| Error::from(InvalidValue::new("database URL", rule)))?;
     let options = options.application_name("lathe").statement_cache_capacity(STATEMENTS_KEPT);

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use sqlx::PgConnection;
 use tokio::time::timeout;
 
-use super::connection::{Open, connected};
+use super::connection::{Open, connect};
 use super::errors::not_connected;
 use super::settings::{BEGIN_TIME_MAX, Settings};
 use crate::error::Error;
@@ -38,7 +38,7 @@ impl Writing {
                 begun => return begun,
             }
         }
-        let connection = connected(&self.settings.options).await?;
+        let connection = connect(&self.settings.options).await?;
         self.open = Some(Open::new(Box::new(connection), self.settings.answer_time_max));
         self.begin_here(begin).await
     }

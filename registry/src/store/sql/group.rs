@@ -67,7 +67,7 @@ impl Group {
 
     /// Replies to all callers.
     pub fn reply(self, committed: &Result<()>) {
-        let committed = || committed.as_ref().copied().map_err(repeated);
+        let committed = || committed.as_ref().copied().map_err(copy_error);
         self.records.into_iter().for_each(|record| record.reply(committed()));
         self.jobs.into_iter().for_each(|job| job.reply(committed()));
     }
@@ -188,7 +188,7 @@ async fn execute(connection: &mut Connection, statement: &'static str) -> Result
 
 /// Copies an error for another caller of the group. A retry may succeed. Nothing was written, unless the connection was lost:
 /// then the database may have committed before.
-fn repeated(error: &Error) -> Error {
+fn copy_error(error: &Error) -> Error {
     let detail = error.to_string();
     match error {
         Error::DatabaseBusy { detail } => Error::DatabaseBusy { detail: detail.clone() },

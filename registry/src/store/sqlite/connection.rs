@@ -12,7 +12,7 @@ use super::errors::failure;
 use super::fragments::fragment;
 use super::row::Found;
 use crate::store::database::{
-    Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expanded,
+    Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expand,
 };
 use crate::store::deadline::Deadline;
 
@@ -62,12 +62,12 @@ impl End for sqlx::pool::PoolConnection<Sqlite> {
 
 impl<C: DerefMut<Target = SqliteConnection> + End + Send + 'static> Session for Open<C> {
     fn rows<'c>(&'c mut self, query: Query) -> Running<'c, Vec<Row>, Failure> {
-        Box::pin(async move { found(prepared(query).fetch_all(&mut *self.0).await) })
+        Box::pin(async move { collect_rows(bind_values(query).fetch_all(&mut *self.0).await) })
     }
 
     fn execute<'c>(&'c mut self, query: Query) -> Running<'c, u64, Failure> {
         Box::pin(async move {
-            let done = prepared(query).execute(&mut *self.0).await;
+            let done = bind_values(query).execute(&mut *self.0).await;
             done.map(|done| done.rows_affected()).map_err(failure)
         })
     }
@@ -79,7 +79,7 @@ impl<C: DerefMut<Target = SqliteConnection> + End + Send + 'static> Session for 
             if queries.is_empty() {
                 return Ok(Vec::new());
             }
-            found(prepared(joined(queries)).fetch_all(&mut *self.0).await)
+            collect_rows(bind_values(join_queries(queries)).fetch_all(&mut *self.0).await)
         })
     }
 
@@ -105,20 +105,20 @@ impl<C: DerefMut<Target = SqliteConnection> + End + Send + 'static> Session for 
     }
 }
 
-fn joined(queries: Vec<Query>) -> Query {
+fn join_queries(queries: Vec<Query>) -> Query {
     let (mut text, mut values) = (String::new(), Vec::new());
     for query in queries {
         if !text.is_empty() {
             text.push_str("; ");
         }
-        text.push_str(&renumbered(&query.text, values.len()));
+        text.push_str(&renumber_parameters(&query.text, values.len()));
         values.extend(query.values);
     }
     Query { text: text.into(), values }
 }
 
 /// Adds a number to the numbers of the parameters.
-fn renumbered(statement: &str, before: usize) -> String {
+fn renumber_parameters(statement: &str, before: usize) -> String {
     let mut parts = statement.split('$');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -130,8 +130,8 @@ fn renumbered(statement: &str, before: usize) -> String {
 }
 
 /// The texts of statements come from the program.
-fn prepared(query: Query) -> SqlxQuery<'static, Sqlite, SqliteArguments> {
-    let text = match expanded(query.text, fragment) {
+fn bind_values(query: Query) -> SqlxQuery<'static, Sqlite, SqliteArguments> {
+    let text = match expand(query.text, fragment) {
         std::borrow::Cow::Borrowed(text) => sqlx::query(text),
         std::borrow::Cow::Owned(text) => sqlx::query(AssertSqlSafe(text)),
     };
@@ -142,7 +142,7 @@ fn prepared(query: Query) -> SqlxQuery<'static, Sqlite, SqliteArguments> {
     })
 }
 
-fn found(rows: Result<Vec<sqlx::sqlite::SqliteRow>, sqlx::Error>) -> Result<Vec<Row>, Failure> {
+fn collect_rows(rows: Result<Vec<sqlx::sqlite::SqliteRow>, sqlx::Error>) -> Result<Vec<Row>, Failure> {
     Ok(rows.map_err(failure)?.into_iter().map(|row| Row::new(Found(row))).collect())
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn parameters_of_joined_statements_are_numbered_in_turn() {
-        let joined = joined(vec![
+        let joined = join_queries(vec![
             Query::new("BEGIN"),
             Query::new("INSERT $2, $1").bind("a").bind("b"),
             Query::new("INSERT $1").bind("c"),

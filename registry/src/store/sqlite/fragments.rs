@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Writes a fragment ([`crate::store::database::expanded`]).
+/// Writes a fragment ([`crate::store::database::expand`]).
 pub(super) fn fragment(name: &str, arguments: &str) -> String {
     match name {
         "now" => "CAST(unixepoch('subsec') * 1000 AS INTEGER)".to_owned(),

@@ -4,7 +4,7 @@ use crate::store::database::{Phrase, Statement, TextSearch, Window};
 
 /// Adds the rows that are in the window and match the search, as the table `t`, newest first.
 pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window: &Window) {
-    let phrases: Vec<_> = search.phrases.iter().map(|phrase| quoted(search, phrase)).collect();
+    let phrases: Vec<_> = search.phrases.iter().map(|phrase| quote(search, phrase)).collect();
     let columns: Vec<_> = search.columns.iter().copied().collect();
     let mut query = format!("{{{}}} : ({})", columns.join(" "), phrases.join(" AND "));
     for facets in &search.facets {
@@ -16,7 +16,7 @@ pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window
 }
 
 /// Words have no quotes.
-fn quoted(search: &TextSearch, phrase: &Phrase) -> String {
+fn quote(search: &TextSearch, phrase: &Phrase) -> String {
     let words: Vec<_> = search.in_scope(&phrase.words).collect();
     let star = if phrase.is_prefix { "*" } else { "" };
     format!("\"{}\"{star}", words.join(" "))

@@ -24,7 +24,7 @@ impl Serialize for Object<'_> {
 }
 
 /// Encodes rows of a table.
-pub(super) fn encoded(rows: &[Row], layout: &Layout) -> Result<Vec<String>> {
+pub(super) fn encode_rows(rows: &[Row], layout: &Layout) -> Result<Vec<String>> {
     rows.iter().map(|row| to_json(&object(row, layout)?)).collect()
 }
 

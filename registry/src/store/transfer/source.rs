@@ -1,15 +1,15 @@
 //! The database in the data directory, read in one transaction.
 
-use super::encoding::encoded;
+use super::encoding::encode_rows;
 use super::layout::{Layout, layouts};
 use super::range::{Batch, Range, add_order, batch, size_of_row};
 use crate::error::{Error, Result};
 use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Database, Pool, Query, Statement, Value, get};
 use crate::store::options::StoreOptions;
-use crate::store::sql::history::search_rebuild::{INDEXED_COLUMNS, INDEXED_RECORDS, index_rows};
+use crate::store::sql::history::search_rebuild::{INDEXED_COLUMNS, INDEXED_RECORDS, write_index_rows};
 use crate::store::sql::kit::master_key::{KeyCheck, key_check};
-use crate::store::sql::kit::migrate::applied;
+use crate::store::sql::kit::migrate::read_applied;
 use crate::store::sqlite::Sqlite;
 
 /// Highest positions of runs that have started and ended.
@@ -47,7 +47,7 @@ impl Source {
     }
 
     async fn require_current(&mut self, keys: &KeyRing) -> Result<()> {
-        let found = applied(&mut self.connection).await?.last().map_or(0, |(number, _)| *number);
+        let found = read_applied(&mut self.connection).await?.last().map_or(0, |(number, _)| *number);
         let known = migrations::SQLITE.list.last().map_or(0, |migration| migration.number);
         if found > known {
             return Err(Error::DatabaseNewer { found, known });
@@ -106,7 +106,7 @@ impl Source {
         range.add_to(&mut statement, layout);
         add_order(&mut statement, layout);
         let rows = statement.query().fetch_all(&mut self.connection).await?;
-        if layout.is_text_index() { index_rows(&rows) } else { encoded(&rows, layout) }
+        if layout.is_text_index() { write_index_rows(&rows) } else { encode_rows(&rows, layout) }
     }
 
     pub async fn close(self) {

@@ -1,6 +1,6 @@
 //! The database server that rows are copied to.
 
-use super::encoding::encoded;
+use super::encoding::encode_rows;
 use super::layout::{Kind, Layout};
 use super::range::{Batch, Range, add_order};
 use super::source::{Positions, Source, organizations};
@@ -112,7 +112,7 @@ impl Target {
 
     /// Inserts encoded rows, unless they are there.
     pub async fn insert(&mut self, layout: &Layout, rows: &[String]) -> Result<()> {
-        let (table, names, typed) = (layout.table.name, layout.names(), typed(layout));
+        let (table, names, typed) = (layout.table.name, layout.names(), write_typed_columns(layout));
         let mut statement = Statement::with(format!("[{}]", rows.join(",")));
         statement.push(&format!("INSERT INTO {table} ({names}) SELECT {names} FROM {{records $1 {typed}}} copied"));
         statement.push(" WHERE true ON CONFLICT DO NOTHING");
@@ -136,7 +136,7 @@ impl Target {
         range.add_to(&mut statement, layout);
         add_order(&mut statement, layout);
         statement.bind(" LIMIT ?", i64::try_from(limit).unwrap_or(i64::MAX));
-        encoded(&statement.query().fetch_all(&mut self.connection).await?, layout)
+        encode_rows(&statement.query().fetch_all(&mut self.connection).await?, layout)
     }
 
     /// Lets the planner know the size of a table that was filled at once.
@@ -153,7 +153,7 @@ impl Target {
 }
 
 /// The columns with their types, as the fragment `records` has them.
-fn typed(layout: &Layout) -> String {
+fn write_typed_columns(layout: &Layout) -> String {
     let kind = |kind| match kind {
         Kind::Text => "TEXT",
         Kind::Integer => "INTEGER",

@@ -14,7 +14,7 @@ impl wire::Host for HostCall<'_> {
         data: String,
     ) -> wasmtime::Result<Result<(), String>> {
         let level = LogLevel::from(level);
-        let document = match log_messages::parsed(level, logger, &data) {
+        let document = match log_messages::parse_message(level, logger, &data) {
             Ok(document) => document,
             Err(reason) => {
                 // Guests go on after a refusal, so that the printed text is the only place that tells of it.

@@ -21,7 +21,7 @@ pub(super) fn find_variants(value: &str) -> Vec<String> {
     if unquoted.len() < value.len() {
         variants.push(unquoted.to_owned());
     }
-    variants.extend(reading::unescaped(value));
+    variants.extend(reading::unescape(value));
     if value.contains('%') {
         variants.extend(percent_decode_str(value).decode_utf8().ok().map(|text| text.into_owned()));
     }

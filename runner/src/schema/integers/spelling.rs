@@ -73,7 +73,7 @@ impl<'a> Integers<'a> {
             Value::Number(number) if number.is_f64() => {
                 let are_called = schemas.iter().filter_map(|schema| self.calls_for_integer(schema, DEPTH_MAX));
                 if are_called.reduce(|all, one| all && one) == Some(true)
-                    && let Some(integer) = number.as_f64().and_then(whole)
+                    && let Some(integer) = number.as_f64().and_then(to_whole)
                 {
                     *value = integer;
                 }
@@ -201,7 +201,7 @@ fn of_member<'a>(part: &'a Map<String, Value>, name: &str) -> Vec<&'a Value> {
     clippy::cast_sign_loss,
     reason = "the range is checked, and a fraction is refused"
 )]
-fn whole(number: f64) -> Option<Value> {
+fn to_whole(number: f64) -> Option<Value> {
     if number.fract() != 0.0 {
         return None;
     }

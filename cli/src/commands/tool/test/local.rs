@@ -70,7 +70,7 @@ impl LocalTester {
                 if let BuildEvent::Step { name, state: StepState::Finished { duration_ms } } = &event {
                     steps.push(Step { name: (*name).to_owned(), duration_ms: *duration_ms });
                 }
-                display.show(&shown(event));
+                display.show(&convert_event(event));
             }
         };
         let started = Instant::now();
@@ -149,7 +149,7 @@ fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {
     made.with_context(|| format!("making a directory in {}", directory.display()))
 }
 
-fn shown(event: BuildEvent) -> Event {
+fn convert_event(event: BuildEvent) -> Event {
     match event {
         BuildEvent::Log { line } => Event::Log(BuildLog { line }),
         BuildEvent::Step { name, state } => Event::Step(BuildStep::new(name, state)),

@@ -34,7 +34,7 @@ pub async fn run(client: &Client, arguments: &TestArguments, screen: Screen) -> 
     let answer = client.test_branch(&request, |event| display.show(event)).await;
     drop(display);
     let answer = match answer {
-        Err(error) if !arguments.input.is_given() && is_refused_input(&error) => return passed(screen),
+        Err(error) if !arguments.input.is_given() && is_refused_input(&error) => return report_passed(screen),
         answer => answer?,
     };
     if screen.is_json() {
@@ -61,7 +61,7 @@ fn is_refused_input(error: &anyhow::Error) -> bool {
 }
 
 /// The answer of a test whose only input stood for none, and which the tool does not accept.
-fn passed(screen: Screen) -> anyhow::Result<Outcome> {
+fn report_passed(screen: Screen) -> anyhow::Result<Outcome> {
     let text = || format!("the build and its checks passed; no input ran, since none was given: {ADD_INPUT}");
     screen.answer(&json!({ "invocation_results": [] }), text)
 }

@@ -17,7 +17,7 @@ pub fn show(screen: Screen, round: &Round) -> anyhow::Result<()> {
         return screen.document(&round.document()).map(drop);
     }
     match &round.refusal {
-        Some(refusal) => Err(refused(refusal)),
+        Some(refusal) => Err(explain_refusal(refusal)),
         None => show_text(screen, round),
     }
 }
@@ -45,7 +45,7 @@ fn show_text(screen: Screen, round: &Round) -> anyhow::Result<()> {
             let next = "add one to mocks/, or add --allow-network to send requests to the declared hosts";
             screen.note(format!("no mock matches {}; {next}", printable(request)));
         }
-        printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
+        list_printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
     }
     let outcomes: Vec<_> = round.runs.iter().map(|run| (&run.outcome, run.duration_ms)).collect();
     show_outcomes(screen, &outcomes)
@@ -57,14 +57,14 @@ fn check_text(check: &Checked) -> String {
     let Some(failure) = &check.failure else { return format!("{GREEN}ok{RESET}      {name}  {took}") };
     let mut text = format!("{RED}FAILED{RESET}  {name}  {took}  {}", printable(&check.file));
     let failure = printable(failure);
-    for line in failure.lines().map(str::to_owned).chain(printed(&check.logs)) {
+    for line in failure.lines().map(str::to_owned).chain(list_printed(&check.logs)) {
         text.push_str(&format!("\n        {line}"));
     }
     text
 }
 
 /// Returns the last lines that a tool printed.
-fn printed(logs: &str) -> Vec<String> {
+fn list_printed(logs: &str) -> Vec<String> {
     let lines: Vec<&str> = logs.lines().collect();
     let skipped = lines.len().saturating_sub(LOG_LINES_MAX);
     lines[skipped..].iter().map(|line| format!("| {}", printable(line))).collect()
@@ -84,7 +84,7 @@ fn summary(round: &Round) -> String {
 /// Rules that concern the machine and its settings, and not the project.
 const RULES_OF_THE_MACHINE: [&str; 6] = ["digest", "index", "registry", "rust", "sandbox", "toolchain"];
 
-fn refused(refusal: &Refusal) -> anyhow::Error {
+fn explain_refusal(refusal: &Refusal) -> anyhow::Error {
     let Refusal { code, stage, check, file, message } = refusal;
     let hint = match (*code, *stage, file) {
         ("build_failed", "variables", _) => {
@@ -131,7 +131,7 @@ mod tests {
         let hint = |check: &str, file: Option<&str>| {
             let (check, file) = (Some(check.to_owned()), file.map(str::to_owned));
             let refusal = Refusal { code: "build_failed", stage: "dependencies", check, file, message: "no".into() };
-            format!("{:?}", refused(&refusal).downcast::<Failure>().expect("a failure"))
+            format!("{:?}", explain_refusal(&refusal).downcast::<Failure>().expect("a failure"))
         };
         assert!(hint("index", Some("requirements.lock")).contains("`lathe doctor` checks"), "the registry is down");
         assert!(hint("hashes", Some("requirements.lock")).contains("correct requirements.lock, then run"));

@@ -10,7 +10,7 @@ use super::Postgres;
 use super::fragments::fragment;
 use crate::error::Result;
 use crate::kit::clock::Clock;
-use crate::store::database::{Database, expanded};
+use crate::store::database::{Database, expand};
 
 /// A database that prepares statements and runs none.
 pub(in crate::store) struct Preparer(PgConnection);
@@ -23,7 +23,7 @@ impl Preparer {
     }
 
     pub async fn prepare(&mut self, text: &str) -> Result<(), sqlx::Error> {
-        let expanded = expanded(text.to_owned().into(), fragment);
+        let expanded = expand(text.to_owned().into(), fragment);
         for statement in expanded.split(';') {
             self.0.prepare(AssertSqlSafe(statement).into_sql_str()).await?;
         }

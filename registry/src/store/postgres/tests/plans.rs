@@ -17,7 +17,7 @@ use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::history::filters::{Filters, HAS_ENDED};
-use crate::store::sql::history::list::{add_order, beginning, spans};
+use crate::store::sql::history::list::{add_order, begin_statement, spans};
 use crate::store::sql::history::list_parts::ListPart;
 use crate::store::sql::history::order::{LAST, Order};
 use crate::store::sql::history::search_windows::Windows;
@@ -127,7 +127,7 @@ impl World {
         let order = Order::of(filter, start);
         let mut spans = spans(filter, start, &order, last).unwrap();
         let filter = &spans.next(&mut listing, &acme()).await.unwrap().expect("a span");
-        let mut statement = beginning(&acme(), filter, start).unwrap();
+        let mut statement = begin_statement(&acme(), filter, start).unwrap();
         let rest = start.rest(filter);
         let filters = Filters::look_up(&mut listing, &acme(), &rest).await.unwrap();
         filters.add(&mut statement).unwrap();
@@ -151,7 +151,7 @@ impl World {
             filter: InvocationFilter::default(),
         };
         let found = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
-        let mut statement: Statement = search::beginning(&*self.store.0.database, &acme(), &found, window);
+        let mut statement: Statement = search::begin_statement(&*self.store.0.database, &acme(), &found, window);
         statement.push(HAS_ENDED);
         statement.push(" ORDER BY t.rowid DESC LIMIT 51");
         statement.query()

@@ -53,7 +53,7 @@ impl Access {
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
         let is_right = bool::from(stored.ct_eq(&presented));
         let Some(row) = row.filter(|_| is_right) else { return Ok(None) };
-        let checked = self.checked_key(id, &row)?;
+        let checked = self.read_checked(id, &row)?;
         if self.valid_principal(Some(checked.clone())).is_some() {
             self.note_key_use(id, &row).await?;
         }
@@ -61,7 +61,7 @@ impl Access {
         Ok(Some(checked))
     }
 
-    fn checked_key(&self, id: &ApiKeyId, row: &Row) -> Result<Checked> {
+    fn read_checked(&self, id: &ApiKeyId, row: &Row) -> Result<Checked> {
         let expires_at = timestamp_option(row, "expires_at")?;
         let grants = self.grants_of(&parsed(row, "role")?, row)?;
         let (organization, account) = (parsed(row, "organization")?, parsed(row, "account")?);

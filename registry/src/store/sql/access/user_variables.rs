@@ -93,7 +93,7 @@ impl Access {
         let rows = of(LIST, organization, account).fetch_all(self.store.readers()).await?;
         let mut shown = Vec::with_capacity(rows.len());
         for row in &rows {
-            let variable = sealed(row)?;
+            let variable = read_sealed(row)?;
             let value = match variable.is_sensitive {
                 true => None,
                 false => Some(self.open_variable(organization, account, &variable).await?),
@@ -130,7 +130,7 @@ impl Access {
         }
         let read_start = self.store.0.kept.caches.user_variables.read_start();
         let rows = of(LIST, organization, account).fetch_all(self.store.readers()).await?;
-        let found: Arc<[_]> = rows.iter().map(sealed).collect::<Result<_>>()?;
+        let found: Arc<[_]> = rows.iter().map(read_sealed).collect::<Result<_>>()?;
         self.store.0.kept.caches.user_variables.insert_read(&read_start, key, found.clone());
         Ok(found)
     }
@@ -150,7 +150,7 @@ fn place<'a>(organization: &'a OrganizationId, account: &'a AccountId, name: &'a
     SealedFor { organization, owner: VariableOwner::User(account), name: name.as_str() }
 }
 
-fn sealed(row: &Row) -> Result<SealedUserVariable> {
+fn read_sealed(row: &Row) -> Result<SealedUserVariable> {
     let (name, is_sensitive) = (parsed(row, "name")?, get(row, "is_sensitive")?);
     Ok(SealedUserVariable { name, is_sensitive, sealed: get(row, "sealed")? })
 }

@@ -116,7 +116,7 @@ impl AgentRuns {
         principal: &Principal,
         request: &HumanRequestId,
     ) -> Result<Option<HumanRequest>> {
-        let query = seen(FIND_REQUEST, principal).bind(request.as_str());
+        let query = bind_visible(FIND_REQUEST, principal).bind(request.as_str());
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
@@ -129,7 +129,7 @@ impl AgentRuns {
     ) -> Result<(Vec<HumanRequest>, bool)> {
         let HumanRequestFilter { state, urgency, agent_run, after, limit } = filter;
         let list = if state == Some(HumanRequestState::Open) { LIST_OPEN } else { LIST_REQUESTS };
-        let query = seen(list, principal).bind(state.map(HumanRequestState::as_str));
+        let query = bind_visible(list, principal).bind(state.map(HumanRequestState::as_str));
         let query = query.bind(urgency.map(Urgency::as_str));
         let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit.saturating_add(1));
         let query = query.bind(after.map(|request| request.to_string()));
@@ -138,7 +138,7 @@ impl AgentRuns {
         let sizes = keys.iter().map(|row| unsigned(row, "bytes")).collect::<Result<Vec<_>>>()?;
         let count = count_fitting(sizes.into_iter()).min(usize::try_from(limit).unwrap_or(usize::MAX));
         let ids: Vec<String> = keys.iter().take(count).map(|row| get(row, "human_request")).collect::<Result<_>>()?;
-        let query = seen(FIND_REQUESTS, principal).bind(to_json(&ids)?);
+        let query = bind_visible(FIND_REQUESTS, principal).bind(to_json(&ids)?);
         let mut requests: Vec<_> = listing.rows(query).await?.iter().map(read).collect::<Result<_>>()?;
         requests.sort_by_cached_key(|request| ids.iter().position(|id| *id == request.id.as_str()));
         Ok((requests, keys.len() > count))
@@ -197,7 +197,7 @@ fn close(run: &AgentRun, state: HumanRequestState, now: Timestamp) -> Query {
     query.bind(state.as_str()).bind(now.as_milliseconds())
 }
 
-fn seen(statement: &'static str, principal: &Principal) -> Query {
+fn bind_visible(statement: &'static str, principal: &Principal) -> Query {
     let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.account.as_str());
     query.bind(principal.may(Permission::Administer))
 }

@@ -1,6 +1,6 @@
 //! Creating, finding, changing and deleting agents.
 
-use super::edit::{AgentEdit, is_visible, seen};
+use super::edit::{AgentEdit, bind_visible, is_visible};
 use super::handle::Agents;
 use super::{assignments, states};
 use crate::access::Principal;
@@ -58,10 +58,10 @@ impl Agents {
     /// Finds an agent that the user sees, with its draft.
     pub async fn get_agent(&self, principal: &Principal, agent: &AgentId) -> Result<Option<(Agent, AgentDraft)>> {
         let mut connection = self.store.readers().acquire().await?;
-        let row = seen(GET, principal, agent).fetch_optional(&mut connection).await?;
+        let row = bind_visible(GET, principal, agent).fetch_optional(&mut connection).await?;
         let Some(row) = row else { return Ok(None) };
         let edit = self.agent_edit(principal, agent);
-        Ok(Some((read(&row)?, draft(&mut connection, &edit, &row).await?)))
+        Ok(Some((read(&row)?, read_draft(&mut connection, &edit, &row).await?)))
     }
 
     /// Changes an agent. [`Error::Exists`] when another agent of its scope has the slug.
@@ -96,13 +96,13 @@ impl Agents {
 
 /// Finds an agent that the user sees, within a transaction.
 pub(super) async fn require(connection: &mut Connection, edit: &AgentEdit) -> Result<(Agent, AgentDraft)> {
-    let row = seen(GET, &edit.principal, &edit.agent).fetch_optional(&mut *connection).await?;
+    let row = bind_visible(GET, &edit.principal, &edit.agent).fetch_optional(&mut *connection).await?;
     let row = row.ok_or(Error::NotFound { what: "agent" })?;
-    Ok((read(&row)?, draft(connection, edit, &row).await?))
+    Ok((read(&row)?, read_draft(connection, edit, &row).await?))
 }
 
 /// Returns the draft of the agent in a row.
-async fn draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
+async fn read_draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
     let assignments = assignments::of(&mut *connection, edit).await?;
     let states = states::of(connection, edit).await?;
     let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
@@ -139,7 +139,7 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, new: &NewAgent) -
     let query = query.bind(new.tool_exposure.as_str()).bind(to_json(&new.built_in_tools)?);
     let query = query.bind(edit.principal.account.as_str()).bind(edit.principal.user().as_str());
     let query = query.bind(edit.now.as_milliseconds());
-    named(query.execute(connection).await, new.slug.as_str())
+    name_conflict(query.execute(connection).await, new.slug.as_str())
 }
 
 async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentChanges) -> Result<()> {
@@ -152,11 +152,11 @@ async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentCh
     let query = query.bind(changes.system_prompt.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tool_exposure.map(|exposure| exposure.as_str()));
     let query = query.bind(changes.built_in_tools.as_ref().map(to_json).transpose()?);
-    named(query.execute(connection).await, slug.unwrap_or(&present))
+    name_conflict(query.execute(connection).await, slug.unwrap_or(&present))
 }
 
 /// Names the slug that another agent has.
-fn named(written: Result<u64, Failure>, slug: &str) -> Result<()> {
+fn name_conflict(written: Result<u64, Failure>, slug: &str) -> Result<()> {
     match written {
         Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "agent", name: slug.to_owned() }),
         written => written.map(|_| ()).map_err(Error::from),

@@ -46,7 +46,7 @@ impl Agents {
 impl AgentEdit {
     /// Records the user and the time of the change. Fails when the user sees no such agent.
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
-        let query = seen(TOUCH, &self.principal, &self.agent).bind(self.principal.user().as_str());
+        let query = bind_visible(TOUCH, &self.principal, &self.agent).bind(self.principal.user().as_str());
         let query = query.bind(self.now.as_milliseconds());
         require_changed(query.execute(&mut *connection).await?, "agent")?;
         connection.announce(Change::of_organization(ChangeKind::Agents, &self.principal.organization));
@@ -60,7 +60,7 @@ impl AgentEdit {
 }
 
 /// Binds what [`is_visible`] needs.
-pub(in crate::store::sql) fn seen(statement: &'static str, principal: &Principal, agent: &AgentId) -> Query {
+pub(in crate::store::sql) fn bind_visible(statement: &'static str, principal: &Principal, agent: &AgentId) -> Query {
     let query = Query::new(statement).bind(principal.organization.as_str()).bind(agent.as_str());
     query.bind(principal.account.as_str()).bind(principal.may(Permission::Administer))
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::agent::{require, revision_number};
-use super::edit::{AgentEdit, is_visible, seen};
+use super::edit::{AgentEdit, bind_visible, is_visible};
 use super::handle::Agents;
 use super::states::require_bytes;
 use crate::access::Principal;
@@ -17,7 +17,7 @@ use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::{get, json, parsed, timestamp, to_json};
-use crate::store::sql::versions::version::live;
+use crate::store::sql::versions::version::read_live;
 use crate::tools::ToolRef;
 
 /// Different tools, constraints and digests of one revision. A deployment checks each of them in its transaction.
@@ -79,7 +79,7 @@ impl Agents {
                 number.get().into()
             }
         };
-        let query = seen(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
+        let query = bind_visible(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
         let deployments = rows.iter().map(deployment).collect::<Result<_>>()?;
         Ok(Slice::cut(deployments, page, |last: &Deployment| {
@@ -94,7 +94,7 @@ impl Agents {
         agent: &AgentId,
         number: RevisionNumber,
     ) -> Result<Option<AgentRevision>> {
-        let query = seen(GET, principal, agent).bind(number.get());
+        let query = bind_visible(GET, principal, agent).bind(number.get());
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 }
@@ -108,7 +108,7 @@ fn revision_shown(opened: Option<u64>) -> Result<RevisionNumber> {
 async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRevision> {
     let (agent, content) = require(connection, edit).await?;
     if let Some(running) = agent.running_revision {
-        let query = seen(GET, &edit.principal, &edit.agent).bind(running.get());
+        let query = bind_visible(GET, &edit.principal, &edit.agent).bind(running.get());
         let running = read(&query.fetch_one(&mut *connection).await?)?;
         if running.content == content {
             return Ok(running);
@@ -172,7 +172,7 @@ async fn find_used_version(
     if get(&row, "deprecated")? {
         return Ok(Err(AssignmentProblem::ToolDeprecated { name }));
     }
-    let matched = live(connection, of).await?.into_iter().find(|(_, version)| constraint.matches(version));
+    let matched = read_live(connection, of).await?.into_iter().find(|(_, version)| constraint.matches(version));
     let Some((id, version)) = matched else {
         return Ok(Err(AssignmentProblem::VersionMissing { name, constraint: constraint.clone() }));
     };

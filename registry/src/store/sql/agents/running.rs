@@ -64,7 +64,7 @@ impl Agents {
         let query = Query::new(FIND).bind(principal.organization.as_str()).bind(agent.as_str());
         let Some(row) = query.fetch_optional(&mut connection).await? else { return Ok(None) };
         let agent = agent::read(&row)?;
-        let Some(revision) = running_revision(&mut connection, &agent).await? else { return Ok(None) };
+        let Some(revision) = find_running_revision(&mut connection, &agent).await? else { return Ok(None) };
         let found = Arc::new(RunningAgent { agent, revision });
         running.insert_read(&read_start, key, found.clone());
         Ok(Some(found))
@@ -88,7 +88,7 @@ fn read_named(row: &Row) -> Result<NamedAgent> {
     Ok(NamedAgent { agent: parsed(row, "agent")?, personal_of })
 }
 
-async fn running_revision(connection: &mut Connection, agent: &Agent) -> Result<Option<AgentRevision>> {
+async fn find_running_revision(connection: &mut Connection, agent: &Agent) -> Result<Option<AgentRevision>> {
     let Some(number) = agent.running_revision else { return Ok(None) };
     let query = Query::new(REVISION).bind(agent.organization.as_str()).bind(agent.id.as_str()).bind(number.get());
     query.fetch_optional(connection).await?.as_ref().map(revisions::read).transpose()

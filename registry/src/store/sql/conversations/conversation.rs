@@ -9,7 +9,7 @@ use crate::kit::clock::Timestamp;
 use crate::kit::ids::{AgentId, ConversationId};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::agents::edit::{is_visible, seen};
+use crate::store::sql::agents::edit::{bind_visible, is_visible};
 use crate::store::sql::kit::row::{damaged, get, parsed, signed, timestamp, timestamp_option, unsigned};
 
 /// The condition that a user sees the conversation `c` with the agent `a`. `$1` is the organisation, `$2` the user, and `$3` is 1
@@ -63,7 +63,7 @@ impl Conversations {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    let query = seen(IS_AGENT_SEEN, &principal, &conversation.agent);
+                    let query = bind_visible(IS_AGENT_SEEN, &principal, &conversation.agent);
                     let found = query.fetch_optional(&mut *connection).await?;
                     found.ok_or(Error::NotFound { what: "agent" })?;
                     insert(connection, &conversation).await
@@ -79,7 +79,7 @@ impl Conversations {
         principal: &Principal,
         conversation: &ConversationId,
     ) -> Result<Option<Conversation>> {
-        let query = own(FIND, principal).bind(conversation.as_str());
+        let query = bind_own(FIND, principal).bind(conversation.as_str());
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
@@ -96,7 +96,7 @@ impl Conversations {
         let list = ["conversations", principal.organization.as_str(), principal.account.as_str(), agent.as_str()];
         let last = self.store.last_shown(&principal.organization, &list, page, MOST).await?;
         let before = last.map_or(i64::MAX, signed);
-        let query = own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
+        let query = bind_own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
         let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
         let found = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(Conversation, u64)| self.store.page_tokens().seal(&list, *sequence);
@@ -134,12 +134,12 @@ pub(super) async fn require(
     principal: &Principal,
     conversation: &ConversationId,
 ) -> Result<Conversation> {
-    let row = own(FIND, principal).bind(conversation.as_str()).fetch_optional(connection).await?;
+    let row = bind_own(FIND, principal).bind(conversation.as_str()).fetch_optional(connection).await?;
     read(&row.ok_or(Error::NotFound { what: "conversation" })?)
 }
 
 /// Binds what [`is_own`] needs.
-pub(super) fn own(statement: &'static str, principal: &Principal) -> Query {
+pub(super) fn bind_own(statement: &'static str, principal: &Principal) -> Query {
     let query = Query::new(statement).bind(principal.organization.as_str()).bind(principal.account.as_str());
     query.bind(principal.may(Permission::Administer))
 }

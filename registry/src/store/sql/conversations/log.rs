@@ -8,8 +8,8 @@ use crate::kit::account::OrganizationId;
 use crate::kit::ids::{InteractionId, InvocationId, TurnId};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Statement};
-use crate::store::sql::history::list::beginning_of;
-use crate::store::sql::history::record_pages::{Found, fitting_page, whole};
+use crate::store::sql::history::list::begin_statement_of;
+use crate::store::sql::history::record_pages::{Found, fit_page, read_whole};
 use crate::store::sql::kit::listing::Listing;
 use crate::store::sql::kit::row::{get, signed, timestamp, unsigned};
 
@@ -40,7 +40,7 @@ impl Conversations {
         let Conversation { id, organization, .. } = conversation;
         let list = ["log", organization.as_str(), id.as_str(), interaction.map_or("", InteractionId::as_str)];
         let mut listing = self.store.listing(organization).await?;
-        let mut statement = beginning_of(organization, OF_CONVERSATION);
+        let mut statement = begin_statement_of(organization, OF_CONVERSATION);
         statement.bind(" AND s.conversation_id = ?", id.as_str());
         match interaction {
             Some(interaction) => statement.bind(" AND (f.persisted = 1 OR s.interaction_id = ?)", interaction.as_str()),
@@ -50,10 +50,10 @@ impl Conversations {
             statement.bind(" AND s.rowid > ?", signed(after));
         }
         statement.bind(" ORDER BY s.rowid LIMIT ?", i64::from(page.limit) + 1);
-        let found = found(&mut listing, statement).await?;
-        let page = fitting_page(&found, page);
+        let found = read_found(&mut listing, statement).await?;
+        let page = fit_page(&found, page);
         let Slice { items, next } = Slice::cut(found, page, |last| self.store.page_tokens().seal(&list, last.position));
-        Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
+        Ok(Slice { items: read_whole(&mut listing, organization, &items).await?, next })
     }
 
     /// Finds the status of a run of the conversation of a turn.
@@ -75,6 +75,6 @@ impl Conversations {
     }
 }
 
-async fn found(listing: &mut Listing, statement: Statement) -> Result<Vec<Found>> {
+async fn read_found(listing: &mut Listing, statement: Statement) -> Result<Vec<Found>> {
     listing.rows(statement.query()).await?.iter().map(Found::read).collect()
 }

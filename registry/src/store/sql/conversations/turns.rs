@@ -1,6 +1,6 @@
 //! Turns of conversations. A turn is inserted once and never changed; turns with the same tools share the row of these.
 
-use super::conversation::{self, is_own, own};
+use super::conversation::{self, bind_own, is_own};
 use super::handle::Conversations;
 use crate::access::Principal;
 use crate::agents::TurnState;
@@ -53,7 +53,7 @@ impl Conversations {
 
     /// Finds a turn of a conversation of the user.
     pub async fn get_turn(&self, principal: &Principal, turn: &TurnId) -> Result<Option<Turn>> {
-        let query = own(FIND, principal).bind(turn.as_str());
+        let query = bind_own(FIND, principal).bind(turn.as_str());
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 }
@@ -82,12 +82,12 @@ async fn begin(connection: &mut Connection, principal: &Principal, new: NewTurn,
     if conversation.ended_at.is_some() {
         return Err(Error::ConversationEnded);
     }
-    let last = last(connection, principal, &new.conversation).await?;
+    let last = find_last(connection, principal, &new.conversation).await?;
     let number = last.as_ref().map_or(0, |last| last.number) + 1;
     require_within(Turn::COUNT_MAX.into(), number, "turns of a conversation")?;
     let Beginning { id, interaction, now, tools } = beginning;
     let name = new.state.as_ref().map(|state| state.name.as_str());
-    let (state_transition_index, tool_call_round_index) = indexes(&new.place, name, last.as_ref());
+    let (state_transition_index, tool_call_round_index) = count_indexes(&new.place, name, last.as_ref());
     let turn = Turn {
         id,
         conversation,
@@ -104,7 +104,7 @@ async fn begin(connection: &mut Connection, principal: &Principal, new: NewTurn,
     Ok(turn)
 }
 
-async fn last(
+async fn find_last(
     connection: &mut Connection,
     principal: &Principal,
     conversation: &ConversationId,
@@ -121,7 +121,7 @@ async fn last(
 }
 
 /// Returns the indexes of a turn: how often the state has changed, and how many turns of the interaction the state had before.
-fn indexes(place: &TurnPlace, state: Option<&str>, last: Option<&Last>) -> (u32, u32) {
+fn count_indexes(place: &TurnPlace, state: Option<&str>, last: Option<&Last>) -> (u32, u32) {
     let (transition, round) = match last {
         None => (0, 0),
         Some(last) => {

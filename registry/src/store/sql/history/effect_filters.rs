@@ -22,12 +22,12 @@ pub(super) type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
 
 /// Adds the conditions that a run `s` has at least one of the effects of each kind.
 pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
-    wanted(&filter.effects).iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_RUN))
+    group_by_kind(&filter.effects).iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_RUN))
 }
 
 /// Adds the conditions that a run of the table `e` has one of each other kind of effects that has several names.
 pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
-    let wanted = wanted(&filter.effects);
+    let wanted = group_by_kind(&filter.effects);
     let others = wanted.iter().filter(|(kind, names)| **kind != first && names.len() > 1);
     others.into_iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_ROW))
 }
@@ -42,7 +42,7 @@ fn add_condition(statement: &mut Statement, kind: &EffectKind, names: &BTreeSet<
 /// Adds the table `e` of the runs with an effect of the first kind, and with those of the other kinds that have one name: rows
 /// of two effects are in the same order, so that a planner may read them side by side.
 pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
-    let wanted = wanted(&filter.effects);
+    let wanted = group_by_kind(&filter.effects);
     let Some(names) = wanted.get(&first) else { return Ok(()) };
     // A run may have several of the names.
     let distinct = if names.len() == 1 { "" } else { "DISTINCT " };
@@ -79,7 +79,7 @@ fn add_times(statement: &mut Statement, filter: &InvocationFilter, table: &str) 
 
 /// Returns the kind of effects with the fewest names.
 pub(super) fn fewest_names(filter: &InvocationFilter) -> Option<EffectKind> {
-    wanted(&filter.effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
+    group_by_kind(&filter.effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
 }
 
 fn add_names(statement: &mut Statement, names: &BTreeSet<&str>) -> Result<()> {
@@ -91,7 +91,7 @@ fn add_names(statement: &mut Statement, names: &BTreeSet<&str>) -> Result<()> {
 }
 
 /// Returns the names of effects by their kind.
-pub(super) fn wanted(effects: &[Effect]) -> Wanted<'_> {
+pub(super) fn group_by_kind(effects: &[Effect]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
     for Effect { kind, name } in effects {
         wanted.entry(*kind).or_default().insert(name);

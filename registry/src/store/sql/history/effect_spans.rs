@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::effect_filters::{Wanted, fewest_names, wanted};
+use super::effect_filters::{Wanted, fewest_names, group_by_kind};
 use super::list_start::ListStart;
 use super::run_group::run_group;
 use crate::error::Result;
@@ -46,7 +46,7 @@ pub(super) async fn rarest(
     organization: &OrganizationId,
     filter: &InvocationFilter,
 ) -> Result<Option<EffectKind>> {
-    let wanted = wanted(&filter.effects);
+    let wanted = group_by_kind(&filter.effects);
     if wanted.len() < 2 {
         return Ok(fewest_names(filter));
     }
@@ -72,7 +72,7 @@ impl Spans {
     /// The runs that a list begins with, which began before a time, newest first.
     pub fn of_start(filter: &InvocationFilter, start: &ListStart, before: Option<Timestamp>) -> Self {
         let is_single = match start {
-            ListStart::Effects(kind) => wanted(&filter.effects).get(kind).is_none_or(|names| names.len() == 1),
+            ListStart::Effects(kind) => group_by_kind(&filter.effects).get(kind).is_none_or(|names| names.len() == 1),
             ListStart::Groups(names) => names.len() == 1,
             _ => true,
         };
@@ -92,7 +92,7 @@ impl Spans {
     ) -> Result<Option<InvocationFilter>> {
         let Some(left) = self.left.take() else { return Ok(None) };
         let Some((start, runs)) = &mut self.growing else { return Ok(Some(left)) };
-        let since = since(listing, organization, &left, start, *runs).await?;
+        let since = find_since(listing, organization, &left, start, *runs).await?;
         let since = since.map(Timestamp::from_milliseconds).filter(|since| left.created_after < Some(*since));
         *runs = runs.saturating_mul(GROWTH);
         self.left = since.map(|_| InvocationFilter { created_before: since, ..left.clone() });
@@ -101,7 +101,7 @@ impl Spans {
 }
 
 /// Returns when the run of a list's start began that so many newer ones follow; `None` if fewer do, or the start has no spans.
-pub(super) async fn since(
+pub(super) async fn find_since(
     listing: &mut Listing,
     organization: &OrganizationId,
     filter: &InvocationFilter,
@@ -110,7 +110,7 @@ pub(super) async fn since(
 ) -> Result<Option<i64>> {
     match start {
         ListStart::Effects(kind) => {
-            let mut wanted = wanted(&filter.effects);
+            let mut wanted = group_by_kind(&filter.effects);
             wanted.retain(|of, _| of == kind);
             let mut since = read_since(listing, organization, &wanted, before(filter), runs).await?;
             Ok(since.remove(kind).flatten())

@@ -118,7 +118,7 @@ impl Sweep {
         let query = Query::new(CANDIDATES).bind(self.after.as_str()).bind(first_id(self.before));
         let query = query.bind(self.before.as_milliseconds()).bind(BATCH_RUNS);
         let candidates = query.fetch_all(&mut *connection).await?;
-        let (expired, last) = fitting(&candidates)?;
+        let (expired, last) = select_fitting(&candidates)?;
         if !expired.is_empty() {
             Self::delete(connection, &expired).await?;
         }
@@ -142,7 +142,7 @@ impl Sweep {
 }
 
 /// Returns the runs to delete of as many candidates as fit a page, and the last of these.
-fn fitting(candidates: &[Row]) -> Result<(Vec<&str>, Option<String>)> {
+fn select_fitting(candidates: &[Row]) -> Result<(Vec<&str>, Option<String>)> {
     let (mut expired, mut last, mut bytes) = (Vec::new(), None, 0_u64);
     for row in candidates {
         let run: &str = get(row, "invocation")?;

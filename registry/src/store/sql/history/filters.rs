@@ -162,7 +162,7 @@ pub(super) async fn select_tools<'a>(
         if constraints.contains(&&None) {
             selected.tools.insert(tool.as_str());
         } else {
-            let versions = matching(listing, ToolRef { organization, tool }, &constraints).await?;
+            let versions = read_matching(listing, ToolRef { organization, tool }, &constraints).await?;
             selected.versions.extend(versions.into_iter().map(|[major, minor, patch]| SelectedVersion {
                 tool: tool.as_str(),
                 major,
@@ -175,7 +175,7 @@ pub(super) async fn select_tools<'a>(
 }
 
 /// Returns the numbers of a tool's versions that match one of the constraints.
-async fn matching(
+async fn read_matching(
     listing: &mut Listing,
     of: ToolRef<'_>,
     constraints: &[&Option<Constraint>],

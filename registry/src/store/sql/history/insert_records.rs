@@ -62,12 +62,12 @@ impl RecordGroup<'_> {
         if ends.is_empty() {
             return Ok(refused);
         }
-        let mut running = running(connection, batch, &ends).await?;
+        let mut running = read_running(connection, batch, &ends).await?;
         let mut accepted = Vec::new();
         for (member, row) in ends {
             match running.remove(&(row.organization.to_string(), row.id.to_string())) {
                 Some(start) => accepted.push(AcceptedEnd { row, start }),
-                None => drop(refused[member].get_or_insert(refusal(connection, row).await?)),
+                None => drop(refused[member].get_or_insert(find_refusal(connection, row).await?)),
             }
         }
         insert_ends(batch, &accepted)?;
@@ -109,7 +109,7 @@ struct Wanted<'a> {
 }
 
 /// Returns the running runs by organisation and id.
-async fn running(
+async fn read_running(
     connection: &mut Connection,
     batch: &mut Batch,
     ends: &[(usize, &EndRow)],
@@ -124,7 +124,7 @@ async fn running(
     rows.iter().map(keyed).collect()
 }
 
-async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
+async fn find_refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
     let query = Query::new(IS_STARTED).bind(row.organization.as_str()).bind(row.id.as_str());
     Ok(match query.fetch_optional(connection).await? {
         Some(_) => Error::AlreadyFinished { invocation: row.id.clone() },

@@ -6,7 +6,7 @@ use super::handle::History;
 use super::list_parts::ListPart;
 use super::list_start::ListStart;
 use super::order::{LAST, Order};
-use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
+use super::record_pages::{Found, SHORT_COLUMNS, fit_page, read_whole};
 use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, Record};
 use crate::kit::account::OrganizationId;
@@ -43,10 +43,10 @@ impl History {
             }
         }
         let found = records.found;
-        let page = fitting_page(&found, page);
+        let page = fit_page(&found, page);
         let token = |last: &Found| self.store.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
-        Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
+        Ok(Slice { items: read_whole(&mut listing, organization, &items).await?, next })
     }
 
     async fn last_invocation(
@@ -94,7 +94,7 @@ impl Records<'_> {
         let order = Order::of(filter, start);
         let mut spans = spans(filter, start, &order, last)?;
         while let Some(filter) = spans.next(listing, organization).await? {
-            let mut statement = beginning(organization, &filter, start)?;
+            let mut statement = begin_statement(organization, &filter, start)?;
             let rest = start.rest(&filter);
             Filters::look_up(listing, organization, &rest).await?.add(&mut statement)?;
             add_order(&mut statement, &order, last)?;
@@ -126,18 +126,18 @@ pub(in crate::store) fn spans(
 }
 
 /// Returns the statement up to the condition for the organisation, its `$1`.
-pub(in crate::store) fn beginning(
+pub(in crate::store) fn begin_statement(
     organization: &OrganizationId,
     filter: &InvocationFilter,
     start: &ListStart,
 ) -> Result<Statement> {
-    let mut statement = beginning_of(organization, "");
+    let mut statement = begin_statement_of(organization, "");
     start.add(&mut statement, filter)?;
     Ok(statement)
 }
 
 /// Returns the statement up to its tables, and up to its conditions if these are part of the text.
-pub(in crate::store::sql) fn beginning_of(organization: &OrganizationId, tables: &str) -> Statement {
+pub(in crate::store::sql) fn begin_statement_of(organization: &OrganizationId, tables: &str) -> Statement {
     let mut statement = Statement::with(organization.as_str());
     statement.push("SELECT s.rowid AS position, ");
     statement.push(SHORT_COLUMNS);

@@ -4,8 +4,8 @@
 //! whose filter leaves few runs: they are read and sorted. Of many runs, those of a page alone are read, from an index that has them
 //! in this order, or part by part: the runs that failed and the others, or the runs of one group after those of another.
 
-use super::effect_filters::wanted;
-use super::effect_spans::{rarest, since};
+use super::effect_filters::group_by_kind;
+use super::effect_spans::{find_since, rarest};
 use super::list_start::ListStart;
 use super::origin::origin;
 use super::run_groups::{RunGroup, SelectedGroups, is_of_group, look_up_groups, sort_groups};
@@ -180,7 +180,7 @@ fn is_read_by_group(filter: &InvocationFilter, start: &ListStart) -> bool {
 
 /// Whether a filter has no effect but the one that runs failed.
 fn begins_with_failures(filter: &InvocationFilter) -> bool {
-    let kinds = wanted(&filter.effects);
+    let kinds = group_by_kind(&filter.effects);
     kinds.len() == 1 && kinds.contains_key(&EffectKind::Outcome)
 }
 
@@ -226,7 +226,7 @@ async fn find_nth(
     let (text, value) = match start {
         Running | Conversations | Simulations | Groups(_) | Ends => return Ok(None),
         Effects(_) => {
-            let since = since(listing, organization, filter, start, runs).await?;
+            let since = find_since(listing, organization, filter, start, runs).await?;
             return Ok(since.filter(|since| *since >= after));
         }
         OneUser => (NTH_OF_USER, filter.user_ids.first().map(String::as_str)),

@@ -44,7 +44,7 @@ impl Found {
 }
 
 /// Returns the page with no more records than fit one.
-pub(in crate::store::sql) fn fitting_page(found: &[Found], page: Page) -> Page {
+pub(in crate::store::sql) fn fit_page(found: &[Found], page: Page) -> Page {
     let fitting = u32::try_from(count_fitting(found.iter().map(|record| record.bytes))).unwrap_or(u32::MAX);
     Page { limit: page.limit.min(fitting), ..page }
 }
@@ -64,7 +64,7 @@ pub(in crate::store::sql) fn count_fitting(sizes: impl Iterator<Item = u64>) -> 
 }
 
 /// Reads the records completely, in their order.
-pub(in crate::store::sql) async fn whole(
+pub(in crate::store::sql) async fn read_whole(
     listing: &mut Listing,
     organization: &OrganizationId,
     found: &[Found],
@@ -72,13 +72,13 @@ pub(in crate::store::sql) async fn whole(
     let ids: Vec<&str> = found.iter().map(|record| record.invocation.as_str()).collect();
     let query = Query::new(WHOLE).bind(organization.as_str()).bind(to_json(&ids)?);
     let rows = listing.rows(query).await?;
-    let mut records = parsed(rows).await?;
+    let mut records = parse_records(rows).await?;
     records.sort_by_key(|record| ids.iter().position(|id| *id == record.start.id.as_str()));
     Ok(records)
 }
 
 /// Parses rows on a blocking thread, because megabytes of JSON would delay other requests.
-async fn parsed(rows: Vec<Row>) -> Result<Vec<Record>> {
+async fn parse_records(rows: Vec<Row>) -> Result<Vec<Record>> {
     let read = tokio::task::spawn_blocking(move || rows.iter().map(read).collect());
     read.await.map_err(|error| Error::Database { source: Box::new(error) })?
 }

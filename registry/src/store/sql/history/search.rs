@@ -3,7 +3,7 @@
 
 use super::filters::Filters;
 use super::handle::History;
-use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
+use super::record_pages::{Found, SHORT_COLUMNS, fit_page, read_whole};
 use super::search_windows::Windows;
 use super::text_search::text_search;
 use crate::error::Result;
@@ -45,7 +45,7 @@ impl History {
         let mut found: Vec<Found> = Vec::new();
         let wanted = page.limit as usize + 1;
         while let Some(window) = windows.read_next() {
-            let mut statement = beginning(database, organization, &search, &window);
+            let mut statement = begin_statement(database, organization, &search, &window);
             filters.add(&mut statement)?;
             let left = wanted - found.len();
             statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left as u64));
@@ -56,15 +56,15 @@ impl History {
             }
             windows.adapt(rows.len(), left - rows.len());
         }
-        let page = fitting_page(&found, page);
+        let page = fit_page(&found, page);
         let token = |last: &Found| self.store.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
-        Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
+        Ok(Slice { items: read_whole(&mut listing, organization, &items).await?, next })
     }
 }
 
 /// Returns the statement up to the conditions. Its `$1` is the organisation.
-pub(in crate::store) fn beginning(
+pub(in crate::store) fn begin_statement(
     database: &dyn Database,
     organization: &OrganizationId,
     search: &TextSearch,

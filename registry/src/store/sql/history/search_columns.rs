@@ -75,7 +75,7 @@ struct Columns<'a> {
 impl IndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
         let Self { invocation, organization, outcome, input, facets } = *self;
-        let (scope, inputs, facets) = (scope(organization), words_of_input(input), listed(facets));
+        let (scope, inputs, facets) = (scope(organization), words_of_input(input), join_facets(facets));
         to_json(&Columns { invocation, scope, outcome, inputs, facets })
     }
 }
@@ -83,7 +83,7 @@ impl IndexRow<'_> {
 impl PositionedIndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
         let Self { organization, outcome, input, facets, rowid } = *self;
-        let (scope, inputs, facets) = (scope(organization), words_of_input(input), listed(facets));
+        let (scope, inputs, facets) = (scope(organization), words_of_input(input), join_facets(facets));
         to_json(&PositionedColumns { scope, outcome, inputs, facets, rowid })
     }
 }
@@ -114,7 +114,7 @@ impl OutcomeWords {
     }
 }
 
-fn listed(facets: &Facets) -> String {
+fn join_facets(facets: &Facets) -> String {
     facets.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 

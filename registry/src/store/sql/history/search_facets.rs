@@ -76,7 +76,7 @@ pub(super) fn record_facets(row: &Row) -> Result<Facets> {
 }
 
 /// Returns the facets that a filter asks for: one of each inner list.
-pub(super) fn wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<String>> {
+pub(super) fn collect_wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<String>> {
     let failed = (filter.succeeded == Some(false)).then(Effect::failed);
     let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| facet(TOOL, tool.as_str()));
     let users = filter.user_ids.iter().map(|user| facet(USER, user));
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn facets(created_after: Option<Timestamp>, created_before: Option<Timestamp>, now: Timestamp) -> Vec<Vec<String>> {
-        wanted(&InvocationFilter { created_after, created_before, ..InvocationFilter::default() }, now)
+        collect_wanted(&InvocationFilter { created_after, created_before, ..InvocationFilter::default() }, now)
     }
 
     fn spans(kind: &str, spans: std::ops::RangeInclusive<i64>) -> Vec<Vec<String>> {

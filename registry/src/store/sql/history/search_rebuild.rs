@@ -7,7 +7,7 @@ use crate::history::Outcome;
 use crate::store::database::Row;
 use crate::store::sql::kit::row::{exact_text, get, parsed};
 
-/// The records that have a row in the index, with the columns that [`index_rows`] reads, and `bytes`, their size.
+/// The records that have a row in the index, with the columns that [`write_index_rows`] reads, and `bytes`, their size.
 pub(in crate::store) const INDEXED_RECORDS: &str = concat!(
     "(SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output,
         f.exception_message, f.exception_type, f.exception_stack_trace, f.ledger, f.refused_at, s.input, ",
@@ -22,7 +22,7 @@ pub(in crate::store) const INDEXED_COLUMNS: &str = "rowid, organization, succeed
     refused_at, input, tool, user_id, agent, client, native_tool, started_at";
 
 /// Makes rows of the index from [`INDEXED_RECORDS`], each a JSON object with the columns of the index.
-pub(in crate::store) fn index_rows(records: &[Row]) -> Result<Vec<String>> {
+pub(in crate::store) fn write_index_rows(records: &[Row]) -> Result<Vec<String>> {
     let row = |record: &Row| {
         let organization = parsed(record, "organization")?;
         let outcome = OutcomeWords::of(&outcome(record)?);

@@ -81,10 +81,10 @@ impl History {
         let key = self.store.access().data_key(organization).await?;
         let bytes = tape.bytes.len() + tape.bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
         if bytes < BLOCKING_BYTES_MIN {
-            return tape.sealed(&key, organization, run);
+            return tape.seal(&key, organization, run);
         }
         let (organization, run) = (organization.clone(), run.clone());
-        let sealed = tokio::task::spawn_blocking(move || tape.sealed(&key, &organization, &run));
+        let sealed = tokio::task::spawn_blocking(move || tape.seal(&key, &organization, &run));
         sealed.await.map_err(|_| Error::Closed)?
     }
 
@@ -148,7 +148,7 @@ impl History {
 }
 
 impl UnsealedTape {
-    fn sealed(self, key: &DataKey, organization: &OrganizationId, run: &InvocationId) -> Result<NewTape> {
+    fn seal(self, key: &DataKey, organization: &OrganizationId, run: &InvocationId) -> Result<NewTape> {
         let body = |body: &TapeBody| -> Result<SealedBody> {
             // Other tapes share the body, so its digest must be right.
             if Digest::of(&body.bytes).as_bytes() != &body.digest {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::search_columns::scope;
-use super::search_facets::wanted;
+use super::search_facets::collect_wanted;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
@@ -17,7 +17,7 @@ pub(in crate::store) fn text_search(
     now: Timestamp,
 ) -> Option<TextSearch> {
     let phrases: Vec<_> = query.text.terms().iter().filter_map(phrase).collect();
-    let (columns, facets) = (columns(&query.fields), wanted(&query.filter, now));
+    let (columns, facets) = (columns(&query.fields), collect_wanted(&query.filter, now));
     (!phrases.is_empty()).then(|| TextSearch { scope: scope(organization), columns, phrases, facets })
 }
 

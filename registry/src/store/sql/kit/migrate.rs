@@ -24,7 +24,7 @@ pub(in crate::store) async fn inspect(
             }
         };
     }
-    let applied = applied_by_lathe(connection).await?;
+    let applied = read_applied_by_lathe(connection).await?;
     check_known(&applied, migrations.list)?;
     let number = |last: Option<u32>| last.unwrap_or(0);
     let (applied, known) = (
@@ -50,7 +50,7 @@ pub(in crate::store) async fn migrate(
 
 async fn apply_missing(connection: &mut Connection, migrations: &Migrations, clock: &Clock) -> Result<()> {
     script(connection, migrations.table).await?;
-    let applied = applied_by_lathe(connection).await?;
+    let applied = read_applied_by_lathe(connection).await?;
     check_known(&applied, migrations.list)?;
     for migration in migrations.list.iter().skip(applied.len()) {
         script(connection, migration.up).await?;
@@ -60,15 +60,15 @@ async fn apply_missing(connection: &mut Connection, migrations: &Migrations, clo
 }
 
 /// Returns the numbers and checksums of the applied migrations, in order.
-pub(in crate::store) async fn applied(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
+pub(in crate::store) async fn read_applied(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
     let query = Query::new("SELECT number, checksum FROM schema_migrations ORDER BY number");
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((get(row, "number")?, get(row, "checksum")?))).collect()
 }
 
-/// Like [`applied`]. Other programs have a table of this name, too, with other columns.
-async fn applied_by_lathe(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
-    applied(connection).await.map_err(|error| match error {
+/// Like [`read_applied`]. Other programs have a table of this name, too, with other columns.
+async fn read_applied_by_lathe(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
+    read_applied(connection).await.map_err(|error| match error {
         Error::Database { .. } => {
             Error::DatabaseForeign { detail: format!("its table {TABLE} has the migrations of another program") }
         }
@@ -81,10 +81,9 @@ fn check_known(applied: &[(u32, String)], list: &[Migration]) -> Result<()> {
     if let Some((found, _)) = applied.last().filter(|(number, _)| *number > known) {
         return Err(Error::DatabaseNewer { found: *found, known });
     }
-    let changed = applied
-        .iter()
-        .zip(list)
-        .find(|((number, checksum), migration)| *number != migration.number || *checksum != checksum_of(migration));
+    let changed = applied.iter().zip(list).find(|((number, checksum), migration)| {
+        *number != migration.number || *checksum != compute_checksum(migration)
+    });
     changed.map_or(Ok(()), |(_, migration)| Err(Error::MigrationChanged { number: migration.number }))
 }
 
@@ -92,7 +91,7 @@ async fn record(connection: &mut Connection, migration: &Migration, clock: &Cloc
     Query::new("INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)")
         .bind(migration.number)
         .bind(migration.name)
-        .bind(checksum_of(migration))
+        .bind(compute_checksum(migration))
         .bind(clock.now().as_milliseconds())
         .execute(connection)
         .await?;
@@ -105,6 +104,6 @@ async fn script(connection: &mut Connection, statements: &'static str) -> Result
     Ok(())
 }
 
-fn checksum_of(migration: &Migration) -> String {
+fn compute_checksum(migration: &Migration) -> String {
     Digest::of(migration.up.as_bytes()).to_string()
 }

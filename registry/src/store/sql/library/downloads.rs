@@ -31,7 +31,7 @@ impl Library {
     pub fn download_of(&self, item: &LibraryItemId) -> Result<DownloadToken> {
         let organization = self.scope.organization.clone();
         let download = Download { organization, item: item.clone(), expires_at: self.now().after(LIFETIME) };
-        let token = download.signed(&self.store.0.keys.derive(PURPOSE));
+        let token = download.sign(&self.store.0.keys.derive(PURPOSE));
         token.ok_or_else(|| Error::Corrupt { what: "download", detail: "a link cannot be signed".into() })
     }
 

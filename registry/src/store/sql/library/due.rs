@@ -85,7 +85,7 @@ impl Store {
         let rows = query.fetch_all(self.readers()).await?;
         let (mut list, mut starts) = (List::default(), HashMap::new());
         for row in &rows {
-            let (made, start) = advanced(row, now, advance)?;
+            let (made, start) = plan_advance(row, now, advance)?;
             list.push(&to_json(&made)?);
             starts.extend(start.map(|start| ((made.organization.to_owned(), made.item.to_owned()), start)));
         }
@@ -110,7 +110,7 @@ async fn write(connection: &mut Connection, query: Query, mut starts: Starts) ->
 }
 
 /// A damaged item is due no more, so that the others do not wait for it.
-fn advanced<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(Advanced<'r>, Option<Query>)> {
+fn plan_advance<'r>(row: &'r Row, now: Timestamp, advance: Advance<'_>) -> Result<(Advanced<'r>, Option<Query>)> {
     let (organization, item, seen) = (get(row, "organization")?, get(row, "item")?, get(row, "revision")?);
     let found = match read(row) {
         Ok(found) => found,

@@ -111,7 +111,7 @@ impl Library {
                     limits.require(&write.shelf.scope, before, after)?;
                     write.index(connection).await?;
                     write.shelf.announce(connection, &write.item).await?;
-                    write.stored(connection).await
+                    write.read_stored(connection).await
                 })
             })
             .await
@@ -198,7 +198,7 @@ impl Library {
                     limits.require(&write.shelf.scope, before, after)?;
                     write.index(connection).await?;
                     write.shelf.announce(connection, &write.item).await?;
-                    write.stored(connection).await
+                    write.read_stored(connection).await
                 })
             })
             .await
@@ -293,7 +293,7 @@ impl Write {
         IndexEntry::new(item, &content.body, *now).write(&shelf.scope, connection).await
     }
 
-    async fn stored(&self, connection: &mut Connection) -> Result<LibraryItem> {
+    async fn read_stored(&self, connection: &mut Connection) -> Result<LibraryItem> {
         let row = self.shelf.query(GET).bind(self.item.as_str()).fetch_optional(connection).await?;
         row.as_ref().map(read).transpose()?.ok_or(Error::NotFound { what: "item" })
     }

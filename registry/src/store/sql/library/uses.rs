@@ -29,7 +29,7 @@ impl Library {
                 Box::pin(async move {
                     let query = shelf.query(BODY).bind(item.as_str());
                     let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(()) };
-                    let counted = shelf.query(COUNT).bind(item.as_str()).bind(counted(&row)?);
+                    let counted = shelf.query(COUNT).bind(item.as_str()).bind(add_use(&row)?);
                     let counted = counted.bind(get::<&str>(&row, "body")?);
                     counted.execute(connection).await?;
                     Ok(())
@@ -40,7 +40,7 @@ impl Library {
 }
 
 /// The body of a row after one more use.
-fn counted(row: &Row) -> Result<String> {
+fn add_use(row: &Row) -> Result<String> {
     let mut body: Map<String, Value> = read_json(row, "body")?;
     let uses = body.get(FIELD).and_then(Value::as_u64).unwrap_or_default();
     body.insert(FIELD.to_owned(), json!(uses.saturating_add(1)));

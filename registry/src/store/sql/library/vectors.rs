@@ -104,7 +104,7 @@ impl Store {
     }
 
     async fn embed_corpus(&self, due: DueCorpus) -> Result<u64> {
-        let embedder = self.learned(&due).await?;
+        let embedder = self.learn_if_due(&due).await?;
         let DueCorpus { organization, changes, .. } = due;
         let mut made = 0;
         loop {
@@ -112,7 +112,7 @@ impl Store {
             if batch.is_empty() {
                 break;
             }
-            let Some(vectors) = vectors(&*embedder, &batch).await else { return Ok(made) };
+            let Some(vectors) = embed_batch(&*embedder, &batch).await else { return Ok(made) };
             made += self.set_vectors(&organization, &embedder.model_id(), batch, vectors).await?;
         }
         let query = Query::new(COMPLETE).bind(organization.as_str()).bind(changes).bind(self.present_model());
@@ -121,7 +121,7 @@ impl Store {
     }
 
     /// Returns the embedder of an organisation, after it has learned from enough new memories.
-    async fn learned(&self, due: &DueCorpus) -> Result<Arc<dyn Embedder>> {
+    async fn learn_if_due(&self, due: &DueCorpus) -> Result<Arc<dyn Embedder>> {
         let DueCorpus { organization, changes, learned } = due;
         if self.0.config.embedder.is_none() && learns(*learned, *changes) {
             let query = Query::new(LEARN).bind(organization.as_str()).bind(*changes);
@@ -161,7 +161,7 @@ impl Store {
                 .write(move |connection| {
                     Box::pin(async move {
                         let last = next_changes(&scope, memories.len() as u64, connection).await?;
-                        let made = made_vectors(&scope.organization, last, &memories)?;
+                        let made = write_vectors(&scope.organization, last, &memories)?;
                         Ok(Query::new(SET_VECTORS).bind(model).bind(made).execute(connection).await?)
                     })
                 })
@@ -178,13 +178,13 @@ const fn learns(learned: i64, changes: i64) -> bool {
 }
 
 /// Returns a vector for each memory. A memory that the embedder refuses gets none. `None` when the embedder does not work.
-async fn vectors(embedder: &dyn Embedder, batch: &[Lacking]) -> Option<Vec<Option<Vector>>> {
+async fn embed_batch(embedder: &dyn Embedder, batch: &[Lacking]) -> Option<Vec<Option<Vector>>> {
     let texts: Vec<_> = batch.iter().map(|memory| memory.text.clone()).collect();
     let embedded = match embedder.embed(texts).await {
         Err(EmbedFailure::Refused { .. }) if batch.len() > 1 => {
             let mut vectors = Vec::new();
             for memory in batch {
-                vectors.extend(Box::pin(self::vectors(embedder, std::slice::from_ref(memory))).await?);
+                vectors.extend(Box::pin(embed_batch(embedder, std::slice::from_ref(memory))).await?);
             }
             return Some(vectors);
         }
@@ -204,7 +204,7 @@ async fn vectors(embedder: &dyn Embedder, batch: &[Lacking]) -> Option<Vec<Optio
 }
 
 /// The list that [`SET_VECTORS`] takes. The positions end with `last`.
-fn made_vectors(
+fn write_vectors(
     organization: &OrganizationId,
     last: i64,
     memories: &[(LibraryItemId, i64, Option<Vector>)],

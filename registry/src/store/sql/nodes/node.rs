@@ -126,7 +126,7 @@ impl Nodes {
         });
         let orphans = found.await?;
         let closed = orphans.len() as u64;
-        let ends = orphans.into_iter().map(|orphan| EndRow::of(&orphan.ended(now), self.store.0.retention));
+        let ends = orphans.into_iter().map(|orphan| EndRow::of(&orphan.end(now), self.store.0.retention));
         // Another server may close the same runs: each is closed once.
         self.store.write_rows(RecordRows::Finished(ends.collect::<Result<_>>()?)).await?;
         Ok(closed)
@@ -174,14 +174,14 @@ impl Orphan {
         Ok(Self { id, organization, started_at: get(row, "started_at")? })
     }
 
-    fn ended(self, at: Timestamp) -> FinishedRun {
+    fn end(self, at: Timestamp) -> FinishedRun {
         let Self { id, organization, started_at } = self;
         let duration_ms = u64::try_from(at.as_milliseconds().saturating_sub(started_at)).unwrap_or(0);
-        FinishedRun { id, organization, end: orphaned(at, duration_ms), tape: None, answers: None }
+        FinishedRun { id, organization, end: build_orphaned_end(at, duration_ms), tape: None, answers: None }
     }
 }
 
-fn orphaned(at: Timestamp, duration_ms: u64) -> RunEnd {
+fn build_orphaned_end(at: Timestamp, duration_ms: u64) -> RunEnd {
     let outcome = Outcome::Failed {
         exception_type: ORPHANED.to_owned(),
         exception_message: "the server stopped while the run was going on".to_owned(),

@@ -103,12 +103,12 @@ impl Repositories {
 
     /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
     pub async fn renew_repository(&self, lease: &RepositoryLease, time_to_live: Duration) -> Result<()> {
-        self.change(held(RENEW, lease).bind(milliseconds(time_to_live))).await
+        self.change(bind_lease(RENEW, lease).bind(milliseconds(time_to_live))).await
     }
 
     /// Ends a lease, unless it was taken over.
     pub async fn release_repository(&self, lease: &RepositoryLease) -> Result<()> {
-        self.change(held(RELEASE, lease)).await
+        self.change(bind_lease(RELEASE, lease)).await
     }
 
     /// Replaces the contents of the generation `number`, and returns the number of the next one.
@@ -121,7 +121,7 @@ impl Repositories {
         number: i64,
         contents: &RepositoryContents,
     ) -> Result<i64> {
-        self.change(held(RECORD, lease).bind(number).bind(to_json(contents)?)).await?;
+        self.change(bind_lease(RECORD, lease).bind(number).bind(to_json(contents)?)).await?;
         Ok(number + 1)
     }
 
@@ -132,7 +132,7 @@ impl Repositories {
 }
 
 /// Binds the organisation and the fence of a lease as `$1` and `$2`.
-fn held(statement: &'static str, lease: &RepositoryLease) -> Query {
+fn bind_lease(statement: &'static str, lease: &RepositoryLease) -> Query {
     Query::new(statement).bind(lease.organization.as_str()).bind(lease.fence)
 }
 

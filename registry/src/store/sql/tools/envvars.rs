@@ -84,7 +84,7 @@ impl<'a> VariableEditor<'a> {
         let statement = "DELETE FROM envvars WHERE organization = $1 AND tool = $2 AND name = $3";
         let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let deleted = query.bind(name.as_str()).execute(&mut *self.connection).await?;
-        existed(deleted, name)
+        require_existing(deleted, name)
     }
 
     async fn update(&mut self, update: &EnvvarUpdate) -> Result<()> {
@@ -94,7 +94,7 @@ impl<'a> VariableEditor<'a> {
         let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(update.name.as_str()).bind(sealed).bind(self.key.id());
         let query = query.bind(self.edit.principal.user().as_str()).bind(self.edit.now.as_milliseconds());
-        existed(query.execute(&mut *self.connection).await?, &update.name)
+        require_existing(query.execute(&mut *self.connection).await?, &update.name)
     }
 
     async fn insert(&mut self, insert: &EnvvarInsert) -> Result<()> {
@@ -130,6 +130,6 @@ impl<'a> VariableEditor<'a> {
     }
 }
 
-fn existed(rows_affected: u64, name: &EnvvarName) -> Result<()> {
+fn require_existing(rows_affected: u64, name: &EnvvarName) -> Result<()> {
     if rows_affected == 0 { Err(Error::VariableUnknown { name: name.clone() }) } else { Ok(()) }
 }

@@ -91,7 +91,7 @@ fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&Last>)
     statement.push(select_tools!("WHERE t.organization = $1"));
     statement.bind_some(" AND t.tool IN {members ?}", to_list(&filter.ids)?);
     statement.bind_some(" AND t.deprecated = ?", filter.deprecated);
-    statement.bind_some(WITH_TAGS, to_list(&filter.tags.iter().map(wanted).collect::<Vec<_>>())?);
+    statement.bind_some(WITH_TAGS, to_list(&filter.tags.iter().map(build_wanted_tag).collect::<Vec<_>>())?);
     let keys = sort_keys(&filter.sort).into_iter().map(|(column, direction)| SortedBy {
         column: name(column),
         direction,
@@ -133,7 +133,7 @@ fn texts(filter: &TagFilter) -> impl Iterator<Item = &str> {
     std::iter::once(filter.key.as_str()).chain(value)
 }
 
-fn wanted(filter: &TagFilter) -> WantedTag<'_> {
+fn build_wanted_tag(filter: &TagFilter) -> WantedTag<'_> {
     let (compared, value) = match &filter.value {
         TagValue::Any => ("any", None),
         TagValue::Null => ("is", None),

@@ -16,7 +16,7 @@ impl Tools {
     /// Returns the variables of a tool with their values. Empty when the tool does not exist.
     pub async fn tool_variables(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Variables> {
         let mut connection = self.store.readers().acquire().await?;
-        let sealed = sealed(&mut connection, ToolRef { organization, tool }).await?;
+        let sealed = read_sealed(&mut connection, ToolRef { organization, tool }).await?;
         drop(connection);
         self.opened(organization, tool, &sealed).await
     }
@@ -50,7 +50,10 @@ impl Tools {
     }
 }
 
-pub(in crate::store::sql) async fn sealed(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<SealedVariable>> {
+pub(in crate::store::sql) async fn read_sealed(
+    connection: &mut Connection,
+    of: ToolRef<'_>,
+) -> Result<Vec<SealedVariable>> {
     let query = Query::new(SELECT).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(read).collect()

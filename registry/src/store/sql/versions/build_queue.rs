@@ -52,12 +52,12 @@ impl Versions {
     /// Takes over the publication whose server is gone and that has waited longest, if there is one.
     pub async fn take_over_publication(&self) -> Result<Option<QueuedPublication>> {
         let now = self.store.0.clock.now();
-        if queued(QUEUED, now).fetch_optional(self.store.readers()).await?.is_none() {
+        if bind_oldest(QUEUED, now).fetch_optional(self.store.readers()).await?.is_none() {
             return Ok(None);
         }
         let boot = self.store.0.boot.clone();
         let taken = self.store.write(move |connection| {
-            let query = queued(TAKE_OVER, now).bind(boot.to_string());
+            let query = bind_oldest(TAKE_OVER, now).bind(boot.to_string());
             Box::pin(async move { Ok(query.fetch_optional(connection).await?) })
         });
         taken.await?.as_ref().map(read).transpose()
@@ -78,7 +78,7 @@ pub(in crate::store::sql) fn oldest(now: Timestamp) -> i64 {
     now.before(AGE_MAX).as_milliseconds()
 }
 
-fn queued(statement: &'static str, now: Timestamp) -> Query {
+fn bind_oldest(statement: &'static str, now: Timestamp) -> Query {
     Query::new(statement).bind(ATTEMPTS_MAX).bind(oldest(now))
 }
 

@@ -47,6 +47,6 @@ impl Versions {
 async fn read(connection: &mut Connection, of: ToolRef<'_>, version: &VersionId) -> Result<Option<Callable>> {
     let Some(version) = version::find_by_id(connection, of.organization, version).await? else { return Ok(None) };
     let Some(tool) = tool::find(connection, of).await? else { return Ok(None) };
-    let variables = variables::sealed(connection, of).await?;
+    let variables = variables::read_sealed(connection, of).await?;
     Ok(Some(Callable { tool, version, variables }))
 }

@@ -83,8 +83,8 @@ impl Versions {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    let query = held(RENEW, &lease).bind(milliseconds(time_to_live));
-                    still_held(query.execute(connection).await?)
+                    let query = bind_lease(RENEW, &lease).bind(milliseconds(time_to_live));
+                    require_held(query.execute(connection).await?)
                 })
             })
             .await
@@ -93,7 +93,7 @@ impl Versions {
 
 /// Releases the lease. Fails when its fence is stale, so that every write under a lease begins with this call.
 pub(super) async fn release(connection: &mut Connection, lease: &Lease) -> Result<()> {
-    still_held(held(RELEASE, lease).execute(connection).await?)
+    require_held(bind_lease(RELEASE, lease).execute(connection).await?)
 }
 
 /// Fails while a publication holds the tool. Ends an expired lease.
@@ -102,7 +102,7 @@ pub(in crate::store::sql) async fn interrupt_expired(
     of: ToolRef<'_>,
     now: Timestamp,
 ) -> Result<()> {
-    if let Some(busy) = busy(connection, of).await? {
+    if let Some(busy) = find_busy(connection, of).await? {
         return Err(busy.into());
     }
     let query = Query::new(INTERRUPT).bind(of.organization.as_str()).bind(of.tool.as_str());
@@ -139,7 +139,7 @@ impl Acquisition {
         let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(milliseconds(time_to_live));
         let taken = query.bind(boot.as_str()).fetch_optional(&mut *connection).await?;
         let Some(row) = taken else {
-            return Err(refusal(connection, &asked).await?);
+            return Err(find_refusal(connection, &asked).await?);
         };
         let lease = Lease { fence: get(&row, "fence")?, ..asked };
         fail_abandoned_builds(connection, tool_of(&lease), lease.acquired_at).await?;
@@ -156,8 +156,8 @@ async fn start_build(connection: &mut Connection, lease: &Lease, boot: &BootId) 
 }
 
 /// Returns why the lease was refused: another publication holds it, or held it a moment ago, or the tool does not exist.
-async fn refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
-    if let Some(busy) = busy(connection, tool_of(asked)).await? {
+async fn find_refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
+    if let Some(busy) = find_busy(connection, tool_of(asked)).await? {
         return Ok(busy.into());
     }
     let query = Query::new(LIVE_TOOL).bind(asked.organization.as_str()).bind(asked.tool.as_str());
@@ -167,14 +167,14 @@ async fn refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
     })
 }
 
-async fn busy(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Busy>> {
+async fn find_busy(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Busy>> {
     let query = Query::new(HELD_SINCE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let row = query.fetch_optional(connection).await?;
     row.map(|row| Ok(Busy { since: timestamp(&row, "since")? })).transpose()
 }
 
 /// Binds the organisation, the tool and the fence of a lease as `$1`, `$2` and `$3`.
-fn held(statement: &'static str, lease: &Lease) -> Query {
+fn bind_lease(statement: &'static str, lease: &Lease) -> Query {
     let query = Query::new(statement).bind(lease.organization.to_string()).bind(lease.tool.to_string());
     query.bind(lease.fence)
 }
@@ -183,7 +183,7 @@ const fn tool_of(lease: &Lease) -> ToolRef<'_> {
     ToolRef { organization: &lease.organization, tool: &lease.tool }
 }
 
-const fn still_held(rows_affected: u64) -> Result<()> {
+const fn require_held(rows_affected: u64) -> Result<()> {
     if rows_affected == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 

@@ -12,7 +12,7 @@ use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, get};
 use crate::store::sql::history::filters::Filters;
-use crate::store::sql::history::list::{add_order, beginning};
+use crate::store::sql::history::list::{add_order, begin_statement};
 use crate::store::sql::history::list_parts::ListPart;
 use crate::store::sql::history::list_start::ListStart;
 use crate::store::sql::history::order::Order;
@@ -67,7 +67,7 @@ impl World {
     /// Fails when the statement of a part scans a table of the history, or sorts what it does not read for the page.
     async fn assert_scans_nothing(&self, part: &ListPart) {
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        let mut statement = beginning(&acme(), &part.filter, &part.start).unwrap();
+        let mut statement = begin_statement(&acme(), &part.filter, &part.start).unwrap();
         let rest = part.start.rest(&part.filter);
         Filters::look_up(&mut listing, &acme(), &rest).await.unwrap().add(&mut statement).unwrap();
         add_order(&mut statement, &Order::of(&part.filter, &part.start), None).unwrap();

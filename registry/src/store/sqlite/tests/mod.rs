@@ -10,7 +10,7 @@ use super::connection::alone;
 use super::fragments::fragment;
 use crate::error::Result;
 use crate::kit::clock::Clock;
-use crate::store::database::{Connection, Database, expanded};
+use crate::store::database::{Connection, Database, expand};
 use crate::store::sql::kit::migrate::migrate;
 
 /// Creates an in-memory database with the schema and no rows.
@@ -36,7 +36,7 @@ impl Preparer {
     }
 
     pub async fn prepare(&mut self, text: &str) -> Result<(), sqlx::Error> {
-        let expanded = expanded(text.to_owned().into(), fragment);
+        let expanded = expand(text.to_owned().into(), fragment);
         for statement in expanded.split(';') {
             self.connection.prepare(AssertSqlSafe(statement).into_sql_str()).await?;
         }

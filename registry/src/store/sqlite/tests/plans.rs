@@ -12,7 +12,7 @@ use crate::kit::ids::{AgentId, ToolId};
 use crate::kit::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::agent_runs::list;
-use crate::store::sql::history::list::{add_order, beginning};
+use crate::store::sql::history::list::{add_order, begin_statement};
 use crate::store::sql::history::list_start::ListStart;
 use crate::store::sql::history::order::{LAST, Order};
 use crate::store::sql::history::text_search::text_search;
@@ -57,7 +57,7 @@ async fn last() -> Row {
 
 /// The statement of a list without its filters, which name no other table.
 fn list(filter: &InvocationFilter, start: &ListStart, last: Option<&Row>) -> Query {
-    let mut statement = beginning(&acme(), filter, start).unwrap();
+    let mut statement = begin_statement(&acme(), filter, start).unwrap();
     if filter.states == RunStates::Finished {
         statement.push(crate::store::sql::history::filters::HAS_ENDED);
     }
@@ -162,7 +162,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
     let search_text = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
     let window = Window { blocks: Vec::new(), before: 5, rows: 4 };
     let database = Sqlite::new("unused".into(), None);
-    let mut statement: Statement = search::beginning(&database, &acme(), &search_text, &window);
+    let mut statement: Statement = search::begin_statement(&database, &acme(), &search_text, &window);
     statement.push(" ORDER BY t.rowid DESC LIMIT 51");
     let steps = plan(statement.query()).await.unwrap();
     assert!(steps[0].starts_with("SCAN inv_text VIRTUAL TABLE INDEX"), "{steps:?}");
