@@ -103,7 +103,8 @@ fn a_user_listens_with_as_many_streams_as_allowed_and_others_do_not_notice() {
     }
     assert_eq!(Held::listen(&others, &other).status, 200, "another organisation");
     assert_eq!(team.get("/tool")["has_more"], false, "another request of the user");
-    assert_eq!(server.request("GET", "/health/ready").send().status, 200);
+    // A server that has just started loads the images of the languages.
+    eventually("readiness", || (server.request("GET", "/health/ready").send().status == 200).then_some(()));
     drop(held.pop());
     eventually("the end of a stream", || (Held::listen(&gateway, &team).status == 200).then_some(()));
 }
