@@ -81,6 +81,7 @@ fn the_server_answers_while_an_archive_is_read() {
     let index = PackageIndex::serve(&[("costly", FILE, &wheel)]);
     let team = Team::on(&Server::private(&Options { python_index: Some(index.url), ..Options::default() }));
     let tool = team.next_tool().with_file("requirements.lock", &lock_line("costly", "1.0", &wheel)).pushed();
+    eventually("readiness", || (team.server.request("GET", "/health/ready").send().status == 200).then_some(()));
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| refused(&team, &tool, &COSTLY));
         eventually("an answer while a process reads the archive", || {

@@ -151,6 +151,7 @@ fn probes_are_answered_by_a_server_without_connections() {
     let limits =
         ["--requests-per-user", "100", "--requests-per-organization", "100", "--organization-queued-runs", "100"];
     let server = server(&limits);
+    eventually("readiness", || (server.request("GET", "/health/ready").send().status == 200).then_some(()));
     let team = Team::on(&server);
     team.tool("wait").body("import asyncio\nawait asyncio.sleep(600)").published();
     let (head, body) = invoke(&team);
