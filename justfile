@@ -94,7 +94,6 @@ deny:
 
 # 100,000 damaged requests over raw sockets, and as many generated from the OpenAPI document (half an hour or more)
 attack:
-    LATHE_DOCUMENT_CASES=2000 cargo test -p api --test it openapi
     LATHE_ATTACK_CASES=100000 cargo test -p cli --test it attack -- --nocapture
     python3 -m venv target/attack
     target/attack/bin/python -m pip install --quiet --requirement tests/attack/requirements.txt

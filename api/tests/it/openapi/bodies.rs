@@ -3,11 +3,13 @@
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::cases;
 use super::generate::Generator;
 use super::marks::admits;
 use super::shape::operations;
 use crate::harness::{Answer, TestApp};
+
+/// Bodies of each operation.
+const CASES: u64 = 400;
 
 /// Bodies of each operation in which one value after the other becomes null.
 const NULLED: u64 = 20;
@@ -85,8 +87,8 @@ async fn document_and_reader_agree_on_every_body() {
     let bodies = bodies();
     assert!(bodies.len() >= 6);
     for operation in bodies {
-        let (mut admitted, cases) = (0, cases());
-        for seed in 0..cases {
+        let mut admitted = 0;
+        for seed in 0..CASES {
             let mut generator = Generator::new(seed);
             let mut body = generator.of(&operation.schema);
             for _ in 0..seed % 3 {
@@ -96,8 +98,8 @@ async fn document_and_reader_agree_on_every_body() {
         }
         // Both verdicts must occur.
         assert!(
-            (1..cases).contains(&admitted),
-            "{} {}: {admitted} of {cases} were admitted",
+            (CASES / 20..CASES * 9 / 10).contains(&admitted),
+            "{} {}: {admitted} of {CASES} were admitted",
             operation.method,
             operation.template
         );

@@ -4,11 +4,13 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::bodies::{is_refused_argument, path};
-use super::cases;
 use super::generate::Generator;
 use super::marks::admits;
 use super::shape::operations;
 use crate::harness::{Answer, TestApp};
+
+/// Queries of each operation.
+const CASES: u64 = 600;
 
 /// Below the server's bound, which is not part of the document.
 const URI_BYTES_MAX: usize = 8_000;
@@ -102,8 +104,8 @@ async fn document_and_reader_agree_on_every_query() {
         }
         let path = template.replace("{organization}", "acme").replace("{tool_id}", &tool).replace("{agent_id}", &agent);
         let path = path.replace("{conversation_id}", &conversation).replace("{agent_run_id}", &agent_run);
-        let (mut admitted, cases) = (0, cases());
-        for seed in 0..cases {
+        let mut admitted = 0;
+        for seed in 0..CASES {
             let given = draw(&mut Generator::new(seed), &parameters);
             let pairs = given.iter().flat_map(|(parameter, texts)| {
                 texts.iter().map(|text| format!("{}={}", parameter["name"].as_str().unwrap(), encoded(text)))
@@ -127,7 +129,7 @@ async fn document_and_reader_agree_on_every_query() {
             assert_ne!(right, is_refused, "{template}: {:?} {}", given, String::from_utf8_lossy(&answer.body));
             admitted += u64::from(right);
         }
-        assert!((1..cases).contains(&admitted), "{template}: {admitted} of {cases} were admitted");
+        assert!((CASES / 20..CASES * 39 / 40).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
         lists += 1;
     }
     assert!(lists >= 4, "only {lists} lists were found");
@@ -143,7 +145,7 @@ async fn document_and_reader_agree_on_every_path() {
         let parameters = parameters(&document, &operation, "path");
         let is_plain = operation["requestBody"].is_null() && method != "post" && !template.contains("git");
         for parameter in parameters.iter().filter(|parameter| is_plain && parameter["name"] != "organization") {
-            for _ in 0..cases() {
+            for _ in 0..300 {
                 let text = generator.text();
                 if text.is_empty() || text.len() > 1000 {
                     continue;
