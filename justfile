@@ -65,7 +65,7 @@ history runs='100000' *arguments:
 
 # Fills the Library of one user with memories, and measures searches: `--database postgres://…`
 memories count='100000' *arguments:
-    cargo bench -p registry --bench memories --profile dist -- {{ count }} {{ arguments }}
+    cargo bench -p agents --bench memories --profile dist -- {{ count }} {{ arguments }}
 
 # Builds the benchmarks' Rust guests again (needs `rustup target add wasm32-wasip2`)
 guest: (build-guest "runner/benches/guests" "echo") (build-guest "tests/load/peers" "tool") (build-guest "tests/load/peers" "serve")

@@ -3,6 +3,8 @@
 use registry::CacheBound;
 
 use crate::catalogue::CATALOGUES;
+use crate::memory_search::MEMORY_INDICES;
 use crate::rules::RULES;
+use crate::store::{AGENT_REFERENCES, CORPUS_MODELS, RUNNING_AGENTS};
 
-pub const CACHES: &[CacheBound] = &[CATALOGUES, RULES];
+pub const CACHES: &[CacheBound] = &[CATALOGUES, RULES, AGENT_REFERENCES, RUNNING_AGENTS, MEMORY_INDICES, CORPUS_MODELS];

@@ -2,6 +2,7 @@
 
 mod cache;
 mod catalogues;
+mod names;
 mod search_index;
 mod tools;
 

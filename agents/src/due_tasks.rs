@@ -2,14 +2,15 @@
 //! fails with the run.
 
 use metrics::counter;
-use registry::{
-    AdvancedItem, AgentRunId, AgentRunState, CallerNames, Clock, DueRun, EndedRun, Error, LibraryContent, LibraryItem,
-    RunObjective, Store, Timestamp,
-};
+use registry::{AgentRunId, CallerNames, Clock, Error, Timestamp};
 
+use crate::domain::agent_runs::{AgentRunState, RunObjective};
+use crate::domain::library::{LibraryContent, LibraryItem};
 use crate::library::{RunEnd, creator, end_run, fire};
 use crate::metrics::TASKS_FIRED;
 use crate::runs::{AgentRunOptions, RunCheckpoint};
+use crate::store::AgentStore;
+use crate::store::{AdvancedItem, DueRun, EndedRun};
 
 /// The code of a run that failed without a checkpoint: no server went on with it.
 const ABANDONED: &str = "abandoned";
@@ -17,7 +18,7 @@ const ABANDONED: &str = "abandoned";
 /// The due tasks of a server.
 #[derive(Clone)]
 pub struct DueTasks {
-    pub(crate) store: Store,
+    pub(crate) store: AgentStore,
     pub(crate) clock: Clock,
     /// Whether a due task that an agent created starts a run of this agent.
     pub(crate) starts_runs: bool,

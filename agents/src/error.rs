@@ -1,11 +1,29 @@
 //! Errors of agents: refusals of a request, and faults of the host. A run that fails has a failure in its checkpoint.
 
-use registry::QueueFull;
+use registry::statements::WriteError;
+use registry::{QueueFull, ToolId};
 use runner::{ErrorKind, NativeToolRefused};
+
+use crate::domain::agents::{AssignmentProblem, StateProblem};
 
 /// A refusal of a request, or a fault of the host.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error("assignment of the tool {tool}: {problem}")]
+    AssignmentUnusable { tool: ToolId, problem: Box<AssignmentProblem> },
+    #[error("{problem}")]
+    StateUnusable { problem: Box<StateProblem> },
+    #[error("the conversation has ended")]
+    ConversationEnded,
+    #[error("the {what} was changed meanwhile; read it again, and repeat the change if it still applies")]
+    Changed { what: &'static str },
+    #[error("the link has expired; get the artifact again for another one")]
+    DownloadExpired,
+    #[error(
+        "{whose} take {used} bytes of the Library, this needs {added} more, and at most {limit} are allowed: delete items that are not \
+        needed any more, which frees their bytes at once"
+    )]
+    LibraryFull { whose: String, used: u64, added: u64, limit: u64 },
     #[error("the run does not wait for a person")]
     AgentRunNotPaused,
     #[error("the request has been answered, has expired, or its run was cancelled")]
@@ -34,6 +52,27 @@ pub enum Error {
     Internal { message: String },
 }
 
+impl From<StateProblem> for Error {
+    fn from(problem: StateProblem) -> Self {
+        Self::StateUnusable { problem: Box::new(problem) }
+    }
+}
+
+impl From<registry::statements::Failure> for Error {
+    fn from(failure: registry::statements::Failure) -> Self {
+        Self::Store(failure.into())
+    }
+}
+
+impl WriteError for Error {
+    fn store_error(&self) -> Option<&registry::Error> {
+        match self {
+            Self::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl From<QueueFull> for Error {
     fn from(full: QueueFull) -> Self {
         Self::Runner(full.into())
@@ -46,23 +85,36 @@ impl Error {
     }
 
     #[must_use]
-    pub const fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::AgentRunNotPaused | Self::HumanRequestClosed => ErrorKind::Conflict,
-            Self::HumanResponse { .. }
+            Self::AgentRunNotPaused | Self::HumanRequestClosed | Self::ConversationEnded | Self::Changed { .. } => {
+                ErrorKind::Conflict
+            }
+            Self::AssignmentUnusable { .. }
+            | Self::StateUnusable { .. }
+            | Self::DownloadExpired
+            | Self::LibraryFull { .. }
+            | Self::HumanResponse { .. }
             | Self::RunToolUnknown { .. }
             | Self::ModelNotAllowed { .. }
             | Self::RunTokensExceeded { .. } => ErrorKind::Invalid,
             Self::ModelMissing => ErrorKind::Unavailable,
             Self::Runner(error) => error.kind(),
-            Self::Native(_) | Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
+            Self::Store(error) => classify(error.kind()),
+            Self::Native(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
     }
 
     /// The stable code for programs.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
+            Self::AssignmentUnusable { .. } => "assignment_unusable",
+            Self::StateUnusable { .. } => "state_unusable",
+            Self::ConversationEnded => "conversation_ended",
+            Self::Changed { .. } => "changed_meanwhile",
+            Self::DownloadExpired => "download_expired",
+            Self::LibraryFull { .. } => "quota_exceeded",
             Self::AgentRunNotPaused => "run_not_paused",
             Self::HumanRequestClosed => "human_request_closed",
             Self::HumanResponse { .. } => "human_response",
@@ -71,9 +123,19 @@ impl Error {
             Self::RunTokensExceeded { .. } => "run_tokens_exceeded",
             Self::ModelMissing => "model_missing",
             Self::Native(_) => "native_tool",
-            Self::Store(_) => "store",
+            Self::Store(error) => error.code(),
             Self::Runner(error) => error.code(),
             Self::Internal { .. } => "internal",
         }
+    }
+}
+
+const fn classify(kind: registry::ErrorKind) -> ErrorKind {
+    match kind {
+        registry::ErrorKind::NotFound => ErrorKind::NotFound,
+        registry::ErrorKind::Conflict => ErrorKind::Conflict,
+        registry::ErrorKind::Invalid => ErrorKind::Invalid,
+        registry::ErrorKind::Unavailable => ErrorKind::Unavailable,
+        registry::ErrorKind::Corrupt | registry::ErrorKind::Internal => ErrorKind::Internal,
     }
 }

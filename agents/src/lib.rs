@@ -9,9 +9,12 @@ mod caches;
 mod catalogue;
 mod client_schema;
 mod config;
+mod domain;
 mod due_tasks;
+mod embeddings;
 mod error;
 mod library;
+mod memory_search;
 mod metrics;
 mod model;
 mod platform_call;
@@ -20,13 +23,33 @@ mod rules;
 mod runs;
 mod search_tools;
 mod services;
+mod store;
 mod turns;
 
 pub use caches::CACHES;
 pub use catalogue::{Catalogue, Catalogues, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS};
 pub use client_schema::{describes_objects, names_object_type};
-pub use config::Config;
+pub use config::{Config, StoreConfig};
+pub use domain::agent_runs::{
+    AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, HumanRequest,
+    HumanRequestFilter, HumanRequestKind, HumanRequestState, ListedAgentRun, NewAgentRun, NewHumanRequest,
+    NewHumanResponse, NewStep, RunObjective, StartedAgentRun, StepFilter, Urgency,
+};
+pub use domain::agents::{
+    Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
+    AgentSort, AgentState, AgentType, Assignment, AssignmentProblem, AudioFiller, AudioFillers, BuiltInTools,
+    Deployment, FamilyName, FillerDelay, Instruction, NewAgent, RunningAgent, SpecList, StateName, StateProblem,
+    StateTools, StateType, SystemPrompt, ToolCallSpecs, ToolExposure, TurnState,
+};
+pub use domain::conversations::{
+    Conversation, NewConversation, NewTurn, PresentedTool, RunStatus, RunStatusEnd, Simulation, Turn, TurnPlace,
+};
+pub use domain::library::{
+    DownloadToken, LibraryContent, LibraryFamily, LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MatchedBy,
+    MemoryResult, MemoryResults, Provenance,
+};
 pub use due_tasks::DueTasks;
+pub use embeddings::{EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, Vector};
 pub use error::Error;
 pub use library::{
     ArtifactEncoding, FilledTooLarge, fill_variables, library_failure, library_instructions, library_refusal,
@@ -41,4 +64,7 @@ pub use runs::{
 };
 pub use search_tools::search_tools;
 pub use services::AgentServices;
+pub use store::{
+    Advance, AdvancedItem, AgentRuns, AgentStore, Agents, Conversations, DueRun, EndedRun, Library, Report,
+};
 pub use turns::{TurnCall, Turns};

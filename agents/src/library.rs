@@ -30,14 +30,13 @@ mod tools;
 mod update;
 mod variables;
 
+use crate::platform_call::PlatformToolSpec;
 pub use answer::{library_failure, library_refusal};
 pub use artifact_encoding::ArtifactEncoding;
 pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
 pub(crate) use tasks::{RunEnd, creator, end_run, fire};
 pub use variables::{FilledTooLarge, fill_variables};
-
-use crate::platform_call::PlatformToolSpec;
 
 /// The tools of all families.
 pub(crate) const FAMILIES: &[&[PlatformToolSpec]] =

@@ -4,10 +4,13 @@ mod conversation_runs;
 
 use std::sync::Arc;
 
-use registry::{AgentCall, CallerNames, Library, LibraryScope, Principal, Provenance, Store};
+use registry::{AgentCall, CallerNames, Principal};
 use runner::{NativeCall, NativeToolSpec, ToolCaller};
 use serde_json::{Map, Value};
 
+use crate::domain::library::{LibraryScope, Provenance};
+use crate::store::AgentStore;
+use crate::store::Library;
 pub(crate) use conversation_runs::ConversationRuns;
 
 /// The declaration of a tool whose handler takes a [`PlatformCall`].
@@ -27,7 +30,7 @@ pub struct PlatformCall {
 
 impl PlatformCall {
     /// A call with the Library of its user, and with the runs of its conversation.
-    pub(crate) fn new(store: &Store, call: NativeCall) -> Self {
+    pub(crate) fn new(store: &AgentStore, call: NativeCall) -> Self {
         let NativeCall { run, caller, base_url, arguments } = call;
         let ToolCaller { principal, via, names: CallerNames { app, workflow }, .. } = caller;
         let agent_call = via.agent_call().cloned();

@@ -7,12 +7,12 @@ mod forward_call;
 mod get_tool_call_status;
 mod whoami;
 
-use registry::Store;
 use runner::{NativeCall, NativeToolRefused, NativeTools, RoutedTool};
 
 use crate::client_schema::show_schemas;
 use crate::library::FAMILIES;
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
+use crate::store::AgentStore;
 
 /// Declares the tools, one module for each.
 macro_rules! platform_tools {
@@ -28,7 +28,7 @@ platform_tools![forward_call, get_tool_call_status, whoami];
 ///
 /// # Errors
 /// The first tool that lacks something.
-pub fn platform_tools(store: &Store) -> Result<NativeTools, NativeToolRefused> {
+pub fn platform_tools(store: &AgentStore) -> Result<NativeTools, NativeToolRefused> {
     let store = store.clone();
     check_with(move |call| PlatformCall::new(&store, call))
 }

@@ -5,23 +5,25 @@ mod cache;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use registry::{CallerNames, Clock, LibraryScope, Principal, Provenance, Store};
+use registry::{CallerNames, Clock, Principal};
 use runner::{CallPolicy, CalledTool, ToolCaller};
 
+use crate::domain::library::{LibraryScope, Provenance};
 use crate::library::EnforcedRules;
+use crate::store::AgentStore;
 pub(crate) use cache::RULES;
 use cache::{RuleCache, RuleEntry};
 
 /// The rules of all users. Clones share their cache.
 #[derive(Clone)]
 pub(crate) struct UserRules {
-    store: Store,
+    store: AgentStore,
     clock: Clock,
     cache: RuleCache,
 }
 
 impl UserRules {
-    pub fn new(store: Store, clock: Clock) -> Self {
+    pub fn new(store: AgentStore, clock: Clock) -> Self {
         Self { store, clock, cache: RuleCache::default() }
     }
 

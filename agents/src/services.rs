@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::Clock;
+use registry::Artifacts;
 use runner::{Extensions, Invoker, Storage};
 
 use crate::catalogue::Catalogues;
@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::platform_tools::platform_tools;
 use crate::rules::UserRules;
 use crate::runs::{AgentRunParts, AgentRunService, control_tool_names};
+use crate::store::AgentStore;
 use crate::turns::Turns;
 
 /// The services of agents: their tools, the turns of their conversations, their runs and their tasks. Clones share their state.
@@ -23,6 +24,7 @@ pub struct AgentServices {
     pub due_tasks: DueTasks,
     invoker: Invoker,
     rules: UserRules,
+    store: AgentStore,
 }
 
 impl AgentServices {
@@ -30,8 +32,14 @@ impl AgentServices {
     ///
     /// # Errors
     /// When a tool lacks something, or the engine's settings do not fit the machine.
-    pub fn start(runner: &runner::Config, config: Config, storage: Storage, clock: Clock) -> Result<Self, Error> {
-        let store = storage.store.clone();
+    pub fn start(
+        runner: &runner::Config,
+        config: Config,
+        store: AgentStore,
+        artifacts: Artifacts,
+    ) -> Result<Self, Error> {
+        let (clock, storage) =
+            (store.registry().clock().clone(), Storage { store: store.registry().clone(), artifacts });
         let (natives, rules) = (platform_tools(&store)?, UserRules::new(store.clone(), clock.clone()));
         let extensions = Extensions { natives: natives.clone(), policy: Some(Arc::new(rules.clone())) };
         let invoker = Invoker::start(runner, storage, clock.clone(), extensions)?;
@@ -46,7 +54,7 @@ impl AgentServices {
             },
             runs: AgentRunService::new(AgentRunParts {
                 invoker: invoker.clone(),
-                store,
+                store: store.clone(),
                 clock,
                 catalogues: catalogues.clone(),
                 rules: rules.clone(),
@@ -55,7 +63,14 @@ impl AgentServices {
             invoker,
             catalogues,
             rules,
+            store,
         })
+    }
+
+    /// The tables of agents.
+    #[must_use]
+    pub const fn store(&self) -> &AgentStore {
+        &self.store
     }
 
     /// The invoker of all calls, of agents or not.
@@ -69,5 +84,6 @@ impl AgentServices {
         self.invoker.drop_expired();
         self.rules.drop_expired();
         self.catalogues.drop_expired();
+        self.store.drop_expired();
     }
 }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use registry::{
-    AgentProtocol, Assignment, CallVia, CallerNames, ClientName, Constraint, ConversationId, Digest, Error,
-    PresentedTool, Principal, Store, Turn, TurnId,
+    AgentProtocol, CallVia, CallerNames, ClientName, Constraint, ConversationId, Digest, Error, Principal, TurnId,
 };
 use runner::{
     Call, Conversation, Depth, Input, NativeTool, NativeTools, Reach, ResultPersistence, Subject, ToolCaller,
@@ -14,6 +13,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalogue::{Catalogues, ListedSource, ListedTool, name_tools};
+use crate::domain::agents::Assignment;
+use crate::domain::conversations::{PresentedTool, Turn};
+use crate::store::AgentStore;
 
 /// A call of a tool in a turn.
 pub struct TurnCall {
@@ -34,13 +36,13 @@ pub struct TurnCall {
 /// The turns of the conversations of a server. Clones share its state.
 #[derive(Clone)]
 pub struct Turns {
-    store: Store,
+    store: AgentStore,
     natives: NativeTools,
     catalogues: Catalogues,
 }
 
 impl Turns {
-    pub(crate) const fn new(store: Store, natives: NativeTools, catalogues: Catalogues) -> Self {
+    pub(crate) const fn new(store: AgentStore, natives: NativeTools, catalogues: Catalogues) -> Self {
         Self { store, natives, catalogues }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::{AgentRunService, AgentServices, Catalogues, Turns};
+use agents::{AgentRunService, AgentServices, AgentStore, Catalogues, Turns};
 use api_kit::body_bounds::BodyBudget;
 use api_kit::in_progress::RequestAdmission;
 use api_kit::public_url::PublicBase;
@@ -22,7 +22,6 @@ use crate::readiness::Readiness;
 
 /// The parts of which an [`App`] is made.
 pub struct Parts {
-    pub store: Store,
     pub agents: AgentServices,
     pub builder: Builder,
     pub repositories: Repositories,
@@ -52,15 +51,16 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let request_ids = RequestIds::new(&parts.clock);
         let (tasks, readiness) = (Tasks::default(), Readiness::default());
-        let dialogues = Dialogues::new(&parts.store);
+        let store = parts.agents.store();
+        let dialogues = Dialogues::new(store.registry());
         let (invoker, agents) = (parts.agents.invoker().clone(), parts.agents.clone());
         let calling = Calling { invoker, agents, tasks: tasks.clone(), dialogues };
-        let mcp = McpEndpoint::new(parts.store.clone(), calling, parts.config.public_url.as_ref());
+        let mcp = McpEndpoint::new(store.clone(), calling, parts.config.public_url.as_ref());
         let limits = parts.config.rate_limits.clone();
-        let limits = LimitFactory::new(limits, parts.clock.clone(), Some(parts.store.clone()));
+        let limits = LimitFactory::new(limits, parts.clock.clone(), Some(store.registry().clone()));
         let key_limit = KeyLimit::new(&limits).map(Arc::new);
         let oauth = OauthServer {
-            store: parts.store.clone(),
+            store: store.clone(),
             documents: parts.agents.invoker().documents(),
             key_limit: key_limit.clone(),
             public: PublicBase(parts.config.public_url.clone()),
@@ -81,7 +81,7 @@ impl App {
     }
 
     pub(crate) fn store(&self) -> &Store {
-        &self.0.parts.store
+        self.0.parts.agents.store().registry()
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -143,7 +143,8 @@ macro_rules! parts {
 }
 
 parts! {
-    Store = app => app.0.parts.store;
+    Store = app => app.store();
+    AgentStore = app => app.0.parts.agents.store();
     Invoker = app => app.0.parts.agents.invoker();
     AgentServices = app => app.0.parts.agents;
     Catalogues = app => app.0.parts.agents.catalogues;

@@ -4,11 +4,11 @@
 //! describes the parser of its type to clients; `document_and_reader_agree_on_every_body` in
 //! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
+use agents::{AgentReference, AgentSlug, DownloadToken, StateName};
 use registry::{
-    AgentId, AgentReference, AgentRunId, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, ConversationId,
-    Description, Digest, DownloadToken, EnvvarName, HoldId, HoldReason, HumanRequestId, InteractionId, InvocationId,
-    OperationId, ProjectPath, RevisionNumber, RoleName, StateName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId,
-    UserVariableName, to_pep440,
+    AgentId, AgentRunId, ApiKeyId, BranchName, BuildId, Constraint, ConversationId, Description, Digest, EnvvarName,
+    HoldId, HoldReason, HumanRequestId, InteractionId, InvocationId, OperationId, ProjectPath, RevisionNumber,
+    RoleName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 

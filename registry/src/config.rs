@@ -18,20 +18,11 @@
 //! | `tape_retention` | time for which tapes and recorded answers are stored; zero stores neither | 7 days |
 //! | `history_retention` | time for which ended runs stay in the history, unless a legal hold keeps them | for ever |
 //! | `holds_max` | legal holds of one organisation, with those that are released | 10,000 |
-//! | `agents_max` | agents of one organisation | 1,000 |
-//! | `library_items_max` | items in the Library of one organisation, with those that were deleted in the last 30 days | 1,000,000 |
-//! | `library_user_items_max` | the same of one user | 200,000 |
-//! | `library_bytes_max` | bytes in the Library of one organisation, with earlier revisions | 4 GiB |
-//! | `library_user_bytes_max` | the same of one user | 256 MiB |
-//! | `embedder` | makes vectors of memories | a model that learns from them |
 //! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
 //! | `copied_rows_max` | rows in one transaction of a copy to a database server | 2,000 |
 //! | `database_bytes_max` | size of the database above which writes are refused | none |
 
-use std::sync::Arc;
 use std::time::Duration;
-
-use crate::library::Embedder;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -51,12 +42,6 @@ pub struct Config {
     pub tape_retention: Duration,
     pub history_retention: Option<Duration>,
     pub holds_max: u32,
-    pub agents_max: u32,
-    pub library_items_max: u64,
-    pub library_user_items_max: u64,
-    pub library_bytes_max: u64,
-    pub library_user_bytes_max: u64,
-    pub embedder: Option<Arc<dyn Embedder>>,
     pub recorded_answers_max: u32,
     pub copied_rows_max: u32,
     pub database_bytes_max: Option<u64>,
@@ -81,12 +66,6 @@ impl Default for Config {
             tape_retention: Duration::from_hours(7 * 24),
             history_retention: None,
             holds_max: 10_000,
-            agents_max: 1_000,
-            library_items_max: 1_000_000,
-            library_user_items_max: 200_000,
-            library_bytes_max: 4 << 30,
-            library_user_bytes_max: 256 << 20,
-            embedder: None,
             recorded_answers_max: 1_000,
             copied_rows_max: 2_000,
             database_bytes_max: None,
@@ -124,12 +103,6 @@ impl Config {
             tape_retention: Duration::from_hours(1),
             history_retention: Some(Duration::from_hours(24)),
             holds_max: 10,
-            agents_max: 20,
-            library_items_max: 60,
-            library_user_items_max: 60,
-            library_bytes_max: 1536 << 10,
-            library_user_bytes_max: 1 << 20,
-            embedder: None,
             recorded_answers_max: 40,
             copied_rows_max: 50,
             database_bytes_max: None,

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::access::RoleName;
-use crate::agents::{AssignmentProblem, StateProblem};
 use crate::kit::account::UserId;
-use crate::kit::ids::{InvocationId, ToolId, VersionId};
+use crate::kit::ids::{InvocationId, VersionId};
 use crate::kit::invalid_value::InvalidValue;
 use crate::tools::{EnvvarName, MissingVariable};
 use crate::versions::{BranchName, Busy, Version};
@@ -62,12 +61,6 @@ pub enum Error {
     /// `tool` is the name or the id of the tool, for commands.
     #[error("{}", explain_missing(.missing, .tool))]
     VariablesMissing { tool: String, missing: Vec<MissingVariable> },
-    #[error("assignment of the tool {tool}: {problem}")]
-    AssignmentUnusable { tool: ToolId, problem: Box<AssignmentProblem> },
-    #[error("{problem}")]
-    StateUnusable { problem: Box<StateProblem> },
-    #[error("the conversation has ended")]
-    ConversationEnded,
     #[error("user `{user}` does not exist")]
     UserUnknown { user: UserId },
     #[error("role `{name}` does not exist")]
@@ -78,17 +71,8 @@ pub enum Error {
     RoleInUse { name: RoleName, users: u64 },
     #[error("no user with Organization:Admin and a valid key would be left; give another user both first")]
     LastAdministrator,
-    #[error("the {what} was changed meanwhile; read it again, and repeat the change if it still applies")]
-    Changed { what: &'static str },
-    #[error("the link has expired; get the artifact again for another one")]
-    DownloadExpired,
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },
-    #[error(
-        "{whose} take {used} bytes of the Library, this needs {added} more, and at most {limit} are allowed: delete items that are not \
-        needed any more, which frees their bytes at once"
-    )]
-    LibraryFull { whose: String, used: u64, added: u64, limit: u64 },
     #[error("storage is full or failing: {detail}")]
     StorageFailing { detail: String },
     #[error("{url} cannot be the storage: {reason}")]
@@ -173,12 +157,6 @@ pub enum Error {
     Database { source: Box<dyn std::error::Error + Send + Sync> },
 }
 
-impl From<StateProblem> for Error {
-    fn from(problem: StateProblem) -> Self {
-        Self::StateUnusable { problem: Box::new(problem) }
-    }
-}
-
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -186,12 +164,9 @@ impl Error {
             Self::Exists { .. } | Self::Busy(_) | Self::LeaseLost | Self::AlreadyFinished { .. } => ErrorKind::Conflict,
             Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
             Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
-            Self::AssignmentUnusable { .. } | Self::StateUnusable { .. } => ErrorKind::Invalid,
-            Self::ConversationEnded | Self::Changed { .. } => ErrorKind::Conflict,
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
-            Self::DownloadExpired | Self::LibraryFull { .. } => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::QueryTooSlow { .. } => {
                 ErrorKind::Unavailable
             }
@@ -234,18 +209,12 @@ impl Error {
             Self::VariableUnknown { .. } => "variable_unknown",
             Self::VariableRequired { .. } => "variable_required",
             Self::VariablesMissing { .. } => "variables_missing",
-            Self::AssignmentUnusable { .. } => "assignment_unusable",
-            Self::StateUnusable { .. } => "state_unusable",
-            Self::Changed { .. } => "changed_meanwhile",
-            Self::ConversationEnded => "conversation_ended",
             Self::UserUnknown { .. } => "user_unknown",
             Self::RoleUnknown { .. } => "role_unknown",
             Self::RoleBuiltIn { .. } => "role_built_in",
             Self::RoleInUse { .. } => "role_in_use",
             Self::LastAdministrator => "last_administrator",
             Self::TooMany { .. } => "too_many",
-            Self::LibraryFull { .. } => "quota_exceeded",
-            Self::DownloadExpired => "download_expired",
             Self::StorageFailing { .. } => "storage_failing",
             Self::StorageUnusable { .. } => "storage_unusable",
             Self::DatabaseBusy { .. } => "database_busy",

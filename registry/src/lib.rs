@@ -8,16 +8,12 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod agent_runs;
-mod agents;
 mod artifacts;
 mod config;
-mod conversations;
 mod error;
 mod files;
 mod history;
 mod kit;
-mod library;
 mod nodes;
 mod operations;
 mod repositories;
@@ -35,25 +31,12 @@ pub use access::{
     ShownUserVariable, SignIn, SignInKey, SignInRefused, SignedIn, User, UserVariableName, UserVariables,
     is_access_token, is_registered_client_id,
 };
-pub use agent_runs::{
-    AgentRun, AgentRunCapacity, AgentRunFilter, AgentRunKind, AgentRunState, AgentRunStep, Checkpoint, HumanRequest,
-    HumanRequestFilter, HumanRequestKind, HumanRequestState, ListedAgentRun, NewAgentRun, NewHumanRequest,
-    NewHumanResponse, NewStep, RunObjective, StartedAgentRun, StepFilter, Urgency,
-};
-pub use agents::{
-    Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
-    AgentSort, AgentState, AgentType, Assignment, AssignmentProblem, AudioFiller, AudioFillers, BuiltInTools,
-    Deployment, FamilyName, FillerDelay, Instruction, NewAgent, RunningAgent, SpecList, StateName, StateProblem,
-    StateTools, StateType, SystemPrompt, ToolCallSpecs, ToolExposure, TurnState,
-};
 pub use artifacts::{
     Artifacts, BucketOptions, ObjectEntry, Objects, Provider, RecordedBodies, StorageUrl, StoredBody, UnusedArtifact,
 };
 pub use config::Config;
-pub use conversations::{
-    Conversation, NewConversation, NewTurn, PresentedTool, RunStatus, RunStatusEnd, Simulation, Turn, TurnPlace,
-};
 pub use error::{Error, ErrorKind, Result};
+pub use files::blocking::off_the_runtime;
 pub use files::data_dir::{DataDir, DataDirLock};
 pub use history::{
     AgentCall, AgentProtocol, CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, CallDecider, CallUse, CallVia, ClientName,
@@ -79,10 +62,7 @@ pub use kit::metrics::describe_metrics;
 pub use kit::page::{Direction, Page, Slice};
 pub use kit::public_key::PublicKey;
 pub use kit::revision_number::RevisionNumber;
-pub use library::{
-    DownloadToken, EmbedFailure, Embedder, HttpEmbedder, HttpEmbedderOptions, LibraryContent, LibraryFamily,
-    LibraryFilter, LibraryItem, LibraryRange, LibraryScope, MatchedBy, MemoryResult, MemoryResults, Provenance, Vector,
-};
+pub use kit::text_type::{Checked, made_of};
 pub use nodes::{Node, NodeDescription};
 pub use operations::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, QueuedPublication,
@@ -94,17 +74,17 @@ pub use repositories::{
 pub use secrets::{DataKey, KeyRing, SealedFor, SigningKey, VariableOwner};
 pub use storage::{NamedPack, PackFile, Recordings, SharedRepositories};
 pub use store::{
-    Access, Advance, AdvancedItem, AgentRuns, Agents, CACHES, ComparedTable, Conversations, CountedRequest,
-    DatabaseLocation, DatabaseState, DueRun, EndedRun, History, Library, Nodes, Operations, Report, Repositories,
-    RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Tools, Transfer,
-    TransferObserver, TransferProgress, TransferStep, Versions, inspect_database,
+    Access, CACHES, ComparedTable, CountedRequest, DatabaseLocation, DatabaseState, History, Nodes, Operations,
+    Repositories, RequestedCancellation, SchemaState, SeenChanges, Store, StoreOptions, TableCount, Tools, Transfer,
+    TransferObserver, TransferProgress, TransferStep, Versions, inspect_database, statements,
 };
-pub use text::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, find_near_words};
+pub use text::near_words::{CORRECTED_WORDS_MAX, Correction, NearBy, TAKEN_WEIGHT, find_near_words};
 pub use text::raw_json::RawJson;
 pub use text::strict_json::{check_json, parse_json, read_json};
 pub use text::suggestion::{closest, did_you_mean, suggest_in};
 pub use text::trust::Trust;
 pub use text::visible_text::{is_hidden, json_line, visible, visible_document, visible_json, visible_lines};
+pub use text::words::words;
 pub use tools::{
     Description, EnvvarChanges, EnvvarInsert, EnvvarName, EnvvarUpdate, MissingVariable, NativeToolName, NewTool,
     SecretValue, TagFilter, TagValue, Tags, Tool, ToolChanges, ToolFilter, ToolName, ToolRef, ToolSort, Variables,

@@ -3,33 +3,17 @@
 
 #[path = "../../tests/harness/counting_allocator.rs"]
 mod counting_allocator;
+#[path = "../../tests/harness/estimated_bytes.rs"]
+mod estimated_bytes;
 
 use proptest::prelude::*;
-use registry::{AgentDraft, AgentState, Assignment, Constraint, Grants, HeapBytes, VersionSettings};
+use registry::{Constraint, Grants, VersionSettings};
 use serde_json::{Value, json};
 
-use counting_allocator::measure;
-
-/// Fails when an estimate is below the truth, or above three times of it.
-#[track_caller]
-fn check<T: HeapBytes>(what: &str, make: impl FnOnce() -> T) {
-    let (made, bytes) = measure(make);
-    let estimate = made.heap_bytes();
-    assert!(estimate >= bytes, "{what}: {estimate} bytes are estimated, {bytes} are allocated");
-    assert!(estimate <= 3 * bytes + 1024, "{what}: {estimate} bytes are estimated, only {bytes} are allocated");
-}
+use estimated_bytes::check;
 
 fn read<T: serde::de::DeserializeOwned>(value: &Value) -> T {
     serde_json::from_str(&value.to_string()).unwrap()
-}
-
-fn spec(tool: usize, constraint: &str) -> Value {
-    json!({
-        "tool_id": format!("{tool:024x}"), "version_constraint": constraint,
-        "additional_instruction": "Search the knowledge base.", "audio_fillers": ["Let me search for that.", "."],
-        "audio_filler_triggered_after": 2000, "result_persistence": "persisted-preferred",
-        "humanIntervention": {"rules": [{"when": {"amount": {"minimum": tool}}, "intervention": "always"}]},
-    })
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -73,24 +57,6 @@ fn the_bytes_of_constraints_are_estimated() {
     for text in ["1.2.3", ">=0,!=1.2.3", "===1.2.0", &many, "==1!2.0rc1.post3.dev4+local.1"] {
         check(text, || Constraint::parse(text).unwrap());
     }
-}
-
-#[test]
-fn the_bytes_of_drafts_are_estimated() {
-    let constraints = [">=1.2,<2", "==1.*", &(">0,".repeat(15) + ">0")];
-    let specs: Vec<_> = (0..100).map(|tool| spec(tool, constraints[tool % 3])).collect();
-    let state = json!({
-        "name": "support", "type": "action", "action_tool_call_specs": specs, "exit_condition_tool_call_specs": specs,
-    });
-    check("assignments", || read::<Vec<Assignment>>(&json!(specs)));
-    check("a state", || read::<AgentState>(&state));
-    check("a draft", || AgentDraft {
-        system_prompt: registry::SystemPrompt::parse(&"x".repeat(60_000)).unwrap(),
-        tool_exposure: registry::ToolExposure::Full,
-        built_in_tools: read(&json!({"disabled": ["memory"], "allowedFamilies": null, "humanIntervention": {}})),
-        assignments: read(&json!(specs)),
-        states: read(&json!([state])),
-    });
 }
 
 #[test]

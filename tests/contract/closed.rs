@@ -20,7 +20,7 @@ pub fn on_a_closed_store() {
     let (stop, stopped) = oneshot::channel::<Duration>();
     let (url, token, served) = runtime.block_on(async {
         let parts = parts::parts(directory.path(), api::Config::default(), registry::Clock::system()).await;
-        let store = parts.store.clone();
+        let store = parts.agents.store().registry().clone();
         let token = signed_in(&store).await;
         store.close().await;
         let server = Server::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a port");

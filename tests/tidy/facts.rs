@@ -4,9 +4,10 @@
 use super::{File, files, none};
 
 /// Programs of tests, with the directories of their sources.
-const PROGRAMS: [(&str, &str); 11] = [
+const PROGRAMS: [(&str, &str); 12] = [
     ("it", "tests/"),
     ("store", "registry/tests/store/"),
+    ("agent_store", "agents/tests/agent_store/"),
     ("api-it", "api/tests/it/"),
     ("agents", "agents/src/"),
     ("api", "api/src/"),

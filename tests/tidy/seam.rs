@@ -2,6 +2,9 @@
 
 use super::{File, code, none, product};
 
+/// The folders with statements.
+const STORES: [&str; 2] = ["registry/src/store/", "agents/src/store/"];
+
 /// Folders that know a database, the one that copies from one to the other, and the file that chooses between them.
 const KNOWING: [&str; 4] = [
     "registry/src/store/sqlite/",
@@ -54,7 +57,8 @@ fn findings(file: &File, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_store_names_a_database_in_its_modules_only() {
-    let store: Vec<_> = product().into_iter().filter(|file| file.path.starts_with("registry/src/store/")).collect();
+    let is_of_store = |file: &File| STORES.iter().any(|store| file.path.starts_with(store));
+    let store: Vec<_> = product().into_iter().filter(is_of_store).collect();
     assert!(store.iter().filter(|file| knows(file)).count() > 10, "the modules of the databases have moved");
     let shared = store.iter().filter(|file| !knows(file));
     none(

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{AccountId, AgentId, ByteCache, CacheBound, Grants, HeapBytes, OrganizationId, Principal, RunningAgent};
+use registry::{AccountId, AgentId, ByteCache, CacheBound, Grants, HeapBytes, OrganizationId, Principal};
 
 use super::tools::Catalogue;
+use crate::domain::agents::RunningAgent;
 
 /// Catalogues of different users and agents. Each counts the versions of its tools in full, which it may share with others.
 pub(crate) const CATALOGUES: CacheBound = CacheBound { name: "catalogues of agents", bytes_max: 128 << 20 };

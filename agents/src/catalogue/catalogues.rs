@@ -3,19 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use registry::{
-    AgentDraft, Assignment, BuiltInTools, Callable, Error, LibraryFamily, Permission, Principal, RunningAgent, Store,
-    ToolName,
-};
+use registry::{Callable, Error, Permission, Principal, ToolName};
 use runner::{NativeTool, NativeTools, Reach};
 
 use super::cache::{CatalogueCache, MadeFrom};
 use super::tools::{Catalogue, ListedSource, RUN_TOOL, SEARCH_TOOLS};
+use crate::domain::agents::{AgentDraft, Assignment, BuiltInTools, RunningAgent};
+use crate::domain::library::LibraryFamily;
+use crate::store::AgentStore;
 
 /// The catalogues of the agents of a server. Clones share their cache.
 #[derive(Clone)]
 pub struct Catalogues {
-    store: Store,
+    store: AgentStore,
     natives: NativeTools,
     /// The names of tools that an agent has besides those of a list: those that find and run tools, and the control tools of a run. A
     /// published tool with such a name gets its family as a prefix, so that each name means one tool in every list.
@@ -25,7 +25,7 @@ pub struct Catalogues {
 
 impl Catalogues {
     /// No published tool has a reserved name, nor that of a tool that finds or runs others.
-    pub(crate) fn new(store: Store, natives: NativeTools, reserved: impl Iterator<Item = &'static str>) -> Self {
+    pub(crate) fn new(store: AgentStore, natives: NativeTools, reserved: impl Iterator<Item = &'static str>) -> Self {
         let reserved = reserved.chain([SEARCH_TOOLS, RUN_TOOL]).map(str::to_owned).collect();
         Self { store, natives, reserved: Arc::new(reserved), cache: CatalogueCache::default() }
     }
@@ -98,7 +98,7 @@ impl Catalogues {
         let mut sources = Vec::new();
         for assignment in assignments {
             let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
-            let callable = self.store.versions().callable(&principal.organization, tool, constraint).await?;
+            let callable = self.store.registry().versions().callable(&principal.organization, tool, constraint).await?;
             let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
             sources.extend(callable.into_iter().flat_map(|callable| listed(&callable, assignment)));
         }

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use registry::{
-    ApiName, Assignment, Callable, Digest, HeapBytes, HumanIntervention, Intervention, RunningAgent, SchemaText,
-    ToolApi, ToolName, allocated, did_you_mean,
+    ApiName, Callable, Digest, HeapBytes, HumanIntervention, Intervention, SchemaText, ToolApi, ToolName, allocated,
+    did_you_mean,
 };
 use runner::NativeTool;
 use serde_json::Value;
 
+use super::names::choose_name;
 use super::search_index::SearchIndex;
 use crate::client_schema::{is_shaped, shape_for_models, shape_input, shape_output};
+use crate::domain::agents::{Assignment, RunningAgent};
 
 /// The tool that finds tools of an agent, and the one that calls them. No other tool has these names.
 pub const SEARCH_TOOLS: &str = "search_tools";
@@ -25,17 +27,12 @@ const LEFT_OUT_NAMED_MAX: usize = 10;
 
 /// The family of published tools. It becomes a prefix of a tool whose name is that of another tool.
 const PUBLISHED: &str = "tools";
-/// Characters of a name for models.
-const NAME_CHARACTERS_MAX: usize = 64;
-/// Characters that stay of a longer name, before `_` and the beginning of its digest.
-const NAME_CHARACTERS_KEPT: usize = 55;
-
 /// The tools of the running revision of an agent that one user may call, in the order of their families and names.
 #[derive(Debug)]
 pub struct Catalogue {
     pub running: Arc<RunningAgent>,
     pub tools: Vec<ListedTool>,
-    /// Tools that are left out, because the schemas of all tools would exceed [`registry::AgentDraft::SCHEMAS_BYTES_MAX`].
+    /// Tools that are left out, because the schemas of all tools would exceed [`crate::domain::agents::AgentDraft::SCHEMAS_BYTES_MAX`].
     pub left_out: Vec<ToolName>,
     digest: OnceLock<Digest>,
     /// Made by the first search.
@@ -349,52 +346,9 @@ pub(crate) fn name_tools(mut sources: Vec<ListedSource>, mut taken: HashSet<Stri
     });
     let named = sources.into_iter().map(|source| {
         let (family, name) = source.family_and_name();
-        let own = free(&taken, family, &name);
+        let own = choose_name(&taken, family, &name);
         taken.insert(own.clone());
         ListedTool::new(own, source)
     });
     named.collect()
-}
-
-/// The first of a tool's names that is not taken: its own, that with its family, and those with a number. Some model APIs refuse a name
-/// that begins with a digit, together with all other tools of a request.
-fn free(taken: &HashSet<String>, family: &str, name: &str) -> String {
-    let with_family = format!("{family}_{name}");
-    let numbered = (2_usize..).map(|number| format!("{with_family}_{number}"));
-    let own = (!name.starts_with(|first: char| first.is_ascii_digit())).then(|| name.to_owned());
-    let mut names = own.into_iter().chain([with_family.clone()]).chain(numbered).map(bounded);
-    names.find(|name| !taken.contains(name)).unwrap_or_default()
-}
-
-/// Replaces the end of a name that is too long by the beginning of its digest.
-fn bounded(name: String) -> String {
-    if name.len() <= NAME_CHARACTERS_MAX {
-        return name;
-    }
-    let digest = Digest::of(name.as_bytes()).to_hex();
-    format!("{}_{}", &name[..NAME_CHARACTERS_KEPT], &digest[..8])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_is_taken_gets_its_family_and_then_a_number() {
-        let mut taken = HashSet::new();
-        for expected in ["a_b_c", "tools_a_b_c", "tools_a_b_c_2", "tools_a_b_c_3"] {
-            assert_eq!(free(&taken, "tools", "a_b_c"), expected);
-            taken.insert(expected.to_owned());
-        }
-        assert_eq!(free(&taken, "tools", "3d_render"), "tools_3d_render");
-    }
-
-    #[test]
-    fn a_long_name_ends_with_its_digest() {
-        let name = "a".repeat(65);
-        let short = bounded(name.clone());
-        assert_eq!((short.len(), &short[..56]), (64, format!("{}_", "a".repeat(55)).as_str()));
-        assert_ne!(short, bounded("a".repeat(66)));
-        assert_eq!(bounded("a".repeat(64)), "a".repeat(64));
-    }
 }

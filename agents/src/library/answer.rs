@@ -1,8 +1,10 @@
 //! The results of the Library's tools: a JSON object that tells success from failure.
 
-use registry::{ErrorKind, Outcome};
-use runner::{Error, failed, invalid_fields, refusal_message};
+use registry::Outcome;
+use runner::{Error, ErrorKind, failed, invalid_fields, refusal_message};
 use serde_json::{Value, json};
+
+use crate::error;
 
 /// Why a tool failed.
 #[derive(Debug)]
@@ -21,14 +23,21 @@ impl Failure {
 
 impl From<registry::Error> for Failure {
     fn from(error: registry::Error) -> Self {
+        error::Error::from(error).into()
+    }
+}
+
+impl From<error::Error> for Failure {
+    fn from(error: error::Error) -> Self {
         let code = match (&error, error.kind()) {
-            (registry::Error::TooMany { .. }, _) => "too_many",
-            (registry::Error::LibraryFull { .. }, _) => "quota_exceeded",
+            (error::Error::Store(registry::Error::TooMany { .. }), _) => "too_many",
+            (error::Error::LibraryFull { .. }, _) => "quota_exceeded",
             (_, ErrorKind::NotFound) => "not_found",
             (_, ErrorKind::Conflict) => "conflict",
             (_, ErrorKind::Invalid) => "invalid_value",
-            (_, ErrorKind::Unavailable) => "unavailable",
-            (_, ErrorKind::Corrupt | ErrorKind::Internal) => return Self::internal(error),
+            (_, ErrorKind::Forbidden) => "permission_missing",
+            (_, ErrorKind::TooMany | ErrorKind::Unavailable) => "unavailable",
+            (_, ErrorKind::Internal) => return Self::internal(error),
         };
         Self { code, message: error.to_string() }
     }
@@ -73,13 +82,13 @@ pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Val
 #[must_use]
 pub fn library_refusal(error: &Error) -> Option<Value> {
     let status = match error.kind() {
-        runner::ErrorKind::Invalid => 400,
-        runner::ErrorKind::Forbidden => 403,
-        runner::ErrorKind::NotFound => 404,
-        runner::ErrorKind::Conflict => 409,
-        runner::ErrorKind::TooMany => 429,
-        runner::ErrorKind::Unavailable => 503,
-        runner::ErrorKind::Internal => return None,
+        ErrorKind::Invalid => 400,
+        ErrorKind::Forbidden => 403,
+        ErrorKind::NotFound => 404,
+        ErrorKind::Conflict => 409,
+        ErrorKind::TooMany => 429,
+        ErrorKind::Unavailable => 503,
+        ErrorKind::Internal => return None,
     };
     let mut failure = library_failure(error.code(), &refusal_message(error), invalid_fields(error));
     failure["error"]["status"] = json!(status);
@@ -127,8 +136,8 @@ mod tests {
         library_failure(&exception_type, &exception_message, None)
     }
 
-    fn of(error: registry::Error) -> Value {
-        failure(outcome(Err(error.into())))
+    fn of(error: impl Into<error::Error>) -> Value {
+        failure(outcome(Err(error.into().into())))
     }
 
     #[test]
@@ -137,10 +146,10 @@ mod tests {
             (failure(outcome(Err(invalid("x")))), "invalid_value", 400),
             (failure(outcome(Err(not_found("memory")))), "not_found", 404),
             (failure(outcome(Err(conflict("x")))), "conflict", 409),
-            (of(registry::Error::Changed { what: "item" }), "conflict", 409),
+            (of(error::Error::Changed { what: "item" }), "conflict", 409),
             (of(registry::Error::Closed), "unavailable", 503),
             (
-                of(registry::Error::LibraryFull { whose: "the user's items".into(), used: 9, added: 2, limit: 10 }),
+                of(error::Error::LibraryFull { whose: "the user's items".into(), used: 9, added: 2, limit: 10 }),
                 "quota_exceeded",
                 400,
             ),

@@ -1,7 +1,6 @@
 //! Artifacts: reports, dashboards, plans and other results that are kept.
 
 use futures_util::future::BoxFuture;
-use registry::LibraryFamily;
 use runner::{Outcome, ToolEffect, ToolRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use super::record::{Record, content_of};
 use super::rule_warnings::WARNINGS;
 use super::schemas;
 use super::tools::{creates, deletes, lists, of, shares};
+use crate::domain::library::LibraryFamily;
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
 /// The field with the agent that saved an artifact.

@@ -1,10 +1,12 @@
 //! The rules that the server enforces: those for the instructions of models, and those that forbid calls of tools. A user wrote them:
 //! what a model writes, a text that it read may have told it to.
 
-use registry::{HeapBytes, Library, LibraryItem, LibraryItemId};
+use registry::{HeapBytes, LibraryItemId};
 use serde_json::Value;
 
 use super::rule::{Category, EnforcementMode, Rule};
+use crate::domain::library::LibraryItem;
+use crate::store::Library;
 
 /// Rules that are read, the newest.
 const RULES_MAX: u32 = 200;

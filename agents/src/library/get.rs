@@ -1,7 +1,6 @@
 //! Reading one item.
 
 use futures_util::future::BoxFuture;
-use registry::{Library, LibraryItem};
 use runner::Outcome;
 use serde_json::{Map, Value};
 
@@ -9,7 +8,9 @@ use super::answer::{Failure, not_found, outcome};
 use super::fields::take_id;
 use super::item::shown;
 use super::record::Record;
+use crate::domain::library::LibraryItem;
 use crate::platform_call::PlatformCall;
+use crate::store::Library;
 
 pub(super) fn get<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move { outcome(got::<R>(call).await) })

@@ -1,9 +1,9 @@
 //! Items as the tools return them.
 
-use registry::LibraryItem;
 use serde_json::{Map, Value, json};
 
 use super::record::Record;
+use crate::domain::library::LibraryItem;
 
 /// An item with all of its fields.
 pub(super) fn shown<R: Record>(item: LibraryItem) -> Value {

@@ -1,7 +1,6 @@
 //! Listing items, newest first.
 
 use futures_util::future::BoxFuture;
-use registry::{LibraryFilter, LibraryRange};
 use runner::Outcome;
 use serde_json::{Map, Value, json};
 
@@ -9,6 +8,7 @@ use super::answer::{Failure, outcome};
 use super::fields::{LIMIT_DEFAULT, number};
 use super::item::listed;
 use super::record::Record;
+use crate::domain::library::{LibraryFilter, LibraryRange};
 use crate::platform_call::PlatformCall;
 
 pub(super) fn list<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {

@@ -1,12 +1,12 @@
 //! Memories: facts, observations and decisions.
 
-use registry::LibraryFamily;
 use runner::ToolRoute;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use super::tools::{creates, deletes, gets, lists, searches, updates};
+use crate::domain::library::LibraryFamily;
 use crate::platform_call::PlatformToolSpec;
 
 /// A memory.

@@ -4,7 +4,6 @@ mod source;
 mod superseded;
 
 use futures_util::future::BoxFuture;
-use registry::{Library, LibraryFamily, LibraryItem};
 use runner::{Outcome, ToolEffect, ToolRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,9 @@ use super::item::shown;
 use super::record::{Record, content_of};
 use super::schemas;
 use super::tools::{lists, of};
+use crate::domain::library::{LibraryFamily, LibraryItem};
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
+use crate::store::Library;
 use source::Source;
 use superseded::Superseded;
 

@@ -1,6 +1,5 @@
 //! Prompts: texts with variables.
 
-use registry::LibraryFamily;
 use runner::ToolRoute;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::record::Record;
 use super::tools::{creates, gets_versions, lists, updates};
 use super::variables::variables;
+use crate::domain::library::LibraryFamily;
 use crate::platform_call::PlatformToolSpec;
 
 /// A prompt.

@@ -1,12 +1,14 @@
 //! The fields of the items of a family.
 
-use registry::{Library, LibraryContent, LibraryFamily, LibraryItem, suggest_in};
+use registry::suggest_in;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::answer::{Failure, forbidden, invalid};
+use crate::domain::library::{LibraryContent, LibraryFamily, LibraryItem};
+use crate::store::Library;
 
 /// An item of a family, as its callers write it.
 pub(super) trait Record: Serialize + DeserializeOwned + JsonSchema {

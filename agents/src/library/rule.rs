@@ -1,11 +1,11 @@
 //! A rule: a requirement or a ban for agents. The server enforces some of them ([`super::enforced_rules`]); the others are the
 //! application's.
 
-use registry::LibraryFamily;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::Record;
+use crate::domain::library::LibraryFamily;
 
 /// A rule.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,6 @@
 //! Warnings about rules that can never act.
 
 use futures_util::future::BoxFuture;
-use registry::Library;
 use runner::Outcome;
 use serde_json::{Value, json};
 
@@ -11,6 +10,7 @@ use super::enforced_rules::PROMPT_BYTES_MAX;
 use super::rule::Rule;
 use super::update::updated;
 use crate::platform_call::PlatformCall;
+use crate::store::Library;
 
 /// The member of a result that has the warnings, if there are any.
 pub(super) const WARNINGS: &str = "warnings";

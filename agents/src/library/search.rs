@@ -1,7 +1,6 @@
 //! Searching memories by words and by meaning.
 
 use futures_util::future::BoxFuture;
-use registry::{MatchedBy, MemoryResult};
 use runner::Outcome;
 use serde_json::{Value, json};
 
@@ -9,6 +8,8 @@ use super::answer::{Failure, outcome};
 use super::fields::{SEARCH_LIMIT_DEFAULT, number};
 use super::item::shown;
 use super::record::Record;
+use crate::domain::library::MatchedBy;
+use crate::domain::library::MemoryResult;
 use crate::platform_call::PlatformCall;
 
 pub(super) fn search<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {

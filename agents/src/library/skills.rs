@@ -1,7 +1,6 @@
 //! Skills: instructions in Markdown that are used again.
 
 use futures_util::future::BoxFuture;
-use registry::LibraryFamily;
 use runner::{Outcome, ToolRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use super::item::shown;
 use super::record::Record;
 use super::tools::{creates, deletes, gets_versions, lists, updates};
 use super::variables::variables;
+use crate::domain::library::LibraryFamily;
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
 /// A skill.

@@ -13,15 +13,14 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use heartbeat::{creator, end_run, fire};
-pub(crate) use occurrence::RunEnd;
-
 use runner::{ToolEffect, ToolRoute, schema_of};
 
 use super::schemas;
 use super::tools::{Texts, deletes, gets, lists, of};
 use crate::platform_call::PlatformToolSpec;
 use create::NewTask;
+pub(crate) use heartbeat::{creator, end_run, fire};
+pub(crate) use occurrence::RunEnd;
 use task::Task;
 
 pub(super) const TOOLS: &[PlatformToolSpec] = &[

@@ -1,6 +1,9 @@
 //! The runs of a conversation, for the server's own tools.
 
-use registry::{Conversations, Error, InvocationId, OrganizationId, RunStatus, TurnId};
+use registry::{Error, InvocationId, OrganizationId, TurnId};
+
+use crate::domain::conversations::RunStatus;
+use crate::store::Conversations;
 
 /// The runs of the conversation to whose turn a call belongs.
 pub struct ConversationRuns {

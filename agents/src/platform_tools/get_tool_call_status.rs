@@ -1,12 +1,13 @@
 //! `get_tool_call_status`: whether a call of the same conversation goes on, and how it ended.
 
 use futures_util::future::BoxFuture;
-use registry::{InvocationId, Permission, RunStatus, suggest_in};
+use registry::{InvocationId, Permission, suggest_in};
 use runner::{Outcome, Reach, ToolEffect, failed, schema_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::conversations::RunStatus;
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
 pub(super) const TOOL: PlatformToolSpec = PlatformToolSpec {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{ByteCache, CacheBound, HeapBytes, LibraryScope, Timestamp};
+use registry::{ByteCache, CacheBound, HeapBytes, Timestamp};
 
+use crate::domain::library::LibraryScope;
 use crate::library::EnforcedRules;
 
 /// The rules of some 20,000 users with few rules, and of at least 60 with many.

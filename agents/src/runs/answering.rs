@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{Digest, HumanRequestId, HumanRequestKind, NewHumanRequest, Timestamp, Urgency};
+use registry::{Digest, HumanRequestId, Timestamp};
 use runner::{Interaction, Question, QuestionKind, confirm};
 use serde_json::{Map, Value, json};
 
@@ -10,6 +10,7 @@ use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, decline, f
 use super::pending_calls::PendingCalls;
 use super::run_checkpoint::RunCheckpoint;
 use super::run_stage::{Asker, OpenQuestion, RunStage};
+use crate::domain::agent_runs::{HumanRequestKind, NewHumanRequest, Urgency};
 use crate::error::Error;
 
 /// Requests of a run to people. A model that asks again and again would have its way in the end.

@@ -1,6 +1,6 @@
 //! The calls for which a model asks are carried out.
 
-use registry::{HumanRequestId, NewStep};
+use registry::HumanRequestId;
 
 use super::control::{ControlEffect, apply, is_control_tool};
 use super::human::HumanQuestion;
@@ -10,6 +10,7 @@ use super::run_loop::AgentRunLoop;
 use super::run_stage::{Asker, RunStage};
 use super::stuck::StuckAction;
 use super::tool_step::{Called, RunContext};
+use crate::domain::agent_runs::NewStep;
 use crate::error::Error;
 use crate::model::ModelCall;
 

@@ -1,6 +1,6 @@
 //! Control tools. They exist in runs only. All but `__run_workflow__` change the run itself only.
 
-use registry::{Clock, Timestamp, Urgency, suggest_in, visible, visible_lines};
+use registry::{Clock, Timestamp, suggest_in, visible, visible_lines};
 use runner::{find_excess, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use super::human::{HumanQuestion, PAUSE};
 use super::run_checkpoint::{Remembered, RunCheckpoint};
 use super::run_stage::FinalAnswer;
 use super::workflow_request::WorkflowRequest;
+use crate::domain::agent_runs::Urgency;
 use crate::model::{ModelCall, ToolDefinition};
 
 /// Bytes of all values in the memory of a run.

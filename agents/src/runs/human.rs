@@ -1,6 +1,6 @@
 //! Questions of a run to a person, and the answers.
 
-use registry::{HumanRequestKind, Urgency, visible_lines};
+use registry::visible_lines;
 use runner::{
     Answer, CONFIRMATION, ConfirmedCall, Interaction, NESTING_LEVELS_MAX, Question, is_confirmed, nests_within,
 };
@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::domain::agent_runs::{HumanRequestKind, Urgency};
 use crate::error::Error;
 
 /// The control tool that asks a person.

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{
-    Admitted, AgentReference, AgentRun, AgentRunId, AgentRunKind, AgentRunState, AgentRunStep, HumanRequest,
-    HumanRequestId, HumanRequestKind, HumanRequestState, NewAgentRun, NewHumanResponse, Once, Principal, RunObjective,
-    RunningAgent, StartedAgentRun, StepFilter,
-};
+use registry::{Admitted, AgentRunId, HumanRequestId, Once, Principal};
 
 use super::bounds::require_within_bounds;
 use super::control::is_control_tool;
@@ -16,6 +12,11 @@ use super::run_loop::AgentRunLoop;
 use super::run_options::AgentRunOptions;
 use super::run_stage::OpenQuestion;
 use super::service::AgentRunService;
+use crate::domain::agent_runs::{
+    AgentRun, AgentRunKind, AgentRunState, AgentRunStep, HumanRequest, HumanRequestKind, HumanRequestState,
+    NewAgentRun, NewHumanResponse, RunObjective, StartedAgentRun, StepFilter,
+};
+use crate::domain::agents::{AgentReference, RunningAgent};
 use crate::error::Error;
 use crate::model::Model;
 

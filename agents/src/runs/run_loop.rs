@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use registry::{Admitted, AgentRun, AgentRunState, LibraryFamily, NewStep, SecretValue};
+use registry::{Admitted, SecretValue};
 
 use super::answering::UNANSWERED;
 use super::bounds::require_allowed;
@@ -19,6 +19,8 @@ use super::service::AgentRunService;
 use super::system_prompt::system_prompt;
 use super::tool_step::RunContext;
 use super::working::Working;
+use crate::domain::agent_runs::{AgentRun, AgentRunState, NewStep};
+use crate::domain::library::LibraryFamily;
 use crate::error::Error;
 use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition};
 

@@ -1,11 +1,12 @@
 //! The options of a run.
 
-use registry::{BuiltInTools, CallerNames};
+use registry::CallerNames;
 use runner::Depth;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::stuck::OnStuck;
+use crate::domain::agents::BuiltInTools;
 
 /// The input for starting a run. It is a part of the checkpoint.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The stages of a run. Each has the data that only it has.
 
-use registry::{AgentRunState, HumanRequestId, InvocationId, NewStep};
+use registry::{HumanRequestId, InvocationId};
 use runner::cut_text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::human::{HumanQuestion, PAUSE, STEP_TEXT_BYTES_MAX};
 use super::pending_calls::PendingCalls;
+use crate::domain::agent_runs::{AgentRunState, NewStep};
 use crate::model::ModelCall;
 
 /// A stage of a run.

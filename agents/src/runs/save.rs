@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{AgentRunState, Checkpoint, NewStep, SecretValue};
+use registry::SecretValue;
 use runner::{Redactor, cut_text};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use super::human::STEP_TEXT_BYTES_MAX;
 use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
+use crate::domain::agent_runs::{AgentRunState, Checkpoint, NewStep};
 use crate::error::Error;
 use crate::model::{Entry, ModelCall};
 

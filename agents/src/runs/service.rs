@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use registry::{Clock, Store};
+use registry::Clock;
 use runner::Invoker;
 
 use super::working::WorkingRuns;
 use crate::catalogue::Catalogues;
 use crate::model::Model;
 use crate::rules::UserRules;
+use crate::store::AgentStore;
 
 /// Starts runs of agents, works on them, and shows them. Clones share its state.
 #[derive(Clone)]
 pub struct AgentRunService {
     pub(super) invoker: Invoker,
-    pub(super) store: Store,
+    pub(super) store: AgentStore,
     pub(super) clock: Clock,
     pub(super) catalogues: Catalogues,
     pub(super) rules: UserRules,
@@ -25,7 +26,7 @@ pub struct AgentRunService {
 /// The parts of a server that runs of agents need.
 pub(crate) struct AgentRunParts {
     pub invoker: Invoker,
-    pub store: Store,
+    pub store: AgentStore,
     pub clock: Clock,
     pub catalogues: Catalogues,
     pub rules: UserRules,

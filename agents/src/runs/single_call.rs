@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentRun, AgentRunId, AgentRunKind, CallerNames, Digest, HumanRequestId, InvocationId, NewAgentRun, OrganizationId,
-    Principal, RawJson, Record, RunObjective, RunningAgent, StartedAgentRun, do_heavy_work,
+    AgentRunId, CallerNames, Digest, HumanRequestId, InvocationId, OrganizationId, Principal, RawJson, Record,
+    do_heavy_work,
 };
 use runner::{Depth, Interaction, NESTING_LEVELS_MAX, SchemaViolation, nests_within};
 use serde_json::{Map, Value};
@@ -16,6 +16,8 @@ use super::pending_calls::CallDialogue;
 use super::run_checkpoint::{RunCheckpoint, SingleCall};
 use super::run_loop::AgentRunLoop;
 use super::service::AgentRunService;
+use crate::domain::agent_runs::{AgentRun, AgentRunKind, NewAgentRun, RunObjective, StartedAgentRun};
+use crate::domain::agents::RunningAgent;
 use crate::error::Error;
 
 /// The code of the failure of a call that asked what nobody can answer.
@@ -113,7 +115,7 @@ impl AgentRunService {
         organization: &OrganizationId,
         invocation: &InvocationId,
     ) -> Result<Option<Record>, Error> {
-        Ok(self.store.history().get_invocation(organization, invocation).await?)
+        Ok(self.store.registry().history().get_invocation(organization, invocation).await?)
     }
 
     /// Finds a run of the user of an agent.

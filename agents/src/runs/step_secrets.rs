@@ -16,11 +16,11 @@ impl AgentRunService {
         call: Option<&ModelCall>,
     ) -> Result<Vec<SecretValue>, Error> {
         let store = &self.store;
-        let stored = store.access().user_variables(&principal.organization, &principal.account).await?;
+        let stored = store.registry().access().user_variables(&principal.organization, &principal.account).await?;
         let mut secrets: Vec<_> = stored.sensitive.into_values().collect();
         let called = call.and_then(|call| catalogue.find(&call.name));
         if let Some(ListedSource::Published { callable, .. }) = called.map(|listed| &listed.source) {
-            secrets.extend(store.tools().variables_of(callable).await?.secrets.into_values());
+            secrets.extend(store.registry().tools().variables_of(callable).await?.secrets.into_values());
         }
         Ok(secrets)
     }

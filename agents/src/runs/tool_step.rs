@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{
-    AgentCall, AgentProtocol, AgentReference, AgentRun, CallVia, CallerNames, Digest, InvocationId, Principal, RawJson,
-};
+use registry::{AgentCall, AgentProtocol, CallVia, CallerNames, Digest, InvocationId, Principal, RawJson};
 use runner::{
     Call, CallOrigin, Depth, ErrorKind, EventSender, Input, Interaction, Question, Refusal, ResultPersistence,
     RunResult, Subject, ToolCaller,
@@ -16,6 +14,8 @@ use super::run_checkpoint::{RunCheckpoint, SingleCall};
 use super::run_options::AgentRunOptions;
 use super::service::AgentRunService;
 use crate::catalogue::{Catalogue, ListedSource, ListedTool};
+use crate::domain::agent_runs::AgentRun;
+use crate::domain::agents::AgentReference;
 use crate::error::Error;
 use crate::model::ModelCall;
 
@@ -50,7 +50,7 @@ impl AgentRunService {
         checkpoint: &RunCheckpoint,
     ) -> Result<Option<RunContext>, Error> {
         let store = &self.store;
-        let Some(principal) = store.versions().principal(&run.organization, &run.account).await? else {
+        let Some(principal) = store.registry().versions().principal(&run.organization, &run.account).await? else {
             return Ok(None);
         };
         let reference = AgentReference::from(&run.agent);

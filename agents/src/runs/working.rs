@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
-use registry::{Admission, AdmissionBounds, AgentRun, AgentRunCapacity, AgentRunId, OrganizationId};
+use registry::{Admission, AdmissionBounds, AgentRunId, OrganizationId};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::schema_texts::SchemaTexts;
+use crate::domain::agent_runs::{AgentRun, AgentRunCapacity};
 
 /// Runs on which a server works at the same time for its clients. Most wait for a model.
 const PARALLEL_MAX: usize = 64;

@@ -21,7 +21,6 @@ use repository::{GitRequest, GitResponse, GitServer, Repositories};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::sections;
-
 pub(crate) use words::with_words;
 
 /// The beginning of the paths of repositories, after the organisation.

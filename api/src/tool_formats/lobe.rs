@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agents::{Catalogue, ListedSource, ListedTool, library_instructions};
+use agents::{Agent, Catalogue, ListedSource, ListedTool, RunningAgent, library_instructions};
 use mcp::title;
-use registry::{Agent, RunningAgent};
 use serde_json::{Value, json};
 
 /// A family of the tools of a catalogue.

@@ -1,6 +1,7 @@
 //! Agents with their drafts, and the revisions that deployments make.
 
-use registry::{AgentId, BuiltInTools};
+use agents::BuiltInTools;
+use registry::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ pub struct Agent {
 impl Agent {
     /// Whether only its author and administrators see the agent.
     pub fn is_personal(&self) -> bool {
-        self.scope == registry::AgentScope::Personal.as_str()
+        self.scope == agents::AgentScope::Personal.as_str()
     }
 }
 
@@ -101,8 +102,8 @@ pub(crate) fn deployment_example() -> Value {
     json!({"number": 1, "deployed_by": "ann", "deployed_at": "2026-11-20T21:40:11.000Z"})
 }
 
-impl From<registry::Agent> for Agent {
-    fn from(agent: registry::Agent) -> Self {
+impl From<agents::Agent> for Agent {
+    fn from(agent: agents::Agent) -> Self {
         Self {
             id: agent.id,
             org_id: agent.organization.to_string(),
@@ -120,8 +121,8 @@ impl From<registry::Agent> for Agent {
     }
 }
 
-impl From<registry::AgentDraft> for AgentDraft {
-    fn from(draft: registry::AgentDraft) -> Self {
+impl From<agents::AgentDraft> for AgentDraft {
+    fn from(draft: agents::AgentDraft) -> Self {
         let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
         let tool_exposure = draft.tool_exposure.as_str().to_owned();
         let states = draft.states.into_iter().map(AgentState::from).collect();
@@ -135,8 +136,8 @@ impl From<registry::AgentDraft> for AgentDraft {
     }
 }
 
-impl From<registry::Deployment> for Deployment {
-    fn from(deployment: registry::Deployment) -> Self {
+impl From<agents::Deployment> for Deployment {
+    fn from(deployment: agents::Deployment) -> Self {
         Self {
             number: deployment.number.get(),
             deployed_by: deployment.deployed_by.into(),
@@ -145,8 +146,8 @@ impl From<registry::Deployment> for Deployment {
     }
 }
 
-impl From<registry::AgentRevision> for AgentRevision {
-    fn from(revision: registry::AgentRevision) -> Self {
+impl From<agents::AgentRevision> for AgentRevision {
+    fn from(revision: agents::AgentRevision) -> Self {
         Self { deployment: revision.deployment.into(), content: revision.content.into(), warnings: Vec::new() }
     }
 }

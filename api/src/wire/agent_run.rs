@@ -1,7 +1,7 @@
 //! Runs of agents, and their steps.
 
-use agents::{AgentRunOptions, RunCheckpoint, RunFailure};
-use registry::{AgentId, AgentRunId, AgentRunState, HumanRequestId, InvocationId};
+use agents::{AgentRunOptions, AgentRunState, RunCheckpoint, RunFailure};
+use registry::{AgentId, AgentRunId, HumanRequestId, InvocationId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -101,7 +101,7 @@ pub struct ListedAgentRun {
 }
 
 impl AgentRun {
-    pub(crate) fn of(run: registry::AgentRun, checkpoint: RunCheckpoint) -> Self {
+    pub(crate) fn of(run: agents::AgentRun, checkpoint: RunCheckpoint) -> Self {
         // A question whose request has expired or was cancelled is open in the checkpoint only.
         let open = checkpoint.open_question().filter(|_| run.state == AgentRunState::Paused).cloned();
         let (answer, failure) = (checkpoint.answer().cloned(), checkpoint.failure().cloned());
@@ -134,7 +134,7 @@ impl AgentRun {
         }
     }
 
-    pub(crate) fn with(self, steps: Vec<registry::AgentRunStep>) -> Self {
+    pub(crate) fn with(self, steps: Vec<agents::AgentRunStep>) -> Self {
         Self { trace: Some(steps.into_iter().map(AgentRunStep::from).collect()), ..self }
     }
 }
@@ -146,15 +146,15 @@ fn abandoned() -> RunFailure {
     RunFailure { code: "abandoned".to_owned(), message: message.to_owned() }
 }
 
-impl From<registry::AgentRunStep> for AgentRunStep {
-    fn from(step: registry::AgentRunStep) -> Self {
-        let registry::AgentRunStep { number, document, at } = step;
+impl From<agents::AgentRunStep> for AgentRunStep {
+    fn from(step: agents::AgentRunStep) -> Self {
+        let agents::AgentRunStep { number, document, at } = step;
         Self { number, timestamp: at.to_string(), fields: serde_json::from_str(&document).unwrap_or_default() }
     }
 }
 
-impl From<registry::ListedAgentRun> for ListedAgentRun {
-    fn from(run: registry::ListedAgentRun) -> Self {
+impl From<agents::ListedAgentRun> for ListedAgentRun {
+    fn from(run: agents::ListedAgentRun) -> Self {
         Self {
             agent_run_id: run.id,
             agent_id: run.agent,

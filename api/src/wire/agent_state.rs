@@ -1,6 +1,6 @@
 //! States of agents.
 
-use registry::{StateTools, ToolCallSpecs};
+use agents::{StateTools, ToolCallSpecs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -43,8 +43,8 @@ pub(crate) fn state_example() -> Value {
     })
 }
 
-impl From<registry::AgentState> for AgentState {
-    fn from(state: registry::AgentState) -> Self {
+impl From<agents::AgentState> for AgentState {
+    fn from(state: agents::AgentState) -> Self {
         let bare = Self {
             name: state.name.into(),
             state_type: state.tools.state_type().as_str().to_owned(),

@@ -42,8 +42,8 @@ pub(crate) fn assignment_example() -> Value {
     })
 }
 
-impl From<registry::Assignment> for Assignment {
-    fn from(assignment: registry::Assignment) -> Self {
+impl From<agents::Assignment> for Assignment {
+    fn from(assignment: agents::Assignment) -> Self {
         let milliseconds = assignment.audio_filler_triggered_after.as_milliseconds();
         Self {
             tool_id: assignment.tool_id,

@@ -35,9 +35,9 @@ pub(crate) fn conversation_example() -> Value {
     })
 }
 
-impl From<registry::Conversation> for Conversation {
-    fn from(conversation: registry::Conversation) -> Self {
-        let registry::Conversation { id, agent, account, mode, simulation, started_at, ended_at, .. } = conversation;
+impl From<agents::Conversation> for Conversation {
+    fn from(conversation: agents::Conversation) -> Self {
+        let agents::Conversation { id, agent, account, mode, simulation, started_at, ended_at, .. } = conversation;
         Self {
             id,
             agent_id: agent,

@@ -66,11 +66,11 @@ pub struct HumanRequestList {
     pub has_more: bool,
 }
 
-impl TryFrom<registry::HumanRequest> for HumanRequest {
+impl TryFrom<agents::HumanRequest> for HumanRequest {
     type Error = agents::Error;
 
     /// Fails when a stored document is damaged.
-    fn try_from(request: registry::HumanRequest) -> Result<Self, agents::Error> {
+    fn try_from(request: agents::HumanRequest) -> Result<Self, agents::Error> {
         let details = HumanRequestDetails::read(&request.document)?;
         Ok(Self {
             human_request_id: request.id,

@@ -69,7 +69,7 @@ pub struct SystemTool {
 }
 
 impl Turn {
-    pub(crate) fn of(turn: registry::Turn, system_tools: Vec<SystemTool>) -> Self {
+    pub(crate) fn of(turn: agents::Turn, system_tools: Vec<SystemTool>) -> Self {
         let state = turn.state;
         Self {
             id: turn.id,
@@ -89,8 +89,8 @@ impl Turn {
     }
 }
 
-impl From<registry::PresentedTool> for PresentedTool {
-    fn from(tool: registry::PresentedTool) -> Self {
+impl From<agents::PresentedTool> for PresentedTool {
+    fn from(tool: agents::PresentedTool) -> Self {
         let spec = Assignment::from(tool.spec);
         Self {
             name: tool.name,

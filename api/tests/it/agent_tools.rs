@@ -1,7 +1,7 @@
 //! The bytes of the tools of an agent: at the deployment, and in lists.
 
+use agents::AgentDraft;
 use axum::http::StatusCode;
-use registry::AgentDraft;
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use agents::{AgentRunOptions, RunCheckpoint};
+use agents::{
+    AgentRunKind, AgentRunOptions, AgentRunState, Checkpoint, HumanRequestKind, NewAgentRun, NewHumanRequest,
+    RunCheckpoint, RunObjective, StartedAgentRun, Urgency,
+};
 use axum::http::StatusCode;
 use registry::{
-    AgentId, AgentRunId, AgentRunKind, AgentRunState, Attestation, BegunOperation, BranchName, BumpKind, Checkpoint,
-    Digest, EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, HumanRequestKind,
-    InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewAgentRun, NewApiKey,
-    NewHumanRequest, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome,
-    ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunObjective, RunStart, SignIn, SignedIn,
-    StartedAgentRun, Store, ToolId, ToolWorld, Urgency, UserId, Version, VersionSettings,
+    AgentId, AgentRunId, Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild,
+    FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, InvocationId, InvocationMetadata, InvocationSource,
+    IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind,
+    OrganizationId, Outcome, ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn,
+    SignedIn, Store, ToolId, ToolWorld, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -129,7 +131,7 @@ impl TestApp {
             document: document.to_string(),
             once: None,
         };
-        let started = self.store.agent_runs().start_agent_run(&self.principal, new).await.unwrap();
+        let started = self.agent_store.agent_runs().start_agent_run(&self.principal, new).await.unwrap();
         let StartedAgentRun::New(run) = started else { panic!("{started:?}") };
         run.id.to_string()
     }
@@ -137,7 +139,7 @@ impl TestApp {
     /// The request of a run that was cancelled, since answering an open one takes a model.
     pub async fn human_request(&self, agent: &str) -> String {
         let id = AgentRunId::parse(&self.agent_run(agent).await).unwrap();
-        let run = self.store.agent_runs().get_agent_run(&self.principal, &id).await.unwrap().unwrap();
+        let run = self.agent_store.agent_runs().get_agent_run(&self.principal, &id).await.unwrap().unwrap();
         let clock = self.store.clock();
         let request = NewHumanRequest {
             id: HumanRequestId::new(clock),
@@ -150,8 +152,8 @@ impl TestApp {
         let request_id = request.id.to_string();
         let (state, document) = (AgentRunState::Paused, run.document.clone());
         let pausing = Checkpoint { state, iterations: 1, document, steps: vec![], request: Some(request) };
-        let paused = self.store.agent_runs().save_agent_run(&run, pausing).await.unwrap().unwrap();
-        assert!(self.store.agent_runs().cancel_agent_run(&paused).await.unwrap());
+        let paused = self.agent_store.agent_runs().save_agent_run(&run, pausing).await.unwrap().unwrap();
+        assert!(self.agent_store.agent_runs().cancel_agent_run(&paused).await.unwrap());
         request_id
     }
 

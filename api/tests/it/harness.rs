@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use agents::AgentStore;
 use api::{App, Config, router};
 use axum::Router;
 use axum::body::Body;
@@ -21,6 +22,7 @@ use crate::parts::parts;
 pub struct TestApp {
     pub router: Router,
     pub app: App,
+    pub agent_store: AgentStore,
     pub store: Store,
     pub key: IssuedKey,
     pub token: String,
@@ -47,12 +49,13 @@ impl TestApp {
     pub async fn configured(config: Config, clock: Clock) -> Self {
         let directory = Arc::new(TempDir::new().unwrap());
         let parts = parts(directory.path(), config, clock).await;
-        let store = parts.store.clone();
+        let agent_store = parts.agents.store().clone();
+        let store = agent_store.registry().clone();
         let app = App::new(parts);
         let router = router(app.clone()).unwrap();
         let (key, token) = fixtures::organization(&store, "acme", "ada").await;
         let principal = store.access().authenticate(&token).await.unwrap().unwrap();
-        Self { router, app, store, key, token, principal, _directory: directory }
+        Self { router, app, agent_store, store, key, token, principal, _directory: directory }
     }
 
     /// Another organisation on the same server, with the user who administers it.
@@ -60,7 +63,8 @@ impl TestApp {
         let (key, token) = fixtures::organization(&self.store, organization, user).await;
         let principal = self.store.access().authenticate(&token).await.unwrap().unwrap();
         let (router, app, store) = (self.router.clone(), self.app.clone(), self.store.clone());
-        Self { router, app, store, key, token, principal, _directory: self._directory.clone() }
+        let agent_store = self.agent_store.clone();
+        Self { router, app, agent_store, store, key, token, principal, _directory: self._directory.clone() }
     }
 
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder<'_> {

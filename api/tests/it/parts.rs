@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use agents::AgentServices;
+use agents::{AgentServices, AgentStore, StoreConfig};
 use api::{Config as ApiConfig, Parts};
 use builder::{Builder, BuilderServices};
-use registry::{Artifacts, Clock, Config, DataDir, DatabaseLocation, KeyRing, Store, StoreOptions};
+use registry::{Artifacts, Clock, Config, DataDir, DatabaseLocation, KeyRing, StoreOptions};
 use repository::{GitLimits, GitProgram, GitServer, Repositories};
 
 const ABSENT: &str = "/absent";
@@ -15,30 +15,30 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
     let data = DataDir::open(root).unwrap();
     let keys = KeyRing::load(&data).unwrap();
-    let store = Store::open(StoreOptions {
+    let options = StoreOptions {
         data: &data,
         database: DatabaseLocation::DataDirectory,
         keys: &keys,
         clock: clock.clone(),
-        // A page of agents has 20.
-        config: Config { agents_max: 100, ..Config::for_tests() },
-    })
-    .await
-    .unwrap();
+        config: Config::for_tests(),
+    };
+    // A page of agents has 20.
+    let store_config = StoreConfig { agents_max: 100, ..StoreConfig::for_tests() };
+    let store = AgentStore::open(options, store_config).await.unwrap();
     let artifacts = Artifacts::open(&data).unwrap();
     let runner_config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);
-    let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
-    let agents = AgentServices::start(&runner_config, agents::Config::default(), storage, clock.clone()).unwrap();
+    let agents =
+        AgentServices::start(&runner_config, agents::Config::default(), store.clone(), artifacts.clone()).unwrap();
     let git = repository::Config { root: data.git(), hook_program: ABSENT.into() };
     let repositories = Repositories::new(&git, clock.clone()).unwrap();
     let git = GitServer::new(repositories.clone(), GitProgram::find().unwrap(), GitLimits::default()).unwrap();
     let builder_config = builder::Config::new(data.cache(), data.scratch(), ABSENT);
     let services = BuilderServices {
-        store: store.clone(),
+        store: store.registry().clone(),
         artifacts,
         repositories: repositories.clone(),
         invoker: agents.invoker().clone(),
     };
     let builder = Builder::new(builder_config, services).await.unwrap();
-    Parts { store, agents, builder, repositories, git, clock, config }
+    Parts { agents, builder, repositories, git, clock, config }
 }

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use agents::AGENT_RUNS;
-use registry::AdmissionBounds;
-use registry::Config as StoreConfig;
+use registry::{AdmissionBounds, Config as StoreConfig};
 use repository::GitLimits;
 
 use super::bounds::RequestBounds;

@@ -1,7 +1,8 @@
 //! Agents: create, find, list, change, assign tools, deploy.
 
+use agents::AgentSlug;
 use api::wire::{Agent, AgentDetail, AgentList, AgentRevision, AgentRevisionList, Assignment, CreatedAgent};
-use registry::{AgentId, AgentSlug, closest};
+use registry::{AgentId, closest};
 use reqwest::Method;
 use serde_json::Value;
 

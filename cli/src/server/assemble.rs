@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agents::AgentServices;
+use agents::{AgentServices, AgentStore};
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::{Builder, BuilderServices};
@@ -17,7 +17,8 @@ use tokio::time::Instant;
 
 use super::caches::drop_expired_entries;
 use super::configs::{
-    configure_agents, configure_api, configure_builder, configure_registry, configure_runner, is_external, locate_cache,
+    configure_agent_store, configure_agents, configure_api, configure_builder, configure_registry, configure_runner,
+    is_external, locate_cache,
 };
 use super::heartbeat::fire_tasks;
 use super::settings::Settings;
@@ -47,7 +48,6 @@ pub struct Assembled {
     agents: AgentServices,
     git: GitServer,
     runners: Option<watch::Receiver<usize>>,
-    store: Store,
     artifacts: Artifacts,
     clock: Clock,
     metrics: Option<(Server, Metrics)>,
@@ -63,20 +63,21 @@ impl Assembled {
 
     /// Serves until `shutdown` and for the delay that it returns, then finishes the running requests and their records.
     pub async fn serve(self, shutdown: impl Future<Output = Duration>) -> anyhow::Result<()> {
+        let agent_store = self.agents.store().clone();
+        let store = agent_store.registry();
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
         let preparing =
             tokio::spawn(prepare(self.builder, self.agents.invoker().clone(), self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
-        let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock, self.store.clone()));
-        let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
-        let embedding = tokio::spawn(make_vectors(self.store.clone()));
+        let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock, store.clone()));
+        let sweeping = tokio::spawn(sweep_hourly(agent_store.clone(), self.artifacts));
+        let embedding = tokio::spawn(make_vectors(agent_store.clone()));
         let firing = tokio::spawn(fire_tasks(self.agents.due_tasks.clone()));
         let dropping = tokio::spawn(drop_expired_entries(self.agents.clone()));
         let repairing = tokio::spawn(repair_packs(self.git.clone()));
         let collecting = tokio::spawn(collect_hourly(self.git));
-        let keeping =
-            self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.agents.invoker().clone())));
+        let keeping = store.is_shared().then(|| tokio::spawn(node::keep(store.clone(), self.agents.invoker().clone())));
         let taking_over = tokio::spawn(api::take_over_publications(self.app.clone()));
         let carrying_on = tokio::spawn(api::take_over_agent_runs(self.app.clone()));
         let served = api::serve(self.server, self.app, shutdown).await;
@@ -91,8 +92,8 @@ impl Assembled {
         collecting.abort();
         taking_over.abort();
         carrying_on.abort();
-        leave(&self.store.nodes(), keeping).await;
-        self.store.close().await;
+        leave(&store.nodes(), keeping).await;
+        store.close().await;
         // Metrics are served until the end, so that operators see the shutdown.
         metrics.abort();
         Ok(served?)
@@ -198,20 +199,21 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         database: settings.location.database.clone(),
         keys: &keys,
         clock: clock.clone(),
-        config: configure_registry(settings)?,
+        config: configure_registry(settings),
     };
-    let store = Store::open(options).await?;
+    let agent_store = AgentStore::open(options, configure_agent_store(settings)?).await?;
+    let store = agent_store.registry();
     store.nodes().describe(describe(&server));
-    begin(&store).await?;
+    begin(store).await?;
     let artifacts = settings.values.storage.open(&data, &keys).await?;
     let program = program()?;
     let runner_default = runner::Config::new(locate_cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
     let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
     let runner_config = configure_runner(settings, runner_default);
-    let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
-    let agents = AgentServices::start(&runner_config, configure_agents(settings)?, storage, clock.clone())?;
+    let agents =
+        AgentServices::start(&runner_config, configure_agents(settings)?, agent_store.clone(), artifacts.clone())?;
     let git_config = repository::Config { root: data.git(), hook_program: PathBuf::from(&program) };
-    let records = storage::open_shared_repositories(&store, &artifacts).await?;
+    let records = storage::open_shared_repositories(store, &artifacts).await?;
     let records = storage::take_restored_packs(records, &data).await?;
     let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });
     let repositories = Repositories::open(git_config, clock.clone(), sharing).await?;
@@ -224,15 +226,8 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let builder = Builder::new(configure_builder(settings, &data, &program), services).await?;
     let git = GitServer::new(repositories.clone(), git, settings.values.limits.git())?;
     let config = configure_api(settings);
-    let parts = Parts {
-        store: store.clone(),
-        agents: agents.clone(),
-        builder: builder.clone(),
-        repositories,
-        git,
-        clock: clock.clone(),
-        config,
-    };
+    let parts =
+        Parts { agents: agents.clone(), builder: builder.clone(), repositories, git, clock: clock.clone(), config };
     let git = parts.git.clone();
     let runners = parts.agents.invoker().runners_alive();
     let app = App::new(parts);
@@ -245,7 +240,6 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         agents,
         git,
         runners,
-        store,
         artifacts,
         clock,
         metrics,

@@ -14,20 +14,16 @@ use super::settings::Settings;
 /// protocol.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-pub fn configure_registry(settings: &Settings) -> anyhow::Result<registry::Config> {
+pub fn configure_registry(settings: &Settings) -> registry::Config {
     let (values, default) = (&settings.values, registry::Config::default());
     let hours = |hours: u32| Duration::from_hours(u64::from(hours.max(1)));
-    let mebibytes = |mebibytes: u32| u64::from(mebibytes) << 20;
-    Ok(registry::Config {
+    registry::Config {
         live_versions_max: values.live_versions.unwrap_or(default.live_versions_max),
         operation_retention: values.operation_hours.map_or(default.operation_retention, hours),
         tape_retention: values.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
         history_retention: values.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
-        library_bytes_max: values.library_megabytes.map_or(default.library_bytes_max, mebibytes),
-        library_user_bytes_max: values.library_user_megabytes.map_or(default.library_user_bytes_max, mebibytes),
-        embedder: values.embeddings.embedder()?,
         ..default
-    })
+    }
 }
 
 pub fn configure_api(settings: &Settings) -> api::Config {
@@ -58,6 +54,17 @@ pub fn configure_runner(settings: &Settings, default: runner::Config) -> runner:
 pub fn configure_agents(settings: &Settings) -> anyhow::Result<agents::Config> {
     let model = &settings.values.model;
     Ok(agents::Config { model: model.model()?, runs_due_tasks: model.run_due_tasks.unwrap_or_default() })
+}
+
+pub fn configure_agent_store(settings: &Settings) -> anyhow::Result<agents::StoreConfig> {
+    let (values, default) = (&settings.values, agents::StoreConfig::default());
+    let mebibytes = |mebibytes: u32| u64::from(mebibytes) << 20;
+    Ok(agents::StoreConfig {
+        library_bytes_max: values.library_megabytes.map_or(default.library_bytes_max, mebibytes),
+        library_user_bytes_max: values.library_user_megabytes.map_or(default.library_user_bytes_max, mebibytes),
+        embedder: values.embeddings.embedder()?,
+        ..default
+    })
 }
 
 pub fn configure_builder(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
@@ -99,9 +106,10 @@ mod tests {
         let builds = builder::Config::new("cache".into(), "scratch".into(), "lathe").builds;
         let values = &settings.values;
         format!(
-            "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
             values.listen(),
-            configure_registry(&settings).expect("a configuration"),
+            configure_registry(&settings),
+            configure_agent_store(&settings).expect("a configuration"),
             configure_api(&settings),
             configure_runner(&settings, default),
             configure_agents(&settings).expect("a configuration"),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use agents::{Embedder, HttpEmbedder, HttpEmbedderOptions};
 use clap::Args;
-use registry::{Embedder, HttpEmbedder, HttpEmbedderOptions};
 use serde::Deserialize;
 
 use super::endpoint_key::read_key;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agents::AgentStore;
 use anyhow::Context;
 use registry::{Clock, DataDir, DatabaseLocation, KeyRing, Store, StoreOptions};
 
@@ -54,12 +55,14 @@ pub fn require_data_directory(directory: &Path) -> anyhow::Result<()> {
 async fn opened_store(location: &Location) -> anyhow::Result<Store> {
     let data = DataDir::open(&location.directory)?;
     let keys = KeyRing::load(&data)?;
-    Ok(Store::open(StoreOptions {
+    let options = StoreOptions {
         data: &data,
         database: location.database.clone(),
         keys: &keys,
         clock: Clock::system(),
         config: registry::Config::default(),
-    })
-    .await?)
+    };
+    // Every way to the database knows the tables of agents, so that none leaves their rows behind.
+    let store = AgentStore::open(options, agents::StoreConfig::default()).await?;
+    Ok(store.registry().clone())
 }

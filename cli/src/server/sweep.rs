@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use agents::AgentStore;
 use registry::{Artifacts, Recordings, Result, Store, Timestamp};
 use repository::GitServer;
 use tokio::time::MissedTickBehavior;
@@ -14,8 +15,9 @@ const PERIOD: Duration = Duration::from_hours(1);
 const REPAIR_PERIOD: Duration = Duration::from_secs(5);
 
 /// Deletes expired recordings, runs, recorded responses and temporary files of artifacts now and every hour.
-pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
-    let recordings = Recordings::of(&store, &artifacts);
+pub async fn sweep_hourly(agent_store: AgentStore, artifacts: Artifacts) {
+    let store = agent_store.registry();
+    let recordings = Recordings::of(store, &artifacts);
     let mut hours = tokio::time::interval(PERIOD);
     loop {
         hours.tick().await;
@@ -25,14 +27,14 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
         log_sweep("tapes", recordings.delete_expired().await);
         log_sweep("bodies of recordings", recordings.delete_unused_bodies().await);
         log_sweep("runs", store.history().delete_expired_runs().await);
-        log_sweep("runs of agents", store.agent_runs().delete_expired_agent_runs().await);
+        log_sweep("runs of agents", agent_store.agent_runs().delete_expired_agent_runs().await);
         log_sweep("counts of requests", store.access().delete_restored_counts().await);
         log_sweep("answered attempts", store.operations().delete_expired_attempts().await);
         log_sweep("authorisations of clients", store.access().delete_expired_authorizations().await);
-        log_sweep("deleted library items", store.delete_expired_library_items().await);
+        log_sweep("deleted library items", agent_store.delete_expired_library_items().await);
         log_sweep("recorded answers", store.history().delete_expired_answers().await);
-        log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);
-        log_sweep("files of bodies", artifacts.bodies().delete_unfinished(period_ago(&store)).await);
+        log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(store)).await);
+        log_sweep("files of bodies", artifacts.bodies().delete_unfinished(period_ago(store)).await);
     }
 }
 

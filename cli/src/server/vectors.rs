@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::Store;
+use agents::AgentStore;
 use tokio::time::{sleep, timeout};
 
 /// Time after which memories are looked for that other servers wrote and did not finish, or that an endpoint refused.
@@ -11,7 +11,7 @@ const PERIOD: Duration = Duration::from_mins(1);
 /// Time between two rounds, within which memories are collected.
 const PAUSE: Duration = Duration::from_millis(500);
 
-pub async fn make_vectors(store: Store) {
+pub async fn make_vectors(store: AgentStore) {
     loop {
         match store.embed_memories().await {
             Ok(0) => {}

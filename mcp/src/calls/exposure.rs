@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::{Catalogue, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS, search_tools};
-use registry::{RawJson, ToolExposure, did_you_mean};
+use agents::{Catalogue, ListedSource, ListedTool, RUN_TOOL, SEARCH_TOOLS, ToolExposure, search_tools};
+use registry::{RawJson, did_you_mean};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde_json::{Value, json};

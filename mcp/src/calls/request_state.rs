@@ -84,7 +84,7 @@ impl BoundCall<'_> {
 
 impl RequestStates {
     pub fn new(store: &Store) -> Self {
-        Self::with_key(store.request_state_key(), store.clock().clone())
+        Self::with_key(store.derive_key("request states"), store.clock().clone())
     }
 
     fn with_key(key: [u8; 32], clock: Clock) -> Self {

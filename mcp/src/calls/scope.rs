@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use agents::Catalogue;
+use agents::{Catalogue, LibraryScope, RunningAgent};
 use api_kit::auth::Rights;
 use axum::http::request::Parts;
-use registry::{AgentId, CallerNames, LibraryScope, Principal, RunningAgent};
+use registry::{AgentId, CallerNames, Principal};
 use rmcp::ErrorData;
 use rmcp::model::Extensions;
 use runner::Depth;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use agents::{
-    AgentRunLoop, FinalAnswer, HumanQuestion, HumanResponse, INPUT_UNAVAILABLE, ListedSource, ListedTool,
-    NewSingleCall, OpenQuestion, RunCheckpoint, SingleCall,
+    AgentRun, AgentRunLoop, AgentRunState, AgentStore, FinalAnswer, HumanQuestion, HumanRequestKind, HumanResponse,
+    INPUT_UNAVAILABLE, ListedSource, ListedTool, NewSingleCall, OpenQuestion, RunCheckpoint, SingleCall,
 };
-use registry::{AgentRun, AgentRunId, AgentRunState, HumanRequestId, HumanRequestKind, Store, TaskSupport};
+use registry::{AgentRunId, HumanRequestId, TaskSupport};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode, InputRequests,
     JsonObject, Task, TaskPayload, TaskStatus,
@@ -35,7 +35,7 @@ const INTERNAL: i32 = ErrorCode::INTERNAL_ERROR.0;
 
 /// A request of a client about tasks of one agent.
 pub struct Tasks<'a> {
-    pub store: &'a Store,
+    pub store: &'a AgentStore,
     pub calling: &'a Calling,
     pub scope: &'a Scope,
 }
@@ -126,7 +126,7 @@ impl Tasks<'_> {
     fn task(&self, run: &AgentRun) -> Task {
         let (created_at, updated_at) = (run.created_at.to_string(), run.updated_at.to_string());
         let task = Task::new(run.id.as_str(), TaskStatus::Working, created_at, updated_at);
-        let kept = self.store.history_retention().and_then(|time| u64::try_from(time.as_millis()).ok());
+        let kept = self.store.registry().history_retention().and_then(|time| u64::try_from(time.as_millis()).ok());
         let task = task.with_poll_interval_ms(POLL_INTERVAL_MS);
         match kept {
             Some(milliseconds) => task.with_ttl_ms(milliseconds),

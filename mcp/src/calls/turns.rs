@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::{TurnCall, Turns, describes_objects};
-use registry::{AgentProtocol, ConversationId, Store, Turn, TurnId};
+use agents::{AgentStore, Turn, TurnCall, Turns, describes_objects};
+use registry::{AgentProtocol, ConversationId, TurnId};
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
@@ -21,7 +21,11 @@ const TURN: &str = "dev.lathe/turn";
 const CONVERSATION: &str = "dev.lathe/conversation";
 
 /// Finds the turn of a request, if it names one. A turn of another user, agent or conversation is unknown.
-pub async fn turn_of(store: &Store, scope: &Scope, meta: &RequestMetaObject) -> Result<Option<Arc<Turn>>, ErrorData> {
+pub async fn turn_of(
+    store: &AgentStore,
+    scope: &Scope,
+    meta: &RequestMetaObject,
+) -> Result<Option<Arc<Turn>>, ErrorData> {
     let (turn, conversation) = (text(meta, TURN)?, text(meta, CONVERSATION)?);
     let Some(named) = turn else {
         return match conversation {

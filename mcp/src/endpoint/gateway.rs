@@ -5,9 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Catalogue;
+use agents::{AgentStore, Catalogue};
 use parking_lot::Mutex;
-use registry::Store;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     GetPromptRequestParams, GetPromptResponse, GetSkillRequestMethod, GetSkillRequestParams, GetSkillResult,
@@ -38,7 +37,7 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 /// Answers the requests of the clients of one agent.
 #[derive(Clone)]
 pub struct Gateway {
-    pub store: Store,
+    pub store: AgentStore,
     pub calling: Calling,
     pub looks: Looks,
     /// That of the agent of the request, or of the first request of the session.

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use agents::Catalogue;
+use agents::{Catalogue, LibraryFamily, RunningAgent};
 use parking_lot::Mutex;
-use registry::{LibraryFamily, RunningAgent};
 
 use crate::lists::tool_forms;
 

@@ -2,8 +2,7 @@
 
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
-use agents::ListedTool;
-use registry::LibraryFamily;
+use agents::{LibraryFamily, ListedTool};
 use rmcp::model::{
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, GetPromptRequestMethod,
     GetPromptRequestParams, GetPromptResponse, ReadResourceRequestMethod, ReadResourceRequestParams,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::{AgentReference, AgentStore};
 use api_kit::auth::Rights;
 use api_kit::call_depth::CallDepth;
 use api_kit::caller_names;
@@ -18,7 +19,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::Full;
-use registry::{AgentReference, Principal, Store, do_heavy_work};
+use registry::{Principal, do_heavy_work};
 use rmcp::ServerHandler as _;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -50,7 +51,7 @@ const LISTEN: &str = "subscriptions/listen";
 /// The MCP clients of a server. Clones share the sessions.
 #[derive(Clone)]
 pub struct McpEndpoint {
-    store: Store,
+    store: AgentStore,
     calling: Calling,
     sessions: Sessions,
     looks: Looks,
@@ -76,7 +77,7 @@ pub struct McpRequest {
 }
 
 impl McpEndpoint {
-    pub fn new(store: Store, calling: Calling, public: Option<&PublicUrl>) -> Self {
+    pub fn new(store: AgentStore, calling: Calling, public: Option<&PublicUrl>) -> Self {
         let (sessions, ending) = (Sessions::default(), CancellationToken::new());
         let config = accepting(public).with_max_request_body_bytes(BODY_BYTES_MAX);
         let config = config.with_cancellation_token(ending.clone());

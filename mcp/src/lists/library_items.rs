@@ -1,6 +1,7 @@
 //! The items of a family of the Library that the user of a request sees, as a list of the protocol.
 
-use registry::{Digest, Library, LibraryFamily, LibraryItem, LibraryItemId, Provenance, Store};
+use agents::{AgentStore, Library, LibraryFamily, LibraryItem, Provenance};
+use registry::{Digest, LibraryItemId};
 use rmcp::ErrorData;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ pub struct LibraryItems {
 }
 
 impl LibraryItems {
-    pub fn of(store: &Store, viewpoint: &Viewpoint, family: LibraryFamily) -> Self {
+    pub fn of(store: &AgentStore, viewpoint: &Viewpoint, family: LibraryFamily) -> Self {
         let of = viewpoint.library.clone();
         let viewer = json!([viewpoint.agent, of.account.as_str(), of.app, family]).to_string();
         // Only what is written has a provenance.

@@ -1,7 +1,7 @@
 //! Prompts and resources as lists of the protocol: first the tools of the agent that are ones, then the items of the Library.
 
-use agents::{ListedSource, ListedTool};
-use registry::{AgentId, Digest, HeapBytes, LibraryFamily, LibraryItem, LibraryItemId};
+use agents::{LibraryFamily, LibraryItem, ListedSource, ListedTool};
+use registry::{AgentId, Digest, HeapBytes, LibraryItemId};
 use rmcp::ErrorData;
 use rmcp::model::{Cursor, PaginatedRequestParams};
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agents::{FilledTooLarge, fill_variables};
-use registry::LibraryItem;
+use agents::{FilledTooLarge, LibraryItem, fill_variables};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, PaginatedRequestParams, Prompt,

@@ -1,9 +1,9 @@
 //! `resources/list`, `resources/read` and `resources/templates/list`: tools that read resources, and the artifacts of the Library.
 
-use agents::ArtifactEncoding;
+use agents::{ArtifactEncoding, LibraryItem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use registry::{Digest, LibraryItem};
+use registry::Digest;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,

@@ -1,7 +1,8 @@
 //! The extension for skills: `skills/list` and `skills/get` have the skills of the Library, each as a directory with the file
 //! `SKILL.md`, which is read as a resource.
 
-use registry::{LibraryItem, LibraryItemId};
+use agents::LibraryItem;
+use registry::LibraryItemId;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, GetSkillRequestParams, GetSkillResult, ListSkillsResult, PaginatedRequestParams,

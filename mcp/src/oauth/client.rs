@@ -58,7 +58,7 @@ impl Client {
             return Self::of_document(asked, id, &url).await;
         }
         let known = match is_registered_client_id(id) {
-            true => asked.server.store.access().registered_client(id).await?,
+            true => asked.server.store.registry().access().registered_client(id).await?,
             false => None,
         };
         let Some(known) = known else {

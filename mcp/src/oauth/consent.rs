@@ -68,9 +68,10 @@ impl<'a> Consent<'a> {
             return Ok(Decision::Unclear(NO_GATEWAY));
         };
         if asked.client.is_registered() {
-            server.store.access().note_client_use(&principal, &asked.client.id).await?;
+            server.store.registry().access().note_client_use(&principal, &asked.client.id).await?;
         }
-        let code = server.store.access().authorize_client(&principal, &running.agent.id, asked.terms()).await?;
+        let code =
+            server.store.registry().access().authorize_client(&principal, &running.agent.id, asked.terms()).await?;
         let code = code.ok_or(Error::Unauthenticated)?;
         let (organization, user) = (&principal.organization, principal.user());
         tracing::info!(%organization, %user, client = asked.client.id, resource = asked.gateway.url, "a client was authorised");
@@ -78,14 +79,14 @@ impl<'a> Consent<'a> {
     }
 
     async fn sign_in(&self, server: &OauthServer, asked: &Authorization) -> Result<Principal, Error> {
-        let found = server.store.access().authenticate_key(self.api_key).await?;
+        let found = server.store.registry().access().authenticate_key(self.api_key).await?;
         let is_right = |found: &Principal| {
             found.organization == asked.gateway.organization && found.account.user_str() == self.user
         };
         match found.filter(is_right) {
             Some(principal) => Ok(principal),
             None => {
-                let ended = server.store.access().find_key_end(self.api_key).await?;
+                let ended = server.store.registry().access().find_key_end(self.api_key).await?;
                 Err(ended.map_or(Error::Unauthenticated, Error::KeyEnded))
             }
         }

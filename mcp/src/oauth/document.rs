@@ -1,11 +1,11 @@
 //! Client ID Metadata Documents: the id of a client is the HTTPS URL of the document that describes it.
 
+use registry::parse_json;
 use serde::Deserialize;
 use url::Url;
 
 use super::redirect::RedirectUri;
 use super::text;
-use registry::parse_json;
 
 /// Bytes of the id of a client. Known ones have less than 100.
 pub(super) const CLIENT_ID_BYTES_MAX: usize = 512;

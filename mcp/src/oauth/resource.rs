@@ -1,7 +1,8 @@
 //! The URL of an MCP endpoint, which a client asks access to (RFC 8707).
 
+use agents::AgentReference;
 use api_kit::public_url::canonical;
-use registry::{AgentReference, OrganizationId};
+use registry::OrganizationId;
 
 /// The URL of an MCP endpoint of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use agents::AgentStore;
 use api_kit::public_url::PublicBase;
 use api_kit::rate::KeyLimit;
-use registry::Store;
 use runner::Documents;
 
 /// The state of all OAuth operations.
 #[derive(Clone)]
 pub struct OauthServer {
-    pub store: Store,
+    pub store: AgentStore,
     pub documents: Documents,
     /// `None` when signing in has no limit.
     pub key_limit: Option<Arc<KeyLimit>>,

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Catalogue;
+use agents::{AgentReference, Catalogue};
 use api_kit::error::Error;
-use registry::AgentReference;
 use rmcp::ErrorData;
 use rmcp::model::{
     PromptListChangedNotification, ResourceListChangedNotification, ServerNotification, SubscriptionFilter,

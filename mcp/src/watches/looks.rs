@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Catalogue, Catalogues, ListedTool};
+use agents::{AgentReference, AgentStore, Catalogue, Catalogues, LibraryFamily, LibraryScope, ListedTool};
 use api_kit::error::Error;
 use parking_lot::Mutex;
-use registry::{AgentId, AgentReference, Digest, Grants, LibraryFamily, LibraryScope, Principal, SeenChanges, Store};
+use registry::{AgentId, Digest, Grants, Principal, SeenChanges};
 use rmcp::ErrorData;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -66,13 +66,13 @@ pub enum Look {
 /// The looks of a server, by those who see the same. Clones share them.
 #[derive(Clone)]
 pub struct Looks {
-    pub store: Store,
+    pub store: AgentStore,
     pub catalogues: Catalogues,
     viewers: Arc<Mutex<HashMap<Viewer, watch::Sender<Look>>>>,
 }
 
 impl Looks {
-    pub fn new(store: Store, catalogues: Catalogues) -> Self {
+    pub fn new(store: AgentStore, catalogues: Catalogues) -> Self {
         Self { store, catalogues, viewers: Arc::default() }
     }
 
@@ -94,7 +94,7 @@ impl Looks {
     /// Looks after every change until no client is left, or until the rights end.
     async fn keep(self, viewer: Viewer, shared: watch::Sender<Look>, mut looker: Looker) {
         let LibraryScope { organization, account, .. } = &viewer.library;
-        let mut changes = self.store.seen_changes(organization, account);
+        let mut changes = self.store.registry().seen_changes(organization, account);
         loop {
             let counted = *changes.borrow_and_update();
             let began = Instant::now();

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agents::Catalogue;
+use agents::{AgentStore, Catalogue, LibraryFamily};
 use parking_lot::Mutex;
-use registry::{Digest, LibraryFamily, Store};
+use registry::Digest;
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification};
 
@@ -34,7 +34,7 @@ pub struct WatchedResources(Arc<Mutex<BTreeMap<String, Option<Digest>>>>);
 
 /// The resources that a user sees now.
 pub struct VisibleResources<'a> {
-    pub store: &'a Store,
+    pub store: &'a AgentStore,
     pub viewpoint: &'a Viewpoint,
     pub catalogue: &'a Catalogue,
 }

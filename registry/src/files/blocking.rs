@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-pub(crate) async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let finished = tokio::task::spawn_blocking(work).await;
     finished.unwrap_or_else(|error| Err(Error::StorageFailing { detail: error.to_string() }))
 }

@@ -12,7 +12,7 @@ pub enum InvocationMode {
 }
 
 impl InvocationMode {
-    pub(crate) const ALL: [Self; 2] = [Self::Regular, Self::ConversationSimulation];
+    pub const ALL: [Self; 2] = [Self::Regular, Self::ConversationSimulation];
 
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,5 +1,7 @@
-//! The macro that defines enumerations whose values have names in the API and in the database.
+//! The macro for enumerations with names.
 
+/// Defines an enumeration whose values have names in the API and in the database.
+#[macro_export]
 macro_rules! named_values {
     ($(#[doc = $doc:literal])+ $type:ident = $what:literal, $rule:literal { $($(#[doc = $of:literal])* $value:ident = $name:literal,)+ }) => {
         $(#[doc = $doc])+
@@ -15,15 +17,15 @@ macro_rules! named_values {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::kit::invalid_value::InvalidValue;
+            type Err = $crate::InvalidValue;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.iter().copied().find(|value| value.as_str() == text);
-                found.ok_or($crate::kit::invalid_value::InvalidValue::new($what, $rule))
+                found.ok_or($crate::InvalidValue::new($what, $rule))
             }
         }
 
-        $crate::kit::text_type::written_as_text!($type);
+        $crate::written_as_text!($type);
     };
 }
 

@@ -29,7 +29,7 @@ pub struct Slice<T> {
 
 impl<T> Slice<T> {
     /// Cuts a list that was read with one item more than the page's limit. No page follows one with limit 0.
-    pub(crate) fn cut(mut items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
+    pub fn cut(mut items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
         let limit = page.limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);

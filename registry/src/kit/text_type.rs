@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use serde::de::{Error, Visitor};
 
+/// Defines a validated text type by its name in errors, its rule, and its parser.
+#[macro_export]
 macro_rules! text_type {
     ($(#[doc = $doc:literal])+ $name:ident = $what:literal, $rule:literal, $parse:expr;) => {
         $(#[doc = $doc])+
@@ -14,9 +16,9 @@ macro_rules! text_type {
         pub struct $name(smol_str::SmolStr);
 
         impl $name {
-            pub fn parse(text: &str) -> Result<Self, $crate::kit::invalid_value::InvalidValue> {
+            pub fn parse(text: &str) -> Result<Self, $crate::InvalidValue> {
                 let parse: fn(&str) -> Option<String> = $parse;
-                parse(text).map(|text| Self(text.into())).ok_or($crate::kit::invalid_value::InvalidValue::new($what, $rule))
+                parse(text).map(|text| Self(text.into())).ok_or($crate::InvalidValue::new($what, $rule))
             }
 
             pub fn as_str(&self) -> &str {
@@ -31,25 +33,26 @@ macro_rules! text_type {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::kit::invalid_value::InvalidValue;
+            type Err = $crate::InvalidValue;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::parse(text)
             }
         }
 
-        impl $crate::kit::byte_cache::HeapBytes for $name {
+        impl $crate::HeapBytes for $name {
             fn heap_bytes(&self) -> usize {
                 self.0.heap_bytes()
             }
         }
 
-        $crate::kit::text_type::described_as_text!($name);
-        $crate::kit::text_type::written_as_text!($name);
+        $crate::described_as_text!($name);
+        $crate::written_as_text!($name);
     };
 }
 
 /// Serialises a validated text as a string.
+#[macro_export]
 macro_rules! written_as_text {
     ($name:ident) => {
         impl serde::Serialize for $name {
@@ -60,7 +63,7 @@ macro_rules! written_as_text {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::kit::text_type::Checked::default())
+                deserializer.deserialize_str($crate::Checked::default())
             }
         }
 
@@ -73,6 +76,7 @@ macro_rules! written_as_text {
 }
 
 /// Gives a validated text the JSON Schema of any text. Fields describe their rules.
+#[macro_export]
 macro_rules! described_as_text {
     ($name:ident) => {
         impl schemars::JsonSchema for $name {
@@ -92,7 +96,7 @@ macro_rules! described_as_text {
 }
 
 /// Parses a borrowed string without a copy.
-pub(crate) struct Checked<T>(PhantomData<T>);
+pub struct Checked<T>(PhantomData<T>);
 
 impl<T> Default for Checked<T> {
     fn default() -> Self {
@@ -113,7 +117,7 @@ impl<T: FromStr<Err: Display>> Visitor<'_> for Checked<T> {
 }
 
 /// Returns `text` when it has 1 to `length_max` bytes and only allowed characters.
-pub(crate) fn made_of(text: &str, length_max: usize, allowed: fn(char) -> bool) -> Option<String> {
+pub fn made_of(text: &str, length_max: usize, allowed: fn(char) -> bool) -> Option<String> {
     let fits = !text.is_empty() && text.len() <= length_max && text.chars().all(allowed);
     fits.then(|| text.to_owned())
 }

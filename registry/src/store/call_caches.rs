@@ -1,13 +1,12 @@
-//! The caches of what calls need: callables, running agents, and the variables of users.
+//! The caches of what calls need: callables, and the variables of users.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::SealedUserVariable;
-use crate::agents::{AgentReference, RunningAgent};
 use crate::kit::account::{AccountId, OrganizationId};
-use crate::kit::byte_cache::{ByteCache, CacheBound, heap_bytes};
-use crate::kit::ids::{AgentId, ToolId, VersionId};
+use crate::kit::byte_cache::{ByteCache, CacheBound};
+use crate::kit::ids::{ToolId, VersionId};
 use crate::versions::Callable;
 
 /// Age at which a value is read again. A change by another process is seen after at most this time.
@@ -24,24 +23,8 @@ pub(super) const COMPARED_CHANGES: CacheBound = CacheBound { name: "compared num
 pub(super) const RESOLVED: CacheBound = CacheBound { name: "resolved versions", bytes_max: 8 << 20 };
 /// Most callables have some kilobytes. A version can have half a megabyte of schemas.
 pub(super) const CALLABLES: CacheBound = CacheBound { name: "callables", bytes_max: 64 << 20 };
-/// Agents by reference: some 10,000 references.
-pub(super) const AGENT_REFERENCES: CacheBound = CacheBound { name: "references of agents", bytes_max: 4 << 20 };
-/// Most running agents have some kilobytes, and one with the largest draft some megabytes.
-pub(super) const RUNNING_AGENTS: CacheBound = CacheBound { name: "running agents", bytes_max: 64 << 20 };
 /// Most users have no variables.
 pub(super) const USER_VARIABLES: CacheBound = CacheBound { name: "variables of users", bytes_max: 8 << 20 };
-
-/// An agent with a name. Personal agents of different authors can have the same slug.
-#[derive(Clone)]
-pub(super) struct NamedAgent {
-    pub agent: AgentId,
-    /// `None` for an agent of the organisation.
-    pub personal_of: Option<AccountId>,
-}
-
-heap_bytes! {
-    NamedAgent { agent, personal_of }
-}
 
 pub(super) struct CallCaches {
     /// The number of changes of an organisation's tools and agents before what is in memory of them was read.
@@ -52,9 +35,6 @@ pub(super) struct CallCaches {
     pub resolved: ByteCache<(OrganizationId, ToolId, String), VersionId>,
     /// The callables of these versions. All constraints that resolve to a version share its callable.
     pub callables: ByteCache<(OrganizationId, ToolId, VersionId), Arc<Callable>>,
-    /// The agents with an id or a slug.
-    pub agent_references: ByteCache<(OrganizationId, AgentReference), Arc<[NamedAgent]>>,
-    pub running_agents: ByteCache<(OrganizationId, AgentId), Arc<RunningAgent>>,
     pub user_variables: ByteCache<(OrganizationId, AccountId), Arc<[SealedUserVariable]>>,
 }
 
@@ -65,20 +45,16 @@ impl Default for CallCaches {
             compared_changes: ByteCache::new(COMPARED_CHANGES).with_ttl(TTL),
             resolved: ByteCache::new(RESOLVED).with_ttl(UNCHANGED_TTL),
             callables: ByteCache::new(CALLABLES).with_ttl(UNCHANGED_TTL),
-            agent_references: ByteCache::new(AGENT_REFERENCES).with_ttl(UNCHANGED_TTL),
-            running_agents: ByteCache::new(RUNNING_AGENTS).with_ttl(UNCHANGED_TTL),
             user_variables: ByteCache::new(USER_VARIABLES).with_ttl(TTL),
         }
     }
 }
 
 impl CallCaches {
-    /// Drops the tools and the agents of an organisation.
-    pub fn drop_tools_and_agents(&self, of: &OrganizationId) {
+    /// Drops the tools of an organisation.
+    pub fn drop_tools(&self, of: &OrganizationId) {
         self.resolved.drop_where(|(organization, ..), _| organization == of);
         self.callables.drop_where(|(organization, ..), _| organization == of);
-        self.agent_references.drop_where(|(organization, _), _| organization == of);
-        self.running_agents.drop_where(|(organization, _), _| organization == of);
     }
 
     /// Drops the variables of a user, or of all users of an organisation.
@@ -93,8 +69,6 @@ impl CallCaches {
         self.compared_changes.clear();
         self.resolved.clear();
         self.callables.clear();
-        self.agent_references.clear();
-        self.running_agents.clear();
         self.user_variables.clear();
     }
 
@@ -102,8 +76,6 @@ impl CallCaches {
         self.compared_changes.drop_expired();
         self.resolved.drop_expired();
         self.callables.drop_expired();
-        self.agent_references.drop_expired();
-        self.running_agents.drop_expired();
         self.user_variables.drop_expired();
     }
 }

@@ -3,11 +3,10 @@
 
 use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::ids::BootId;
-use crate::library::LibraryFamily;
 
 /// Rows of one organisation that servers keep in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum ChangeKind {
+pub enum ChangeKind {
     /// Tools, their versions and their variables.
     Tools,
     /// Agents and their revisions.
@@ -28,15 +27,6 @@ impl ChangeKind {
     const ALL: [Self; 7] =
         [Self::Tools, Self::Agents, Self::Rights, Self::UserVariables, Self::Library, Self::Rules, Self::Cancellations];
 
-    /// The kind of the items of a family; `None` for items that no server keeps.
-    pub const fn of_family(family: LibraryFamily) -> Option<Self> {
-        match family {
-            LibraryFamily::Prompts | LibraryFamily::Artifacts | LibraryFamily::Skills => Some(Self::Library),
-            LibraryFamily::Rules => Some(Self::Rules),
-            _ => None,
-        }
-    }
-
     const fn as_str(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -56,7 +46,7 @@ impl ChangeKind {
 
 /// A change of rows that servers keep in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub struct Change {
     pub kind: ChangeKind,
     pub organization: OrganizationId,
     /// The account of the only user whom the change concerns; `None` when it may concern all of the organisation.

@@ -4,15 +4,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use metrics::gauge;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
-use super::corpus_models::CorpusModels;
 use super::data_keys::DataKeys;
 use super::database::{Database, Pool, PoolCount, Watch};
 use super::kept_rows::KeptRows;
 use super::lost_commits::LostCommits;
 use super::page_tokens::PageTokens;
-use super::queued::Work;
+use super::queued::{Work, WriteError};
 use super::retention::Retention;
 use super::sql::history::record_rows::RecordRows;
 use super::sql::kit::listing::{ListPool, Listing};
@@ -25,7 +24,6 @@ use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Clock;
 use crate::kit::ids::BootId;
 use crate::kit::metrics::{CONNECTIONS, number};
-use crate::library::IndexCache;
 use crate::nodes::NodeDescription;
 use crate::secrets::KeyRing;
 
@@ -53,10 +51,6 @@ pub(super) struct Inner {
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
     pub lost_commits: LostCommits,
-    pub memory_indices: IndexCache,
-    pub corpora: CorpusModels,
-    /// Wakes the task that makes vectors of memories.
-    pub memory_written: Notify,
 }
 
 impl Store {
@@ -110,14 +104,9 @@ impl Store {
         self.0.kept.subscribers.subscribe(organization, account)
     }
 
-    /// Returns a number that grows with every change of the rules of a user, as [`Store::seen_changes`] counts changes.
-    pub fn rules_generation(&self, organization: &OrganizationId, account: &AccountId) -> u64 {
-        self.0.kept.rules.of(organization, account)
-    }
-
-    /// The key with which the states of calls are signed that wait for answers.
-    pub fn request_state_key(&self) -> [u8; 32] {
-        self.0.keys.derive("request states")
+    /// Derives a key for one purpose from the master key.
+    pub fn derive_key(&self, purpose: &str) -> [u8; 32] {
+        self.0.keys.derive(purpose)
     }
 
     /// How long the history is kept after the end of a run; `None` for ever.
@@ -138,12 +127,13 @@ impl Store {
         self.0.counters.as_ref()
     }
 
-    pub(super) fn readers(&self) -> &Pool {
+    /// The connections of reads that are no lists.
+    pub fn readers(&self) -> &Pool {
         &self.0.readers
     }
 
     /// Waits until a list may begin. [`Error::DatabaseBusy`] when too many other lists run.
-    pub(super) async fn listing(&self, organization: &OrganizationId) -> Result<Listing> {
+    pub async fn listing(&self, organization: &OrganizationId) -> Result<Listing> {
         self.0.lists.begin(organization).await
     }
 
@@ -154,7 +144,13 @@ impl Store {
         written
     }
 
-    pub(super) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+    /// Writes. What was written is durable and visible when this returns.
+    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+        self.write_or_refuse(work).await
+    }
+
+    /// Like [`Store::write`], with refusals that are no errors of the store.
+    pub async fn write_or_refuse<T: Send + 'static, E: WriteError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         let written = self.0.writer.write(work).await;
         self.0.health.note(&written, self.0.clock.now());
         written

@@ -1,19 +1,15 @@
 //! Rows that a server keeps in memory, and what changes of them do.
 
-use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use tokio::sync::Notify;
 
 use super::call_caches::CallCaches;
 use super::changes::{Change, ChangeKind, Notice, read_notice};
+use super::other_tables::OtherTables;
 use super::subscribers::Subscribers;
 use super::token_cache::TokenCache;
-use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::ids::BootId;
-
-/// Counters of the changes of rules, of eight bytes each.
-const RULE_COUNTERS: usize = 4_096;
 
 /// What a server has in memory of rows, and those who wait for changes of them.
 pub(super) struct KeptRows {
@@ -21,44 +17,53 @@ pub(super) struct KeptRows {
     pub caches: CallCaches,
     pub tokens: TokenCache,
     pub subscribers: Subscribers,
-    pub rules: RuleGenerations,
+    /// Tables of another crate, with what it keeps of them in memory.
+    pub other_tables: Option<Arc<dyn OtherTables>>,
     /// Wakes the task that cancels runs.
     pub cancellations: Notify,
 }
 
 impl KeptRows {
-    pub fn new(boot: BootId) -> Self {
+    pub fn new(boot: BootId, other_tables: Option<Arc<dyn OtherTables>>) -> Self {
         Self {
             boot,
             caches: CallCaches::default(),
             tokens: TokenCache::default(),
             subscribers: Subscribers::default(),
-            rules: RuleGenerations::default(),
+            other_tables,
             cancellations: Notify::new(),
         }
     }
 
-    /// Drops the rows that a change names.
+    /// Drops the rows that a change names, and tells those who wait for such changes.
     pub fn apply(&self, change: &Change) {
+        self.drop_changed(change);
+        self.subscribers.tell(change);
+    }
+
+    /// Drops the rows that a change names.
+    pub fn drop_changed(&self, change: &Change) {
         let Change { kind, organization, account } = change;
         match kind {
-            // A catalogue is right as long as the running agent that it was made from is in the cache.
-            ChangeKind::Tools | ChangeKind::Agents => self.caches.drop_tools_and_agents(organization),
+            ChangeKind::Tools => self.caches.drop_tools(organization),
             ChangeKind::Rights => self.tokens.drop_tokens(organization, account.as_ref()),
             ChangeKind::UserVariables => self.caches.drop_user_variables(organization, account.as_ref()),
-            ChangeKind::Rules => self.rules.advance(organization, account.as_ref()),
             // Kept for the task, if it is busy now.
             ChangeKind::Cancellations => self.cancellations.notify_one(),
-            ChangeKind::Library => {}
+            ChangeKind::Agents | ChangeKind::Library | ChangeKind::Rules => {}
         }
-        self.subscribers.tell(change);
+        if let Some(others) = &self.other_tables {
+            others.drop_changed(change);
+        }
     }
 
     /// Drops everything, after notices may have been missed.
     pub fn apply_everything(&self) {
         self.caches.clear();
         self.tokens.checked.clear();
-        self.rules.advance_all();
+        if let Some(others) = &self.other_tables {
+            others.drop_everything();
+        }
         self.subscribers.tell_all();
         self.cancellations.notify_one();
     }
@@ -73,49 +78,11 @@ impl KeptRows {
     }
 }
 
-/// Counters of the changes of rules, by a hash of the user: two users of one counter read their rules once more than necessary.
-pub(super) struct RuleGenerations {
-    counters: Box<[AtomicU64]>,
-    hasher: RandomState,
-}
-
-impl Default for RuleGenerations {
-    fn default() -> Self {
-        let counters = (0..RULE_COUNTERS).map(|_| AtomicU64::new(0)).collect();
-        Self { counters, hasher: RandomState::new() }
-    }
-}
-
-impl RuleGenerations {
-    /// Returns a number that grows with every change of the rules that a user may have.
-    pub fn of(&self, organization: &OrganizationId, account: &AccountId) -> u64 {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
-        read(self.counter(organization, None)) + read(self.counter(organization, Some(account)))
-    }
-
-    fn advance(&self, organization: &OrganizationId, account: Option<&AccountId>) {
-        self.counter(organization, account).fetch_add(1, Ordering::AcqRel);
-    }
-
-    fn advance_all(&self) {
-        for counter in &self.counters {
-            counter.fetch_add(1, Ordering::AcqRel);
-        }
-    }
-
-    fn counter(&self, organization: &OrganizationId, account: Option<&AccountId>) -> &AtomicU64 {
-        let number =
-            usize::try_from(self.hasher.hash_one((organization, account)) % RULE_COUNTERS as u64).unwrap_or_default();
-        &self.counters[number]
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::access::{Grants, Principal};
+    use crate::kit::account::{AccountId, OrganizationId};
     use crate::kit::clock::Clock;
     use crate::store::changes::write_notice;
     use crate::store::token_cache::Checked;
@@ -133,7 +100,7 @@ mod tests {
 
     impl Filled {
         fn new() -> Self {
-            let kept = KeptRows::new(BootId::new(&Clock::system()));
+            let kept = KeptRows::new(BootId::new(&Clock::system()), None);
             let users = [ids("acme", "ann"), ids("acme", "bob"), ids("globex", "ann")];
             for (number, (organization, account)) in (0..).zip(users.clone()) {
                 let principal = Principal {
@@ -190,19 +157,5 @@ mod tests {
         assert_eq!(filled.left(), (vec![0, 1, 2], vec![0, 1, 2]));
         filled.kept.apply_notice(Some("another weather acme"));
         assert_eq!(filled.left(), (vec![], vec![]));
-    }
-
-    #[test]
-    fn rules_are_read_again_after_a_change_for_the_user_or_for_all() {
-        let rules = RuleGenerations::default();
-        let (acme, ann) = ids("acme", "ann");
-        let mut last = rules.of(&acme, &ann);
-        for change in [Some(&ann), None] {
-            rules.advance(&acme, change);
-            assert!(rules.of(&acme, &ann) > last);
-            last = rules.of(&acme, &ann);
-        }
-        rules.advance_all();
-        assert!(rules.of(&acme, &ann) > last);
     }
 }

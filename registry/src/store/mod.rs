@@ -7,7 +7,6 @@
 mod caches;
 mod call_caches;
 mod changes;
-mod corpus_models;
 mod data_keys;
 mod database;
 mod deadline;
@@ -15,12 +14,14 @@ mod handle;
 mod kept_rows;
 mod lost_commits;
 mod options;
+mod other_tables;
 mod page_tokens;
 mod postgres;
 mod queued;
 mod retention;
 mod sql;
 mod sqlite;
+pub mod statements;
 mod storage_health;
 mod subscribers;
 mod token_cache;
@@ -30,15 +31,11 @@ mod writer;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tokio::sync::Notify;
-
 use crate::config::Config;
 use crate::error::Result;
 use crate::files::data_dir::{DataDir, DataDirLock};
 use crate::kit::ids::BootId;
-use crate::library::IndexCache;
 pub use caches::CACHES;
-use corpus_models::CorpusModels;
 use data_keys::DataKeys;
 use database::Database;
 pub use database::{DatabaseState, SchemaState};
@@ -47,14 +44,14 @@ pub use handle::Store;
 use kept_rows::KeptRows;
 use lost_commits::LostCommits;
 pub use options::{DatabaseLocation, StoreOptions};
+use other_tables::OtherTables;
 use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
 use sql::kit::listing::ListPool;
 use sql::kit::master_key::{require_master_key, require_master_key_of_copy};
 pub use sql::{
-    Access, Advance, AdvancedItem, AgentRuns, Agents, Conversations, CountedRequest, DueRun, EndedRun, History,
-    Library, Nodes, Operations, Report, Repositories, RequestedCancellation, Tools, Versions,
+    Access, CountedRequest, History, Nodes, Operations, Repositories, RequestedCancellation, Tools, Versions,
 };
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
@@ -65,12 +62,17 @@ use writer::{Writer, WriterSetup};
 impl Store {
     /// Opens the database of a data directory. Creates it, or applies missing migrations.
     pub async fn open(options: StoreOptions<'_>) -> Result<Self> {
-        Ok(Self(Arc::new(open(options, Expected::Complete).await?)))
+        Ok(Self(Arc::new(open(options, Expected::Complete, None).await?)))
+    }
+
+    /// Like [`Store::open`], with the tables of another crate.
+    pub async fn open_with(options: StoreOptions<'_>, tables: Arc<dyn OtherTables>) -> Result<Self> {
+        Ok(Self(Arc::new(open(options, Expected::Complete, Some(tables)).await?)))
     }
 
     /// Like [`Store::open`], for the command that copies an installation to the database, before other servers can use it.
     pub async fn open_copy(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
-        Ok(Self(Arc::new(open(options, Expected::Copy).await?)))
+        Ok(Self(Arc::new(open(options, Expected::Copy, None).await?)))
     }
 }
 
@@ -100,7 +102,11 @@ enum Expected {
     Copy,
 }
 
-async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
+async fn open(
+    options: StoreOptions<'_>,
+    expected: Expected,
+    other_tables: Option<Arc<dyn OtherTables>>,
+) -> Result<Inner> {
     let StoreOptions { data, database, keys, clock, config } = options;
     let database: Arc<dyn Database> = match database {
         DatabaseLocation::DataDirectory => Arc::new(Sqlite::new(data.database(), config.database_bytes_max)),
@@ -118,7 +124,7 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
     let boot = BootId::new(&clock);
-    let kept = Arc::new(KeptRows::new(boot.clone()));
+    let kept = Arc::new(KeptRows::new(boot.clone(), other_tables));
     let (by_this_server, by_others) = (kept.clone(), kept.clone());
     let watch = database.watch(Box::new(move |notice| by_others.apply_notice(notice)));
     let writer = Writer::start(WriterSetup {
@@ -147,9 +153,6 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
         lost_commits: LostCommits::default(),
-        memory_indices: IndexCache::default(),
-        corpora: CorpusModels::default(),
-        memory_written: Notify::new(),
     })
 }
 

@@ -14,7 +14,7 @@ const HALF_BITS: [u32; 2] = [15, 26];
 const ROUNDS: u8 = 4;
 
 /// Returns the name of a filter with its order, as a part of the names of a list. Two values of a filter have different names.
-pub(super) fn filter_name(filter: &impl std::fmt::Debug) -> String {
+pub fn filter_name(filter: &impl std::fmt::Debug) -> String {
     format!("{filter:?}")
 }
 

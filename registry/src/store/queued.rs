@@ -9,12 +9,25 @@ use super::database::Connection;
 use super::sql::history::record_rows::RecordRows;
 use crate::error::{Error, Result};
 
-pub(super) type Writing<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
+/// The future of the statements of a write.
+pub type Writing<'c, T, E = Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
 
-/// The statements of one use case inside a transaction.
-pub(super) trait Work<T>: for<'c> FnOnce(&'c mut Connection) -> Writing<'c, T> + Send + 'static {}
+/// The statements of one use case inside a transaction, which is rolled back after an error.
+pub trait Work<T, E = Error>: for<'c> FnOnce(&'c mut Connection) -> Writing<'c, T, E> + Send + 'static {}
 
-impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut Connection) -> Writing<'c, T> + Send + 'static {}
+impl<T, E, F> Work<T, E> for F where F: for<'c> FnOnce(&'c mut Connection) -> Writing<'c, T, E> + Send + 'static {}
+
+/// An error of a write: one of the store, or a refusal of those who write.
+pub trait WriteError: From<Error> + Send + 'static {
+    /// Returns the error of the store, unless this is a refusal.
+    fn store_error(&self) -> Option<&Error>;
+}
+
+impl WriteError for Error {
+    fn store_error(&self) -> Option<&Error> {
+        Some(self)
+    }
+}
 
 /// A queued write of any result type.
 pub(super) trait Job: Send {
@@ -25,10 +38,10 @@ pub(super) trait Job: Send {
     fn reply(self: Box<Self>, committed: Result<()>);
 }
 
-pub(super) struct Queued<T, F> {
+pub(super) struct Queued<T, E, F> {
     work: Option<F>,
-    result: Option<Result<T>>,
-    caller: oneshot::Sender<Result<T>>,
+    result: Option<Result<T, E>>,
+    caller: oneshot::Sender<Result<T, E>>,
 }
 
 /// Rows for the record of runs, in the queue.
@@ -39,15 +52,15 @@ pub(super) struct QueuedRecord {
     caller: oneshot::Sender<Result<Option<Error>>>,
 }
 
-impl<T, F> Queued<T, F> {
+impl<T, E, F> Queued<T, E, F> {
     /// Returns the write and the receiver of its result.
-    pub fn new(work: F) -> (Self, oneshot::Receiver<Result<T>>) {
+    pub fn new(work: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (caller, receiver) = oneshot::channel();
         (Self { work: Some(work), result: None, caller }, receiver)
     }
 }
 
-impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
+impl<T: Send + 'static, E: WriteError, F: Work<T, E>> Job for Queued<T, E, F> {
     fn apply<'c>(&'c mut self, connection: &'c mut Connection) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return false };
@@ -61,7 +74,10 @@ impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
     fn reply(self: Box<Self>, committed: Result<()>) {
         let Self { result, caller, .. } = *self;
         // The caller may be gone; its write is committed all the same.
-        let _ = caller.send(committed.and_then(|()| result.unwrap_or(Err(Error::Closed))));
+        let _ = caller.send(match committed {
+            Ok(()) => result.unwrap_or_else(|| Err(Error::Closed.into())),
+            Err(error) => Err(error.into()),
+        });
     }
 }
 

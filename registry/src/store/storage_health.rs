@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
+use crate::store::queued::WriteError;
 
 /// Time after a refused write in which a successful write proves nothing: a full disk may accept a small write and
 /// refuse a record. A server that is not ready gets no writes from a load balancer, so it must become ready again to
@@ -29,8 +30,9 @@ impl Default for StorageHealth {
 }
 
 impl StorageHealth {
-    pub(super) fn note<T>(&self, written: &Result<T>, now: Timestamp) {
-        if matches!(written, Err(Error::StorageFailing { .. })) {
+    pub(super) fn note<T, E: WriteError>(&self, written: &Result<T, E>, now: Timestamp) {
+        let refused = written.as_ref().err().and_then(E::store_error);
+        if matches!(refused, Some(Error::StorageFailing { .. })) {
             self.note_refusal(now);
         }
     }
@@ -74,7 +76,7 @@ mod tests {
     fn a_refused_write_counts_for_ten_seconds_whatever_succeeds_since() {
         let health = refused_at(1);
         health.note(&Err::<(), _>(Error::Closed), at(5));
-        health.note(&Ok(()), at(5));
+        health.note(&Ok::<_, Error>(()), at(5));
         let is_in_doubt = |seconds| health.is_in_doubt(at(seconds), || true);
         assert!(is_in_doubt(1) && is_in_doubt(10) && !is_in_doubt(11));
         assert!(!StorageHealth::default().is_in_doubt(at(0), || false), "nothing was refused");

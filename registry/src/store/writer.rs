@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::changes::Change;
 use super::database::{Connection, Database};
-use super::queued::{Job, Queued, QueuedRecord, Work};
+use super::queued::{Job, Queued, QueuedRecord, Work, WriteError};
 use super::retention::Retention;
 use super::sql::group::Group;
 use super::sql::history::record_rows::RecordRows;
@@ -59,10 +59,10 @@ impl Writer {
         Self { queue }
     }
 
-    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+    pub async fn write<T: Send + 'static, E: WriteError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         let (queued, receiver) = Queued::new(work);
         self.send(Message::Job(Box::new(queued))).await?;
-        receiver.await.unwrap_or(Err(Error::Closed))
+        receiver.await.unwrap_or_else(|_| Err(Error::Closed.into()))
     }
 
     /// Writes to the record of runs. Returns the first end of a run that was refused; the others are committed all the same.
@@ -207,7 +207,7 @@ mod tests {
                 Box::pin(async move {
                     started.send(()).unwrap();
                     released.await.unwrap_or(());
-                    Ok(())
+                    Ok::<_, Error>(())
                 })
             });
             work.await

@@ -16,7 +16,7 @@ use self::input_text::text_of_input;
 const WORD_BYTES_MAX: usize = 256;
 
 /// Returns the words of a text, separated by spaces.
-pub(crate) fn words(text: &str) -> String {
+pub fn words(text: &str) -> String {
     words_within(text, FIELD_BYTES_MAX)
 }
 

@@ -43,13 +43,23 @@ impl World {
     }
 
     pub async fn in_database(folder: TempDir, config: Config, database: DatabaseLocation) -> registry::Result<Self> {
+        Self::opened_by(folder, database, async |options| Store::open(StoreOptions { config, ..options }).await).await
+    }
+
+    /// Like [`World::in_database`], with a store that the caller opens.
+    pub async fn opened_by(
+        folder: TempDir,
+        database: DatabaseLocation,
+        open: impl AsyncFnOnce(StoreOptions<'_>) -> registry::Result<Store>,
+    ) -> registry::Result<Self> {
         let data = DataDir::open(folder.path().join("data")).unwrap();
         let keys = KeyRing::load(&data).unwrap();
         let lock = data.lock().unwrap();
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
+        let config = Config::for_tests();
         let options =
             StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
-        let store = Store::open(options).await?;
+        let store = open(options).await?;
         Ok(Self { store, clock, data, database, keys, lock, _folder: folder })
     }
 

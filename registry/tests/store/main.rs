@@ -2,10 +2,7 @@
 
 mod accounts;
 mod agent_calls;
-mod agent_revisions;
-mod agent_runs;
-mod agent_states;
-mod agents;
+mod allowed_client;
 mod answered_attempts;
 mod answers;
 mod api_keys;
@@ -20,33 +17,25 @@ mod cluster;
 mod conditions;
 mod constraints;
 mod data_dir;
+#[expect(dead_code, reason = "the tests of the tables of agents use the whole of it")]
 mod database;
-mod due_items;
 mod effect_lists;
-#[path = "../../../tests/harness/embedding_endpoint.rs"]
-mod embedding_endpoint;
-mod embeddings;
+#[expect(dead_code, reason = "the tests of the tables of agents use the whole of it")]
 mod fixtures;
 mod group_commit;
 mod health;
 mod history;
-mod human_requests;
-mod identities;
-mod insert_only;
 mod isolation;
 mod leases;
-mod library;
-mod library_revisions;
-mod library_usage;
 mod lists;
 mod many_runs;
-mod memory_search;
 #[path = "../../../tests/harness/need.rs"]
 mod need;
 mod nodes;
 mod nul;
 mod oauth;
 mod objects;
+mod on_postgres;
 mod operations;
 mod orders;
 mod pages;
@@ -60,7 +49,6 @@ mod relay;
 mod repositories;
 mod retention;
 mod roles;
-mod run_ends;
 mod schemas;
 mod search;
 mod search_filters;
@@ -69,8 +57,6 @@ mod search_texts;
 mod secrets;
 mod tapes;
 mod tools;
-mod transfer;
-mod turns;
 mod user_variables;
 mod users;
 mod vanished_host;

@@ -65,10 +65,8 @@ async fn writes_that_no_server_keeps_in_memory_are_not_announced() {
         world.store.operations().requested_cancellations().await.unwrap();
     }
     world.store.history().delete_expired_runs().await.unwrap();
-    world.store.agent_runs().delete_expired_agent_runs().await.unwrap();
     world.store.operations().delete_expired_attempts().await.unwrap();
     world.store.access().delete_expired_authorizations().await.unwrap();
-    world.store.delete_expired_library_items().await.unwrap();
     world.store.history().delete_expired_answers().await.unwrap();
     world.token_of(&acme.organization, "ann").await;
     world.answered(&acme, "an answer").await;

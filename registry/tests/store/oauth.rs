@@ -3,15 +3,11 @@
 use std::time::Duration;
 
 use registry::{
-    AgentId, AuthorizationTerms, IssuedAccess, IssuedKey, NewUser, OrganizationId, PkceChallenge, Principal, Refresh,
-    RoleName, UserId,
+    AuthorizationTerms, IssuedAccess, IssuedKey, NewUser, PkceChallenge, Principal, Refresh, RoleName, UserId,
 };
 
+use crate::allowed_client::{CLIENT, RESOURCE, agent, allow, terms};
 use crate::fixtures::World;
-
-const CLIENT: &str = "https://app.example.com/client.json";
-const RESOURCE: &str = "https://tools.example.com/v1/acme/mcp/team";
-const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 /// A user who has allowed the access of a client.
 struct Allowed {
@@ -27,7 +23,7 @@ impl Allowed {
         let organization = world.organization("acme").await.organization;
         let role = RoleName::parse("invoker").unwrap();
         world.store.access().create_user(&organization, NewUser { id: user(), role }).await.unwrap();
-        let (key, principal, code) = allowed(&world, &organization, "bob").await;
+        let (key, principal, code) = allow(&world, &organization, "bob").await;
         Self { world, key, principal, code }
     }
 
@@ -52,43 +48,6 @@ impl Allowed {
 
 fn user() -> UserId {
     UserId::parse("bob").unwrap()
-}
-
-/// Creates a key of a user, who allows the access of a client with it. Returns the code, too.
-async fn allowed(world: &World, organization: &OrganizationId, user: &str) -> (IssuedKey, Principal, String) {
-    let new = world.new_key(organization, user).await;
-    let key = world.store.access().create_api_key(organization, new).await.unwrap();
-    let principal = world.store.access().authenticate_key(key.api_key.expose()).await.unwrap().unwrap();
-    let code = world
-        .store
-        .access()
-        .authorize_client(&principal, &agent(), terms())
-        .await
-        .unwrap()
-        .unwrap()
-        .expose()
-        .to_owned();
-    (key, principal, code)
-}
-
-/// Gives a client the tokens of a user.
-pub async fn allow_client(world: &World, organization: &OrganizationId, user: &str) {
-    let (.., code) = allowed(world, organization, user).await;
-    world.store.access().exchange_code(&code, terms()).await.unwrap().unwrap();
-}
-
-/// The agent at which clients act.
-fn agent() -> AgentId {
-    AgentId::parse("6ab13d50a3c20f6f6e5d4c3b").unwrap()
-}
-
-fn terms() -> AuthorizationTerms {
-    AuthorizationTerms {
-        client_id: CLIENT.into(),
-        redirect_uri: Some("https://app.example.com/cb".into()),
-        resource: RESOURCE.into(),
-        challenge: PkceChallenge::of_verifier(VERIFIER).unwrap(),
-    }
 }
 
 #[tokio::test]

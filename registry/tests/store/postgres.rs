@@ -1,17 +1,15 @@
 //! All tests of this program once more, on Postgres; and a server that is killed.
 
-use std::process::Command;
-
 use registry::{Config, DatabaseLocation, SecretValue};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
 use crate::database::{execute, is_server, number};
 use crate::fixtures::World;
+use crate::on_postgres::run_on_postgres;
 
 /// Tests of the file in the data directory.
-const OF_FILES: [&str; 5] = [
-    "transfer::",
+const OF_FILES: [&str; 4] = [
     "health::",
     "data_dir::a_missing_key_file_is_not_replaced_beside_a_database",
     "group_commit::a_full_disk_is_reported_and_no_acknowledged_write_is_lost",
@@ -20,26 +18,7 @@ const OF_FILES: [&str; 5] = [
 
 #[test]
 fn all_tests_pass_on_postgres() {
-    if is_server() {
-        return;
-    }
-    let url = std::env::var("LATHE_TEST_DATABASE_URL");
-    let cluster = if url.is_ok() { None } else { Cluster::start() };
-    let Some(url) = url.ok().or_else(|| cluster.as_ref().map(|cluster| cluster.url("postgres"))) else { return };
-    let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.env("LATHE_TEST_DATABASE_URL", url).args(OF_FILES.iter().flat_map(|name| ["--skip", name]));
-    let tests = tests.output().unwrap();
-    assert!(
-        tests.status.success(),
-        "{}\n{}",
-        String::from_utf8_lossy(&tests.stdout),
-        String::from_utf8_lossy(&tests.stderr)
-    );
-    let summary = String::from_utf8_lossy(&tests.stdout)
-        .lines()
-        .filter(|line| line.starts_with("test result"))
-        .collect::<String>();
-    println!("on Postgres: {summary}");
+    run_on_postgres(&OF_FILES);
 }
 
 /// Acknowledged writes survive, and the store connects again.

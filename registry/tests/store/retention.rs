@@ -218,9 +218,22 @@ async fn a_hold_keeps_the_tapes_of_its_runs() {
     assert_eq!(number(&world, "SELECT count(*) FROM tape_bodies").await, 0);
 }
 
+/// Sweeps of which one is still going on when a hold is placed, also on a busy machine.
+const SWEEPS_MAX: usize = 20;
+
 /// What is there when the hold is placed stays, and what is not was deleted before.
 #[tokio::test]
 async fn a_hold_wins_over_a_sweep_that_has_begun() {
+    for _ in 0..SWEEPS_MAX {
+        if hold_during_a_sweep().await {
+            return;
+        }
+    }
+    panic!("each sweep was over before the hold");
+}
+
+/// Places a hold while two stores delete expired runs. Returns `false` if both were faster.
+async fn hold_during_a_sweep() -> bool {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let mut starts_of = Vec::new();
@@ -246,5 +259,5 @@ async fn a_hold_wins_over_a_sweep_that_has_begun() {
     }
     assert_eq!(left().await, at_hold, "nothing is deleted after the hold");
     assert_eq!(deleted + at_hold.unsigned_abs(), 1_500, "no run is deleted twice");
-    assert!(at_hold > 0, "the sweep was over before the hold");
+    at_hold > 0
 }

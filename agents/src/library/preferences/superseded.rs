@@ -1,11 +1,11 @@
 //! Values of a preference that others have replaced.
 
-use registry::LibraryItem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::source::Source;
+use crate::domain::library::LibraryItem;
 
 /// Earlier values that a preference keeps.
 const VALUES_MAX: usize = 20;

@@ -1,7 +1,6 @@
 //! Changing the state of tasks.
 
 use futures_util::future::BoxFuture;
-use registry::Error;
 use runner::Outcome;
 use serde_json::{Map, Value};
 
@@ -11,6 +10,7 @@ use super::super::item::shown;
 use super::super::record::Record;
 use super::moment::Moment;
 use super::task::Task;
+use crate::error::Error;
 use crate::platform_call::PlatformCall;
 
 /// Attempts of a change while others change the task: the server when it is due, and other agents.

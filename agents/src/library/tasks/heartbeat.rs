@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use registry::{AgentId, AgentRunId, LibraryContent, LibraryItem, Timestamp};
+use registry::{AgentId, AgentRunId, Timestamp};
 use serde_json::Value;
 
 use super::moment::Moment;
 use super::occurrence::RunEnd;
 use super::task::Task;
+use crate::domain::library::{LibraryContent, LibraryItem};
 
 /// Time after which a task that could not be read is looked at again.
 const UNREADABLE: Duration = Duration::from_hours(1);

@@ -1,6 +1,5 @@
 //! A task, and what can happen to it.
 
-use registry::{LibraryContent, LibraryFamily, LibraryItem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +10,7 @@ use super::local_times::zone;
 use super::moment::Moment;
 use super::occurrence::{Occurrence, OccurrenceStatus, RunEnd};
 use super::schedule::{Recurrence, Schedule, Start};
+use crate::domain::library::{LibraryContent, LibraryFamily, LibraryItem};
 
 /// Occurrences that a task remembers: the latest ones.
 const HISTORY_MAX: usize = 50;

@@ -1,6 +1,6 @@
 //! `POST /agents/execute`: starts a run of an agent.
 
-use agents::{AgentRunOptions, AgentRunService, ModelBounds, OnStuck, StuckAction};
+use agents::{AgentReference, AgentRunOptions, AgentRunService, ModelBounds, OnStuck, StuckAction};
 use api_kit::call_depth::CallDepth;
 use api_kit::caller::Caller;
 use api_kit::caller_names::InNamesOf;
@@ -11,7 +11,7 @@ use api_kit::extract::{
 use api_kit::openapi::OperationDoc;
 use api_kit::tasks::Tasks;
 use axum::extract::State;
-use registry::{AgentReference, InvalidValue};
+use registry::InvalidValue;
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};

@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/agent_run`: runs of agents.
 
+use agents::{AgentRunFilter, AgentRunState, AgentStore};
 use api_kit::caller::Caller;
 use api_kit::error::{Error, Problem};
 use api_kit::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, AgentRunFilter, AgentRunId, AgentRunState, Store};
+use registry::{AgentId, AgentRunId};
 use serde_json::json;
 
 use crate::sections;
@@ -37,7 +38,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<AgentRunList>, Error> {

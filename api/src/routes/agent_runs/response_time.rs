@@ -1,13 +1,12 @@
 //! Responses at the start of the work on a run, or at its end.
 
-use agents::{AgentRunLoop, Begun, RunCheckpoint};
+use agents::{AgentRunLoop, AgentRunState, Begun, RunCheckpoint};
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, QueryParameters, key_reused};
 use api_kit::openapi::OperationDoc;
 use api_kit::tasks::Tasks;
 use axum::Json;
 use axum::http::StatusCode;
-use registry::AgentRunState;
 use tokio::sync::oneshot;
 
 use crate::wire::{AgentRun, agent_run_example};
@@ -22,7 +21,7 @@ pub(crate) type Answer = Result<(StatusCode, Json<AgentRun>), Error>;
 /// The run of a request, before the work on it.
 enum Beginning {
     New(Box<AgentRun>),
-    Repeated(Box<(registry::AgentRun, RunCheckpoint)>),
+    Repeated(Box<(agents::AgentRun, RunCheckpoint)>),
 }
 
 /// The responses of an operation that goes on with a paused run.
@@ -77,7 +76,7 @@ impl ResponseTime {
 async fn work<F>(
     begin: F,
     beginning: oneshot::Sender<Result<Beginning, Error>>,
-) -> Option<Result<(registry::AgentRun, RunCheckpoint), agents::Error>>
+) -> Option<Result<(agents::AgentRun, RunCheckpoint), agents::Error>>
 where
     F: Future<Output = Result<Option<Begun>, Error>>,
 {
@@ -98,7 +97,7 @@ where
 }
 
 /// A run that goes on has 202.
-fn answer(run: registry::AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Json<AgentRun>) {
+fn answer(run: agents::AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Json<AgentRun>) {
     let goes_on = run.state == AgentRunState::Running;
     let status = if goes_on { StatusCode::ACCEPTED } else { StatusCode::OK };
     (status, Json(AgentRun::of(run, checkpoint)))

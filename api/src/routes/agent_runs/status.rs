@@ -1,13 +1,13 @@
 //! `GET /agents/{agent_run_id}/status`: a run of an agent.
 
-use agents::AgentRunService;
+use agents::{AgentRunService, StepFilter};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, InPath, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentRunId, StepFilter};
+use registry::AgentRunId;
 
 use crate::sections;
 use crate::wire::{AgentRun, agent_run_example};

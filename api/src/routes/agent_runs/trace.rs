@@ -1,6 +1,6 @@
 //! `GET /agents/{agent_run_id}/trace`: the steps of a run of an agent.
 
-use agents::{AgentRunService, MILESTONE_CHARACTERS_MAX};
+use agents::{AgentRunService, MILESTONE_CHARACTERS_MAX, StepFilter};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, InPath, Query, QueryParameters, Text};
@@ -8,7 +8,7 @@ use api_kit::openapi::OperationDoc;
 use api_kit::text_types::TIME;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentRunId, StepFilter};
+use registry::AgentRunId;
 use serde_json::json;
 
 use crate::sections;

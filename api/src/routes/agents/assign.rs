@@ -1,5 +1,6 @@
 //! `POST /v1/{organization}/agent/{agent_id}/assignment`: assigns a tool in the draft.
 
+use agents::{AgentStore, Assignment, AudioFiller, AudioFillers, FillerDelay, Instruction};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
@@ -7,9 +8,7 @@ use api_kit::openapi::OperationDoc;
 use api_kit::text_types::{CONSTRAINT, DIGEST};
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{
-    AgentId, Assignment, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence, Store, ToolId,
-};
+use registry::{AgentId, ResultPersistence, ToolId};
 use serde_json::{Value, json};
 
 use super::fields::{line, text};
@@ -47,7 +46,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Body(Request(assignment)): Body<Request>,

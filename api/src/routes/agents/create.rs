@@ -1,5 +1,6 @@
 //! `POST /v1/{organization}/agent`: creates an agent with a draft.
 
+use agents::{AgentScope, AgentStore, NewAgent, SystemPrompt, ToolExposure};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{Body, Decoder as _, Fields, FromBody, Object};
@@ -8,7 +9,6 @@ use api_kit::text_types::DESCRIPTION;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentScope, NewAgent, Store, SystemPrompt, ToolExposure};
 use serde_json::{Value, json};
 
 use super::fields::{
@@ -38,7 +38,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     Body(Request(agent)): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedAgent>), Error> {

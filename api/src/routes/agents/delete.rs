@@ -1,12 +1,13 @@
 //! `DELETE /v1/{organization}/agent/{agent_id}`: deletes an agent.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentId, Store};
+use registry::AgentId;
 
 use crate::sections;
 
@@ -20,7 +21,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<StatusCode, Error> {

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use agents::{Catalogues, describes_objects, names_object_type};
+use agents::{AgentDraft, AgentState, AgentStore, Assignment, Catalogues, describes_objects, names_object_type};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{
-    AgentDraft, AgentId, AgentState, Assignment, Callable, HumanIntervention, Principal, SchemaText, Store,
-    visible_json,
-};
+use registry::{AgentId, Callable, HumanIntervention, Principal, SchemaText, visible_json};
 use serde_json::{Map, Value, json};
 
 use super::revision;
@@ -38,7 +35,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     State(catalogues): State<Catalogues>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
@@ -61,11 +58,11 @@ fn warnings(content: &AgentDraft, catalogues: &Catalogues) -> Vec<String> {
 
 /// What may be a mistake in the versions that agents call now: schemas that clients do not take as they are, and names in assignments
 /// that are no API and no argument. The revision runs already, so that a store that fails takes only the warnings away.
-async fn warnings_of_versions(content: &AgentDraft, store: &Store, user: &Principal) -> Vec<String> {
+async fn warnings_of_versions(content: &AgentDraft, store: &AgentStore, user: &Principal) -> Vec<String> {
     let mut found = BTreeSet::new();
     for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
         let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;
-        match store.versions().callable(&user.organization, tool_id, version_constraint).await {
+        match store.registry().versions().callable(&user.organization, tool_id, version_constraint).await {
             Ok(Some(callable)) => {
                 found.extend(names_without_effect(human_intervention, &callable));
                 found.extend(schemas_without_object(&callable));

@@ -1,9 +1,9 @@
 //! Decoders of the fields of agents.
 
-use api_kit::extract::{Decoder as _, Fields, List, OneOf, Text};
-use registry::{
+use agents::{
     AgentName, AgentScope, AgentSlug, AgentType, BuiltInTools, FamilyName, StateType, SystemPrompt, ToolExposure,
 };
+use api_kit::extract::{Decoder as _, Fields, List, OneOf, Text};
 use serde_json::{Value, json};
 
 use super::human_intervention;

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use agents::{Assignment, BuiltInTools};
 use api_kit::error::Error;
 use api_kit::extract::{AnyObject, Decoder, Fields, List, Node, Object, OneOf, Text, TextMap};
-use registry::{
-    ApiName, Assignment, BuiltInTools, HeapBytes, HumanIntervention, Intervention, InterventionRule, NativeToolName,
-};
+use registry::{ApiName, HeapBytes, HumanIntervention, Intervention, InterventionRule, NativeToolName};
 use runner::check_intervention_rule;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;

@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/agent`: lists agents, filtered and in pages.
 
+use agents::{AgentFilter, AgentSort, AgentStore};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentFilter, AgentId, AgentSort, Page, Store};
+use registry::{AgentId, Page};
 use serde_json::json;
 
 use super::fields::{AGENT_TYPE, SLUG};
@@ -33,7 +34,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     Query(Request { filter, page }): Query<Request>,
 ) -> Result<Json<AgentList>, Error> {

@@ -1,5 +1,6 @@
 //! `POST /v1/{organization}/agent/{agent_id}`: changes an agent and its draft.
 
+use agents::{AgentChanges, AgentScope, AgentStore};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, Object};
@@ -7,7 +8,7 @@ use api_kit::openapi::OperationDoc;
 use api_kit::text_types::DESCRIPTION;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentChanges, AgentId, AgentScope, Permission, Store};
+use registry::{AgentId, Permission};
 use serde_json::{Value, json};
 
 use super::fields::{
@@ -30,7 +31,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Body(Request(changes)): Body<Request>,

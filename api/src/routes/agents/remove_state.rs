@@ -1,12 +1,13 @@
 //! `DELETE /v1/{organization}/agent/{agent_id}/state/{state_name}`: removes a state from the draft.
 
+use agents::{AgentStore, StateName};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentId, StateName, Store};
+use registry::AgentId;
 
 use crate::sections;
 
@@ -17,7 +18,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     InPath(state): InPath<StateName>,

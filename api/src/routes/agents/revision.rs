@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/agent/{agent_id}/revision/{number}`: one revision with its content.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, RevisionNumber, Store};
+use registry::{AgentId, RevisionNumber};
 use serde_json::{Value, json};
 
 use crate::sections;
@@ -30,7 +31,7 @@ pub(super) fn example() -> Value {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     InPath(number): InPath<RevisionNumber>,

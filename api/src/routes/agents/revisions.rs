@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/agent/{agent_id}/revision`: lists the revisions of an agent, in pages.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, InPath, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, Page, Store};
+use registry::{AgentId, Page};
 use serde_json::json;
 
 use crate::sections;
@@ -23,7 +24,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Query(Request(page)): Query<Request>,

@@ -1,5 +1,6 @@
 //! `POST /v1/{organization}/agent/{agent_id}/state`: sets a state in the draft.
 
+use agents::{AgentState, AgentStore, Assignment, StateTools, StateType, ToolCallSpecs};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, List, Object};
@@ -7,7 +8,7 @@ use api_kit::openapi::OperationDoc;
 use api_kit::text_types::STATE_NAME;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentId, AgentState, Assignment, InvalidValue, StateTools, StateType, Store, ToolCallSpecs};
+use registry::{AgentId, InvalidValue};
 use serde_json::Value;
 
 use super::assign::assignment;
@@ -37,7 +38,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Body(Request(state)): Body<Request>,

@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/agent/{agent_id}/state`: the states of a draft.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentId, Store};
+use registry::AgentId;
 use serde_json::json;
 
 use crate::sections;
@@ -19,7 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentStateList>, Error> {

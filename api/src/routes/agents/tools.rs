@@ -1,13 +1,13 @@
 //! `GET /v1/{organization}/agent/{agent_id}/tools`: the tools of the running revision, as model APIs and frameworks take them, in
 //! pages.
 
-use agents::{Catalogue, Catalogues};
+use agents::{AgentReference, AgentStore, Catalogue, Catalogues, RunningAgent};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, InPath, OneOf, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
-use registry::{AgentId, AgentReference, Page, RunningAgent, Store};
+use registry::{AgentId, Page};
 use serde_json::json;
 
 use crate::sections;
@@ -47,7 +47,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     State(catalogues): State<Catalogues>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
@@ -61,11 +61,16 @@ pub(crate) async fn handle(
 }
 
 /// Renders a page, which can have megabytes.
-fn render_page(store: &Store, catalogue: &Catalogue, format: ToolFormat, page: Page) -> Result<FinalResponse, Error> {
+fn render_page(
+    store: &AgentStore,
+    catalogue: &Catalogue,
+    format: ToolFormat,
+    page: Page,
+) -> Result<FinalResponse, Error> {
     let RunningAgent { agent, revision } = &*catalogue.running;
     let [form, digest] = format.list_name(catalogue);
     let list = ["agent tools", agent.organization.as_str(), agent.id.as_str(), &form, &digest];
-    let start = usize::try_from(store.open_position(&list, page)?).unwrap_or(usize::MAX);
+    let start = usize::try_from(store.registry().open_position(&list, page)?).unwrap_or(usize::MAX);
     let internal = |error: serde_json::Error| Error::Internal { detail: error.to_string() };
     let Definitions { items, has_more } =
         render_definitions(catalogue, format, start, page.limit as usize).map_err(internal)?;
@@ -77,7 +82,7 @@ fn render_page(store: &Store, catalogue: &Catalogue, format: ToolFormat, page: P
         revision: revision.deployment.number.get(),
         left_out: catalogue.left_out.iter().map(ToString::to_string).collect(),
         has_more,
-        continuation_token: has_more.then(|| store.seal_position(&list, end as u64)),
+        continuation_token: has_more.then(|| store.registry().seal_position(&list, end as u64)),
         tools: items,
     })
 }

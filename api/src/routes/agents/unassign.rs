@@ -1,12 +1,13 @@
 //! `DELETE /v1/{organization}/agent/{agent_id}/assignment/{tool_id}`: removes a tool from the draft.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentId, Store, ToolId};
+use registry::{AgentId, ToolId};
 
 use crate::sections;
 
@@ -19,7 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     InPath(tool): InPath<ToolId>,

@@ -1,6 +1,6 @@
 //! `POST /v1/{organization}/conversation/{conversation_id}/turn`: begins a turn, and keeps the tools that it presents.
 
-use agents::Turns;
+use agents::{AgentReference, AgentStore, NewTurn, SpecList, StateName, StateProblem, TurnPlace, Turns};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, PathParameter as _, WholeNumber};
@@ -9,9 +9,7 @@ use api_kit::text_types::STATE_NAME;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{
-    AgentReference, ConversationId, InteractionId, NewTurn, SpecList, StateName, StateProblem, Store, TurnPlace,
-};
+use registry::{ConversationId, InteractionId};
 use serde_json::{Value, json};
 
 use super::system_tools::system_tools;
@@ -48,7 +46,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     State(turns): State<Turns>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
@@ -56,9 +54,9 @@ pub(crate) async fn handle(
 ) -> Result<(StatusCode, Json<Turn>), Error> {
     let found = store.conversations().get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
     let running = store.agents().running_agent(&principal, &AgentReference::from(&found.agent)).await?;
-    let running = running.ok_or_else(|| registry::Error::from(StateProblem::NotDeployed))?;
+    let running = running.ok_or_else(|| agents::Error::from(StateProblem::NotDeployed))?;
     let presented = running.revision.presented(state.as_ref(), list);
-    let (state, specs) = presented.map_err(registry::Error::from)?;
+    let (state, specs) = presented.map_err(agents::Error::from)?;
     let tools = turns.presented(&principal, specs).await?;
     let (agent_slug, revision) = (running.agent.slug.clone(), running.revision.deployment.number);
     let turn = NewTurn { conversation, agent_slug, revision, state, tools, place };

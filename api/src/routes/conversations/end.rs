@@ -1,12 +1,13 @@
 //! `DELETE /v1/{organization}/conversation/{conversation_id}`: ends a conversation.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{ConversationId, Store};
+use registry::ConversationId;
 
 use crate::sections;
 
@@ -20,7 +21,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
 ) -> Result<StatusCode, Error> {

@@ -70,7 +70,7 @@ pub(crate) async fn handle(
     let (turns, invoker) = (&services.turns, services.invoker().clone());
     let turn = turns.turn(&principal, &conversation, &turn).await?.ok_or(Error::NotFound)?;
     if turn.conversation.ended_at.is_some() {
-        return Err(registry::Error::ConversationEnded.into());
+        return Err(agents::Error::ConversationEnded.into());
     }
     let operation = turn.find(&tool).map(|presented| OperationRequest {
         principal: principal.clone(),

@@ -1,11 +1,12 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}/log`: the calls whose results an interaction sees, in pages.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{FromQuery, InPath, PathParameter as _, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
-use registry::{ConversationId, InteractionId, Outcome, Page, Record, Slice, Store};
+use registry::{ConversationId, InteractionId, Outcome, Page, Record, Slice};
 use serde_json::json;
 
 use crate::routes::invocations::page;
@@ -33,7 +34,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
     Query(Request { interaction, page }): Query<Request>,

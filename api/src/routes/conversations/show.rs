@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/conversation/{conversation_id}`: one conversation of the caller.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{ConversationId, Store};
+use registry::ConversationId;
 
 use crate::sections;
 use crate::wire::{Conversation, conversation_example};
@@ -18,7 +19,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
 ) -> Result<Json<Conversation>, Error> {

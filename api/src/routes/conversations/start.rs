@@ -1,5 +1,6 @@
 //! `POST /v1/{organization}/agent/{agent_id}/conversation`: starts a conversation.
 
+use agents::{AgentStore, NewConversation, Simulation};
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::{Body, Decoder as _, Fields, FromBody, InPath, OneOf, WholeNumber};
@@ -8,7 +9,7 @@ use api_kit::text_types::FOREIGN_ID;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentId, InvalidValue, InvocationMode, NewConversation, Simulation, Store};
+use registry::{AgentId, InvalidValue, InvocationMode};
 use serde_json::{Value, json};
 
 use crate::sections;
@@ -34,7 +35,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(agent): InPath<AgentId>,
     Body(Request { mode, simulation }): Body<Request>,

@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/human_request`: the requests that wait for people, or that did.
 
+use agents::{AgentStore, HumanRequestFilter, HumanRequestState, Urgency};
 use api_kit::caller::Caller;
 use api_kit::error::{Error, Problem};
 use api_kit::extract::{FromQuery, OneOf, PathParameter as _, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{AgentRunId, HumanRequestFilter, HumanRequestId, HumanRequestState, Store, Urgency};
+use registry::{AgentRunId, HumanRequestId};
 use serde_json::json;
 
 use crate::sections;
@@ -39,7 +40,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     Query(Request(filter)): Query<Request>,
 ) -> Result<Json<HumanRequestList>, Error> {

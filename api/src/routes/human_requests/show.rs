@@ -1,12 +1,13 @@
 //! `GET /v1/{organization}/human_request/{human_request_id}`: one request to a person.
 
+use agents::AgentStore;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{HumanRequestId, Store};
+use registry::HumanRequestId;
 
 use crate::sections;
 use crate::wire::{HumanRequest, human_request_example};
@@ -19,7 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     Caller(principal): Caller,
     InPath(request): InPath<HumanRequestId>,
 ) -> Result<Json<HumanRequest>, Error> {

@@ -1,6 +1,6 @@
 //! `GET /api/v1/downloads/{download}`: the content of an artifact, for everyone who has the link.
 
-use agents::ArtifactEncoding;
+use agents::{AgentStore, ArtifactEncoding, DownloadToken, LibraryItem};
 use api_kit::error::Error;
 use api_kit::extract::InPath;
 use api_kit::openapi::{OperationDoc, STORE_CODES};
@@ -9,7 +9,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use registry::{DownloadToken, LibraryItem, Store, is_hidden};
+use registry::is_hidden;
 use serde_json::Value;
 
 use crate::sections;
@@ -34,7 +34,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
+    State(store): State<AgentStore>,
     InPath(token): InPath<DownloadToken>,
 ) -> Result<Response, Error> {
     let artifact = store.downloaded(&token).await?.ok_or(Error::NotFound)?;

@@ -1,5 +1,6 @@
 //! `POST`, `GET` and `DELETE /v1/{organization}/mcp/{gateway}`: the tools of an agent for MCP clients.
 
+use agents::AgentReference;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::extract::InPath;
@@ -7,7 +8,6 @@ use api_kit::openapi::OperationDoc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use mcp::{McpEndpoint, McpRequest};
-use registry::AgentReference;
 
 use crate::sections;
 

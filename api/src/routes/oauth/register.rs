@@ -42,7 +42,7 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
     expect_length(request.headers())?;
     let address = Peer::of(request.extensions());
     let document = read(request.into_body()).await?;
-    match register(&server.store, &document, address).await {
+    match register(server.store.registry(), &document, address).await {
         Ok(client) => Ok((StatusCode::CREATED, Json(OauthClient::new(client))).into_response()),
         Err(RegistrationRefused::Invalid(error)) => Ok(error.into_response()),
         Err(RegistrationRefused::Failed(error)) => Err(error),

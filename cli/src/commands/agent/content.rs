@@ -1,7 +1,7 @@
 //! The content of drafts and revisions, as text.
 
+use agents::{BuiltInTools, FamilyName};
 use api::wire::{AgentDraft, AgentState, Assignment};
-use registry::{BuiltInTools, FamilyName};
 
 use super::intervention;
 use crate::client::Client;

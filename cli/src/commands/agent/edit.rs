@@ -1,7 +1,7 @@
 //! `lathe agent edit`: changes an agent.
 
+use agents::{BuiltInTools, FamilyName};
 use clap::{ArgGroup, Args};
-use registry::{BuiltInTools, FamilyName};
 use serde_json::{Map, Value, json};
 
 use super::{intervention, prompt};

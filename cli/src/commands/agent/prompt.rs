@@ -1,6 +1,6 @@
 //! System prompts, which are read from files.
 
-use registry::SystemPrompt;
+use agents::SystemPrompt;
 
 use crate::failure::Failure;
 use crate::text_input;

@@ -1,7 +1,7 @@
 //! `lathe agent state`: the states of the draft of an agent, which are read from files.
 
+use agents::AgentState;
 use clap::{Args, Subcommand};
-use registry::AgentState;
 use serde_json::{Value, json};
 
 use super::content::state_row;

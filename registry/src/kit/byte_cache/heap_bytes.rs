@@ -31,11 +31,12 @@ pub const fn allocated(bytes: usize) -> usize {
 }
 
 /// Sums the fields of structs that are on the heap.
+#[macro_export]
 macro_rules! heap_bytes {
     ($($name:ident { $($field:ident),* })*) => {$(
-        impl $crate::kit::byte_cache::HeapBytes for $name {
+        impl $crate::HeapBytes for $name {
             fn heap_bytes(&self) -> usize {
-                0 $(+ $crate::kit::byte_cache::HeapBytes::heap_bytes(&self.$field))*
+                0 $(+ $crate::HeapBytes::heap_bytes(&self.$field))*
             }
         }
     )*};

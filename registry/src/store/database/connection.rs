@@ -9,8 +9,7 @@ use crate::store::changes::Change;
 use crate::store::deadline::Deadline;
 
 /// The future that a method of a database returns. It is boxed, so that the database can be chosen at run time.
-pub(in crate::store) type Running<'c, T, E = crate::error::Error> =
-    Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
+pub type Running<'c, T, E = crate::error::Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
 
 /// The connections of a pool.
 #[derive(Clone, Copy)]
@@ -50,14 +49,14 @@ pub(in crate::store) trait Session: Send {
     fn close(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-pub(in crate::store) struct Connection {
+pub struct Connection {
     session: Box<dyn Session>,
     /// Changes that the present write has named.
     changes: Vec<Change>,
 }
 
 impl Connection {
-    pub fn new(session: impl Session + 'static) -> Self {
+    pub(in crate::store) fn new(session: impl Session + 'static) -> Self {
         Self { session: Box::new(session), changes: Vec::new() }
     }
 
@@ -67,33 +66,33 @@ impl Connection {
     }
 
     /// Returns the changes that were named since the last call.
-    pub fn take_changes(&mut self) -> Vec<Change> {
+    pub(in crate::store) fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }
 
-    pub fn run_all(&mut self, queries: Vec<Query>) -> Running<'_, Vec<Row>, Failure> {
+    pub(in crate::store) fn run_all(&mut self, queries: Vec<Query>) -> Running<'_, Vec<Row>, Failure> {
         self.session.run_all(queries)
     }
 
-    pub fn limit(&mut self, deadline: &Deadline) -> Running<'_, (), Failure> {
+    pub(in crate::store) fn limit(&mut self, deadline: &Deadline) -> Running<'_, (), Failure> {
         self.session.limit(deadline)
     }
 
-    pub fn abandon(&mut self) {
+    pub(in crate::store) fn abandon(&mut self) {
         self.session.abandon();
     }
 
-    pub async fn close(self) {
+    pub(in crate::store) async fn close(self) {
         self.session.close().await;
     }
 }
 
 /// Connections that are used in turns; cheap to clone.
 #[derive(Clone)]
-pub(in crate::store) struct Pool(Arc<dyn Connections>);
+pub struct Pool(Arc<dyn Connections>);
 
 impl Pool {
-    pub fn new(connections: impl Connections + 'static) -> Self {
+    pub(in crate::store) fn new(connections: impl Connections + 'static) -> Self {
         Self(Arc::new(connections))
     }
 
@@ -102,17 +101,17 @@ impl Pool {
         self.0.acquire().await
     }
 
-    pub fn count(&self) -> PoolCount {
+    pub(in crate::store) fn count(&self) -> PoolCount {
         self.0.count()
     }
 
-    pub async fn close(&self) {
+    pub(in crate::store) async fn close(&self) {
         self.0.close().await;
     }
 }
 
 /// Runs queries: a connection, or the next free one of a pool.
-pub(in crate::store) trait Execute {
+pub trait Execute {
     fn rows(self, query: Query) -> impl Future<Output = Result<Vec<Row>, Failure>> + Send;
 
     fn execute(self, query: Query) -> impl Future<Output = Result<u64, Failure>> + Send;

@@ -4,7 +4,7 @@ use crate::error::Error;
 
 /// The kinds of failures that callers treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum FailureKind {
+pub enum FailureKind {
     /// A unique constraint was violated.
     Conflict,
     /// The time of the statement was over.
@@ -13,7 +13,7 @@ pub(in crate::store) enum FailureKind {
 }
 
 #[derive(Debug)]
-pub(in crate::store) struct Failure {
+pub struct Failure {
     pub kind: FailureKind,
     pub error: Error,
 }

@@ -11,12 +11,13 @@ mod template;
 mod text_search;
 mod value;
 
-pub(super) use connection::{Connection, Connections, Execute, Pool, PoolCount, Running, Session};
-pub(super) use failure::{Failure, FailureKind};
+pub use connection::{Connection, Execute, Pool, Running};
+pub(super) use connection::{Connections, PoolCount, Session};
+pub use failure::{Failure, FailureKind};
 pub(super) use installation::{Database, Hear, Watch};
 pub use installation::{DatabaseState, SchemaState};
-pub(super) use query::{Query, Statement};
-pub(super) use row::{Columns, FromColumn, Row, damaged, get};
+pub use query::{Query, Statement};
+pub use row::{Columns, FromColumn, Row, damaged, get};
 pub(super) use template::expand;
 pub(super) use text_search::{Block, Phrase, TextSearch, Window};
-pub(super) use value::Value;
+pub use value::Value;

@@ -8,7 +8,7 @@ use super::Value;
 /// A statement with its values. The text may have fragments in braces, which each database writes in its own way
 /// ([`super::expand`]).
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Query {
+pub struct Query {
     pub text: Cow<'static, str>,
     pub values: Vec<Value>,
 }
@@ -28,7 +28,7 @@ impl Query {
 
 /// A statement that is put together from parts of the program's text.
 #[derive(Default)]
-pub(in crate::store) struct Statement {
+pub struct Statement {
     text: String,
     values: Vec<Value>,
 }

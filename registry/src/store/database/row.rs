@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// The columns of a row by name, as the database has them.
-pub(in crate::store) trait Columns: Send + Sync {
+pub trait Columns: Send + Sync {
     fn text(&self, column: &str) -> Result<Option<&str>>;
 
     fn integer(&self, column: &str) -> Result<Option<i64>>;
@@ -11,7 +11,7 @@ pub(in crate::store) trait Columns: Send + Sync {
     fn bytes(&self, column: &str) -> Result<Option<&[u8]>>;
 }
 
-pub(in crate::store) struct Row(Box<dyn Columns>);
+pub struct Row(Box<dyn Columns>);
 
 impl std::fmt::Debug for Row {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -25,16 +25,16 @@ impl Row {
     }
 }
 
-pub(in crate::store) fn get<'r, T: FromColumn<'r>>(row: &'r Row, column: &'static str) -> Result<T> {
+pub fn get<'r, T: FromColumn<'r>>(row: &'r Row, column: &'static str) -> Result<T> {
     T::read(row, column)?.ok_or_else(|| damaged(column, &"is null"))
 }
 
-pub(in crate::store) fn damaged(column: &str, error: &dyn std::fmt::Display) -> Error {
+pub fn damaged(column: &str, error: &dyn std::fmt::Display) -> Error {
     Error::Corrupt { what: "row", detail: format!("column {column}: {error}") }
 }
 
 /// A type that a column is read into.
-pub(in crate::store) trait FromColumn<'r>: Sized {
+pub trait FromColumn<'r>: Sized {
     /// Returns `None` for a null.
     fn read(row: &'r Row, column: &str) -> Result<Option<Self>>;
 }

@@ -2,7 +2,7 @@
 
 /// A value for a parameter, with its type also when it is null. There are no others: flags are 0 or 1, and lists are JSON.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum Value {
+pub enum Value {
     Text(Option<String>),
     Integer(Option<i64>),
     Bytes(Option<Vec<u8>>),

@@ -1,5 +1,6 @@
 //! The statements in the source code of the store.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -11,6 +12,28 @@ use super::expansion::Macros;
 /// The first words of complete statements.
 const BEGINNINGS: [&str; 9] =
     ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+
+/// Tables whose rows servers keep in memory.
+const KEPT: [&str; 15] = [
+    "agent_revisions",
+    "agents",
+    "api_keys",
+    "cancellations",
+    "envvars",
+    "library_items",
+    "library_shares",
+    "members",
+    "oauth_grants",
+    "oauth_tokens",
+    "roles",
+    "tokens",
+    "tools",
+    "user_variables",
+    "versions",
+];
+
+/// Functions that name a change.
+const NAMING: [&str; 3] = [".announce(", "announce_revocation(", ".touch("];
 
 /// A statement, and the file that has it.
 pub(super) struct Found {
@@ -39,6 +62,22 @@ pub(super) fn statements(folder: &Path) -> Vec<Found> {
         found.extend(complete.map(|text| Found { file: file.clone(), text }));
     }
     found
+}
+
+/// Returns the files of a folder that write to a table whose rows servers keep in memory, and name no change.
+pub(super) fn find_unannounced(folder: &Path) -> BTreeSet<String> {
+    let names_changes = |file: &str| {
+        let source = std::fs::read_to_string(folder.join(file)).unwrap();
+        NAMING.iter().any(|naming| source.contains(naming))
+    };
+    let changing = statements(folder).into_iter();
+    let changing = changing.filter(|found| written_table(&found.text).is_some_and(|table| KEPT.contains(&table)));
+    changing.map(|found| found.file).filter(|file| !names_changes(file)).collect()
+}
+
+fn written_table(statement: &str) -> Option<&str> {
+    let rest = ["INSERT INTO ", "UPDATE ", "DELETE FROM "].iter().find_map(|verb| statement.strip_prefix(verb))?;
+    rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use registry::{AccountId, LibraryFamily, LibraryItem, LibraryItemId, Provenance, Timestamp};
+use registry::{AccountId, LibraryItemId, Timestamp};
 use serde_json::{Value, json};
 
 use super::heartbeat::fire;
 use super::moment::Moment;
 use super::occurrence::RunEnd;
 use super::task::{Task, TaskStatus};
+use crate::domain::library::{LibraryFamily, LibraryItem, Provenance};
 
 fn time(text: &str) -> Moment {
     Moment::of(text.parse().unwrap())

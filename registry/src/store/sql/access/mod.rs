@@ -6,7 +6,7 @@ mod handle;
 mod key_checks;
 pub(super) mod keys;
 mod oauth_clients;
-pub(super) mod oauth_grants;
+pub(in crate::store) mod oauth_grants;
 mod oauth_tokens;
 mod organizations;
 mod rate_limits;

@@ -7,6 +7,7 @@ use super::handle::Access;
 use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
 use crate::access::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_GRACE, Refresh};
 use crate::error::Result;
+use crate::kit::account::OrganizationId;
 use crate::kit::ids::AgentId;
 use crate::kit::random;
 use crate::store::changes::{Change, ChangeKind};
@@ -40,6 +41,9 @@ const FIND_REFRESH: &str = "SELECT g.grant_id, g.client_id, g.resource, t.used_a
     WHERE t.token_hash = $1 AND t.kind = 'refresh' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
 const USE_REFRESH: &str = "UPDATE oauth_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL";
+
+const DELETE_GRANTS_OF_AGENT: &str = "DELETE FROM oauth_grants WHERE organization = $1 AND agent = $2
+    RETURNING organization, account";
 
 impl Access {
     /// Authorises a client to act for a user, who signed in with an API key, at an agent. Returns the code. `None` for a user without a
@@ -202,8 +206,18 @@ async fn end(connection: &mut Connection, id: &str) -> Result<bool> {
     Ok(false)
 }
 
+/// Ends the authorisations of clients for an agent that is deleted.
+pub async fn revoke_grants_of_agent(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    agent: &AgentId,
+) -> Result<()> {
+    let delete = Query::new(DELETE_GRANTS_OF_AGENT).bind(organization.as_str()).bind(agent.as_str());
+    revoke(connection, delete).await
+}
+
 /// Deletes authorisations or tokens with a statement that returns whose they were.
-pub(in crate::store::sql) async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
+async fn revoke(connection: &mut Connection, delete: Query) -> Result<()> {
     for row in delete.fetch_all(&mut *connection).await? {
         announce_revocation(connection, &row)?;
     }

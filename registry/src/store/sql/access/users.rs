@@ -2,7 +2,7 @@
 
 use super::administrators::require_administrator;
 use super::handle::Access;
-use super::removed_users::remove;
+use super::removed_users::{find_removed, remove};
 use super::roles::require_role;
 use crate::access::{NewUser, RoleName, User};
 use crate::error::{Error, Result};
@@ -11,6 +11,7 @@ use crate::kit::clock::Timestamp;
 use crate::kit::page::{Page, Slice};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
+use crate::store::other_tables::AccountEnd;
 use crate::store::sql::kit::counts::require_within;
 use crate::store::sql::kit::row::{parsed, signed, timestamp, unsigned};
 
@@ -63,11 +64,7 @@ impl Access {
     }
 
     /// Whether an account is that of a user who was not removed.
-    pub(in crate::store::sql) async fn is_member(
-        &self,
-        organization: &OrganizationId,
-        account: &AccountId,
-    ) -> Result<bool> {
+    pub async fn is_member(&self, organization: &OrganizationId, account: &AccountId) -> Result<bool> {
         let query = Query::new("SELECT 1 AS found FROM members WHERE organization = $1 AND account = $2")
             .bind(organization.as_str())
             .bind(account.as_str());
@@ -96,10 +93,17 @@ impl Access {
     /// Removes a user, with everything that acts for them or that they alone see. A later user with the same id has another account.
     pub async fn remove_user(&self, organization: &OrganizationId, user: &UserId) -> Result<()> {
         let (organization, user, now) = (organization.clone(), user.clone(), self.store.0.clock.now());
+        let kept = self.store.0.kept.clone();
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    remove(connection, &organization, &user, now).await?;
+                    let account = find_removed(connection, &organization, &user).await?;
+                    if let Some(others) = &kept.other_tables {
+                        others
+                            .end_account(connection, AccountEnd { organization: &organization, account: &account, now })
+                            .await?;
+                    }
+                    remove(connection, &organization, &account).await?;
                     require_administrator(connection, &organization, now).await
                 })
             })

@@ -6,7 +6,7 @@ use super::handle::History;
 use super::list_parts::ListPart;
 use super::list_start::ListStart;
 use super::order::{LAST, Order};
-use super::record_pages::{Found, SHORT_COLUMNS, fit_page, read_whole};
+use super::record_pages::{FoundRecord, SHORT_COLUMNS, fit_page, read_whole};
 use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, Record};
 use crate::kit::account::OrganizationId;
@@ -44,7 +44,7 @@ impl History {
         }
         let found = records.found;
         let page = fit_page(&found, page);
-        let token = |last: &Found| self.store.page_tokens().seal(&list_names, last.position);
+        let token = |last: &FoundRecord| self.store.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: read_whole(&mut listing, organization, &items).await?, next })
     }
@@ -78,7 +78,7 @@ fn first_part(parts: &[ListPart], last: &Row) -> Result<Option<usize>> {
 /// The records of a page, while its list is read.
 struct Records<'a> {
     organization: &'a OrganizationId,
-    found: Vec<Found>,
+    found: Vec<FoundRecord>,
     /// The number of records at which reading ends.
     wanted: usize,
 }
@@ -100,7 +100,7 @@ impl Records<'_> {
             add_order(&mut statement, &order, last)?;
             statement.bind(" LIMIT ?", signed((self.wanted - self.found.len()) as u64));
             let rows = listing.rows(statement.query()).await?;
-            self.found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+            self.found.extend(rows.iter().map(FoundRecord::read).collect::<Result<Vec<_>>>()?);
             if self.are_complete() {
                 break;
             }
@@ -137,7 +137,7 @@ pub(in crate::store) fn begin_statement(
 }
 
 /// Returns the statement up to its tables, and up to its conditions if these are part of the text.
-pub(in crate::store::sql) fn begin_statement_of(organization: &OrganizationId, tables: &str) -> Statement {
+pub fn begin_statement_of(organization: &OrganizationId, tables: &str) -> Statement {
     let mut statement = Statement::with(organization.as_str());
     statement.push("SELECT s.rowid AS position, ");
     statement.push(SHORT_COLUMNS);

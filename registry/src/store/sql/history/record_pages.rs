@@ -29,28 +29,28 @@ pub(in crate::store) const WHOLE: &str = select_invocations!(
 
 /// A record that a list or a search found.
 #[derive(Clone)]
-pub(in crate::store::sql) struct Found {
+pub struct FoundRecord {
     /// The position in the order of the list or of the search.
     pub position: u64,
     invocation: String,
     bytes: u64,
 }
 
-impl Found {
-    pub(in crate::store::sql) fn read(row: &Row) -> Result<Self> {
+impl FoundRecord {
+    pub fn read(row: &Row) -> Result<Self> {
         let (position, bytes) = (unsigned(row, "position")?, unsigned(row, "bytes")?);
         Ok(Self { position, invocation: get(row, "invocation")?, bytes })
     }
 }
 
 /// Returns the page with no more records than fit one.
-pub(in crate::store::sql) fn fit_page(found: &[Found], page: Page) -> Page {
+pub fn fit_page(found: &[FoundRecord], page: Page) -> Page {
     let fitting = u32::try_from(count_fitting(found.iter().map(|record| record.bytes))).unwrap_or(u32::MAX);
     Page { limit: page.limit.min(fitting), ..page }
 }
 
 /// Returns how many of the rows with these bytes fit a page: at least one, if there are any.
-pub(in crate::store::sql) fn count_fitting(sizes: impl Iterator<Item = u64>) -> usize {
+pub fn count_fitting(sizes: impl Iterator<Item = u64>) -> usize {
     let mut bytes = 0_u64;
     let mut count = 0;
     for size in sizes {
@@ -64,10 +64,10 @@ pub(in crate::store::sql) fn count_fitting(sizes: impl Iterator<Item = u64>) -> 
 }
 
 /// Reads the records completely, in their order.
-pub(in crate::store::sql) async fn read_whole(
+pub async fn read_whole(
     listing: &mut Listing,
     organization: &OrganizationId,
-    found: &[Found],
+    found: &[FoundRecord],
 ) -> Result<Vec<Record>> {
     let ids: Vec<&str> = found.iter().map(|record| record.invocation.as_str()).collect();
     let query = Query::new(WHOLE).bind(organization.as_str()).bind(to_json(&ids)?);

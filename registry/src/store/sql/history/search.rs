@@ -3,7 +3,7 @@
 
 use super::filters::Filters;
 use super::handle::History;
-use super::record_pages::{Found, SHORT_COLUMNS, fit_page, read_whole};
+use super::record_pages::{FoundRecord, SHORT_COLUMNS, fit_page, read_whole};
 use super::search_windows::Windows;
 use super::text_search::text_search;
 use crate::error::Result;
@@ -42,7 +42,7 @@ impl History {
         let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
         let (database, before) = (&*self.store.0.database, query.filter.created_before);
         let mut windows = Windows::before(last, database, &mut listing, organization, before).await?;
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<FoundRecord> = Vec::new();
         let wanted = page.limit as usize + 1;
         while let Some(window) = windows.read_next() {
             let mut statement = begin_statement(database, organization, &search, &window);
@@ -50,14 +50,14 @@ impl History {
             let left = wanted - found.len();
             statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left as u64));
             let rows = listing.rows(statement.query()).await?;
-            found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+            found.extend(rows.iter().map(FoundRecord::read).collect::<Result<Vec<_>>>()?);
             if rows.len() == left {
                 break;
             }
             windows.adapt(rows.len(), left - rows.len());
         }
         let page = fit_page(&found, page);
-        let token = |last: &Found| self.store.page_tokens().seal(&list_names, last.position);
+        let token = |last: &FoundRecord| self.store.page_tokens().seal(&list_names, last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: read_whole(&mut listing, organization, &items).await?, next })
     }

@@ -2,7 +2,7 @@
 
 /// A JSON array of rows that are JSON.
 #[derive(Default)]
-pub(in crate::store::sql) struct List(String);
+pub struct List(String);
 
 impl List {
     pub fn push(&mut self, row: &str) {

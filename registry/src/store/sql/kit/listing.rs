@@ -31,7 +31,7 @@ pub(crate) struct ListPool {
 }
 
 /// A running list. Dropping it stops its statement.
-pub(crate) struct Listing {
+pub struct Listing {
     connection: Connection,
     deadline: Deadline,
     /// Runs that the list may read to sort them.
@@ -100,7 +100,7 @@ impl Listing {
     }
 
     /// Returns all rows of a query. [`Error::QueryTooSlow`] when the list's time is over.
-    pub(in crate::store) async fn rows(&mut self, query: Query) -> Result<Vec<Row>> {
+    pub async fn rows(&mut self, query: Query) -> Result<Vec<Row>> {
         self.deadline.check()?;
         self.is_running = true;
         let rows = timeout(self.deadline.left(), query.fetch_all(&mut self.connection)).await;
@@ -110,7 +110,7 @@ impl Listing {
     }
 
     /// Returns the row of a query that has at most one row.
-    pub(in crate::store) async fn row(&mut self, query: Query) -> Result<Option<Row>> {
+    pub async fn row(&mut self, query: Query) -> Result<Option<Row>> {
         Ok(self.rows(query).await?.into_iter().next())
     }
 

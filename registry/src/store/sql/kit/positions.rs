@@ -24,7 +24,7 @@ impl Store {
 
     /// Returns the position after which a page begins, or `None` for the first page. The row at that position may be deleted.
     /// The statement `most` returns the highest position of the organisation `$1`, as `most`, which bounds valid positions.
-    pub(in crate::store::sql) async fn last_shown(
+    pub async fn last_shown(
         &self,
         organization: &OrganizationId,
         list: &[&str],

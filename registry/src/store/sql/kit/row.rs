@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(in crate::store::sql) use crate::store::database::{damaged, get};
+pub use crate::store::database::{damaged, get};
 
 use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
@@ -13,57 +13,54 @@ use crate::store::database::Row;
 use crate::versions::Version;
 
 /// Parses a text column.
-pub(in crate::store::sql) fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
+pub fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
     get::<&str>(row, column)?.parse().map_err(|error| damaged(column, &error))
 }
 
 /// Like [`parsed`], for a nullable column.
-pub(in crate::store::sql) fn parsed_option<T: FromStr<Err: std::fmt::Display>>(
-    row: &Row,
-    column: &'static str,
-) -> Result<Option<T>> {
+pub fn parsed_option<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<Option<T>> {
     let text: Option<&str> = get(row, column)?;
     text.map(|text| text.parse().map_err(|error| damaged(column, &error))).transpose()
 }
 
-pub(in crate::store::sql) fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
+pub fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
     serde_json::from_str(get::<&str>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
-pub(in crate::store::sql) fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
+pub fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
     Ok(Timestamp::from_milliseconds(get(row, column)?))
 }
 
-pub(in crate::store::sql) fn timestamp_option(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
+pub fn timestamp_option(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
     let milliseconds: Option<i64> = get(row, column)?;
     Ok(milliseconds.map(Timestamp::from_milliseconds))
 }
 
 /// Reads a text that is stored as bytes, so that every character survives.
-pub(in crate::store::sql) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
+pub fn exact_text(row: &Row, column: &'static str) -> Result<String> {
     String::from_utf8(get::<Vec<u8>>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Reads the three columns of a version.
-pub(in crate::store::sql) fn version(row: &Row) -> Result<Version> {
+pub fn version(row: &Row) -> Result<Version> {
     Ok(Version::new(unsigned(row, "major")?, unsigned(row, "minor")?, unsigned(row, "patch")?))
 }
 
-pub(in crate::store::sql) fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
+pub fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
     u64::try_from(get::<i64>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Converts a number for a signed column. Larger numbers, which no real value reaches, become the maximum.
-pub(in crate::store::sql) fn signed(number: u64) -> i64 {
+pub fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Serialises a value to bind.
-pub(in crate::store) fn to_json(value: &impl Serialize) -> Result<String> {
+pub fn to_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Database { source: Box::new(error) })
 }
 
 /// Serialises a list to bind. An empty list becomes null, which statements read as "any".
-pub(in crate::store::sql) fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
+pub fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
     if values.is_empty() { Ok(None) } else { to_json(&values).map(Some) }
 }

@@ -4,7 +4,7 @@ use crate::kit::page::Direction::{self, Ascending};
 use crate::store::database::{Statement, Value};
 
 /// A column that a list is sorted by, with the value of the last item of the previous page.
-pub(in crate::store::sql) struct SortedBy {
+pub struct SortedBy {
     pub column: &'static str,
     pub direction: Direction,
     /// `None` on the first page.
@@ -12,7 +12,7 @@ pub(in crate::store::sql) struct SortedBy {
 }
 
 /// Returns the distinct sort keys. A repeated key cannot change the order.
-pub(in crate::store::sql) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T, Direction)> {
+pub fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T, Direction)> {
     let mut keys: Vec<(T, Direction)> = Vec::new();
     for key in sort {
         if keys.iter().all(|(column, _)| *column != key.0) {
@@ -23,12 +23,7 @@ pub(in crate::store::sql) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Directio
 }
 
 /// Adds the condition that an item comes after the last one, whose sequence is `last`, and the order. `sequence` names the column.
-pub(in crate::store::sql) fn add_order(
-    statement: &mut Statement,
-    keys: Vec<SortedBy>,
-    sequence: &str,
-    last: Option<i64>,
-) {
+pub fn add_order(statement: &mut Statement, keys: Vec<SortedBy>, sequence: &str, last: Option<i64>) {
     let mut order = String::new();
     for SortedBy { column, direction, .. } in &keys {
         order += &format!("{column}{}, ", if *direction == Ascending { "" } else { " DESC" });

@@ -194,7 +194,7 @@ impl Operations {
         row.as_ref().map(version).transpose()
     }
 
-    pub(in crate::store::sql) fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
+    pub fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
         keyed_hash(&self.store.0.keys.derive("request fingerprints"), request).to_vec()
     }
 }

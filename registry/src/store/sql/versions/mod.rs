@@ -9,6 +9,6 @@ mod handle;
 pub(super) mod leases;
 pub(super) mod list;
 mod publish;
-pub(super) mod version;
+pub(in crate::store) mod version;
 
 pub use handle::Versions;

@@ -79,7 +79,7 @@ impl Versions {
         let query = Query::new(BY_ID).bind(organization.as_str()).bind(id);
         let Some(found) = listing.row(query).await?.as_ref().map(read).transpose()? else { return Ok(None) };
         let mut connection = self.store.readers().acquire().await?;
-        let live = read_live(&mut connection, ToolRef { organization, tool }).await?;
+        let live = read_live_versions(&mut connection, ToolRef { organization, tool }).await?;
         Ok(Some((found, live.into_iter().map(|(_, version)| version).collect())))
     }
 
@@ -158,7 +158,7 @@ pub(super) async fn resolve_id(
     of: ToolRef<'_>,
     constraint: &Constraint,
 ) -> Result<Option<VersionId>> {
-    let live = read_live(connection, of).await?;
+    let live = read_live_versions(connection, of).await?;
     Ok(live.into_iter().find(|(_, version)| constraint.matches(version)).map(|(id, _)| id))
 }
 
@@ -172,17 +172,14 @@ pub(super) async fn find_by_id(
 }
 
 /// Returns the live versions of a tool, highest first. Publication bounds their number.
-pub(in crate::store::sql) async fn read_live(
-    connection: &mut Connection,
-    of: ToolRef<'_>,
-) -> Result<Vec<(VersionId, Version)>> {
+pub async fn read_live_versions(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
     let query = Query::new(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()
 }
 
 async fn deprecate(connection: &mut Connection, edit: &ToolEdit, constraint: &Constraint) -> Result<u64> {
-    let live = read_live(connection, edit.tool()).await?;
+    let live = read_live_versions(connection, edit.tool()).await?;
     let matching: Vec<_> = live.into_iter().filter(|(_, version)| constraint.matches(version)).collect();
     let ids: Vec<_> = matching.into_iter().map(|(id, _)| id).collect();
     let query = Query::new(DEPRECATE).bind(edit.principal.organization.as_str()).bind(to_json(&ids)?);

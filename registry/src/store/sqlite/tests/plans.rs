@@ -1,25 +1,20 @@
 //! The plans that SQLite makes for statements: the indexes that it reads, and whether it sorts.
 
 use super::{Sqlite, migrated};
-use crate::agent_runs::{AgentRunFilter, AgentRunState};
 use crate::error::Result;
 use crate::history::{
     Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
 };
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
-use crate::kit::ids::{AgentId, ToolId};
+use crate::kit::ids::ToolId;
 use crate::kit::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, Window, get};
-use crate::store::sql::agent_runs::list;
 use crate::store::sql::history::list::{add_order, begin_statement};
 use crate::store::sql::history::list_start::ListStart;
 use crate::store::sql::history::order::{LAST, Order};
 use crate::store::sql::history::text_search::text_search;
 use crate::store::sql::history::{record_pages, search, taped_runs};
-use crate::store::sql::library::due::ADVANCE;
-use crate::store::sql::library::run_ends::ENDED_RUN;
-use crate::store::sql::library::vectors::{LACKING_AFTER, LACKING_BEFORE, SET_VECTORS};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
 
 /// Returns the steps of the query plan of a statement.
@@ -186,45 +181,4 @@ async fn runs_with_tapes_are_read_newest_first() {
     let steps = plan(query).await.unwrap();
     assert!(steps[0].contains("inv_started_by_tool (organization=? AND tool=?)"), "{steps:?}");
     assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
-}
-
-#[tokio::test]
-async fn items_of_the_library_are_changed_by_their_ids() {
-    let by_id =
-        |table: &str| format!("SEARCH {table} USING INDEX sqlite_autoindex_{table}_1 (organization=? AND item=?)");
-    let vectors = plan(Query::new(SET_VECTORS).bind("model").bind("[]")).await.unwrap();
-    assert_eq!(vectors[2..], ["SCAN made".to_owned(), by_id("library_index")], "{vectors:?}");
-    let advance = plan(Query::new(ADVANCE).bind(1_i64).bind("[]")).await.unwrap();
-    assert_eq!(advance[2..], ["SCAN made".to_owned(), by_id("library_items")], "{advance:?}");
-}
-
-#[tokio::test]
-async fn lists_of_runs_of_agents_read_no_others() {
-    let by = |index: &str| format!("SEARCH agent_runs USING INDEX agent_runs_{index}");
-    let (state, agent) = (Some(AgentRunState::Failed), AgentId::parse(&"a".repeat(24)).ok());
-    let filter = |state, agent| AgentRunFilter { state, agent, before: None, limit: 10 };
-    for (account, filter, index) in [
-        (None, filter(state, None), by("by_state (organization=? AND state=?)")),
-        (None, filter(None, agent), by("by_agent (organization=? AND agent=?)")),
-        (Some("ann#1"), filter(None, None), by("of_user (organization=? AND account=?)")),
-    ] {
-        let steps = plan(list::list(&acme(), account, &filter).query()).await.unwrap();
-        assert_eq!(steps, [index]);
-    }
-}
-
-/// Every server looks each second.
-#[tokio::test]
-async fn runs_whose_items_do_not_have_their_end_are_found_by_their_index() {
-    let steps = plan(Query::new(ENDED_RUN)).await.unwrap();
-    assert_eq!(steps, ["SEARCH agent_runs USING INDEX agent_runs_of_items (state=?)"]);
-}
-
-#[tokio::test]
-async fn memories_without_a_vector_are_found_by_its_model() {
-    for (statement, compared) in [(LACKING_BEFORE, "<"), (LACKING_AFTER, ">")] {
-        let plan = plan(Query::new(statement).bind("acme").bind("model").bind(1_i64)).await.unwrap();
-        let index = format!("SEARCH x USING INDEX library_index_by_model (organization=? AND model{compared}?)");
-        assert_eq!((plan.len(), &plan[0]), (2, &index), "{plan:?}");
-    }
 }

@@ -1,0 +1,22 @@
+//! What statements are written with, for a crate that has tables of its own in the database ([`OtherTables`]).
+//!
+//! Such a crate writes with [`Store::write`](super::Store::write) and [`Store::write_or_refuse`](super::Store::write_or_refuse), and
+//! reads with [`Store::readers`](super::Store::readers) and [`Store::listing`](super::Store::listing). Its writes name the rows that
+//! servers keep in memory ([`Connection::announce`]).
+
+pub use super::changes::{Change, ChangeKind};
+pub use super::database::{Connection, Failure, Pool, Query, Row, Statement, Value, damaged, get};
+pub use super::other_tables::{AccountEnd, OtherTables};
+pub use super::page_tokens::filter_name;
+pub use super::queued::{Work, WriteError, Writing};
+pub use super::sql::access::oauth_grants::revoke_grants_of_agent;
+pub use super::sql::history::list::begin_statement_of;
+pub use super::sql::history::record_pages::{FoundRecord, count_fitting, fit_page, read_whole};
+pub use super::sql::kit::counts::{require_changed, require_within};
+pub use super::sql::kit::list::List;
+pub use super::sql::kit::listing::Listing;
+pub use super::sql::kit::row::{
+    json, parsed, parsed_option, signed, timestamp, timestamp_option, to_json, to_list, unsigned,
+};
+pub use super::sql::kit::sequence_order::{SortedBy, add_order, sort_keys};
+pub use super::sql::versions::version::read_live_versions;
