@@ -22,7 +22,7 @@
 //! both, and asks for Rust 1.97. Then one commit deletes this module:
 //!
 //! - `compile.rs`: [`compile`] becomes `Engine::precompile_component`. [`SharedCode`] goes, so that each snapshot is compiled.
-//! - `loaded_components.rs`, `sandbox.rs`: all components are loaded into the pool ([`pool_engine`] without `configure`), with
+//! - `loaded_components.rs`, `guest_runtime.rs`: all components are loaded into the pool ([`pool_engine`] without `configure`), with
 //!   `PoolingAllocationConfig::pagemap_scan` enabled. The confinement must still allow the engine's `PAGEMAP_SCAN`.
 //! - [`MappedCode`] and [`check`]: `Component` needs what `Module::deserialize_open_file` does, which Wasmtime 48 lacks. Without
 //!   it, `mapped_code.rs` stays.

@@ -23,9 +23,9 @@ use super::layer::Confinement;
 use super::mailbox::{MESSAGE_BYTES_MAX, Mailbox, send_all};
 use super::messages::{FromRunner, RunNumber, ToRunner};
 use crate::frames::{FrameError, FramedSocket};
+use crate::guest_runtime::GuestRuntime;
 use crate::host::Host;
 use crate::memory_reuse::Pagemap;
-use crate::sandbox::GuestRuntime;
 use crate::wiping::wipe_freed_memory;
 use crate::{CodeBundle, Error, EventDocument, Executed, Execution, Ports};
 
