@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use registry::{Digest, Permission, QueueFull, Timestamp, UserId, Version, did_you_mean};
 
-use crate::input_bytes::InputsFull;
-
 use crate::interaction::{INPUT_REQUIRED, Question};
 
 /// Time after which a refused caller may try again. A slot becomes free when a run ends, and most runs end within a
@@ -48,6 +46,13 @@ pub struct DamagedArtifact {
 fn file(artifact: &Digest) -> String {
     let name = artifact.to_hex();
     format!("artifacts/{}/{name}", &name[..2])
+}
+
+/// Why a call is refused: the bound that its inputs would exceed, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct InputsFull {
+    pub bound: QueueFull,
+    pub bytes_max: usize,
 }
 
 /// A version that nobody can call any more, and the versions that are live.

@@ -1,9 +1,10 @@
 //! Metrics of the runner, for the recorder of the `metrics` crate. Labels have few values: no organisation and no tool,
 //! and every exception of a tool has the label `exception`.
 
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use std::time::Duration;
 
-use crate::{Executed, Outcome};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use registry::Outcome;
 
 const RUNS: &str = "lathe_runs_total";
 const RUN_SECONDS: &str = "lathe_run_duration_seconds";
@@ -64,10 +65,9 @@ fn begin_at_zero() {
 }
 
 /// Records the duration and computing time of a run. The language of a native tool is `native`.
-pub(crate) fn count_executed(run: &Executed, language: &'static str) {
-    histogram!(RUN_SECONDS, "language" => language).record(run.duration);
-    histogram!(RUN_CPU_SECONDS, "language" => language)
-        .record(std::time::Duration::from_millis(run.ledger.cost.cpu_ms));
+pub(crate) fn count_executed(duration: Duration, cpu_ms: u64, language: &'static str) {
+    histogram!(RUN_SECONDS, "language" => language).record(duration);
+    histogram!(RUN_CPU_SECONDS, "language" => language).record(Duration::from_millis(cpu_ms));
 }
 
 /// Counts a run by its outcome.
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn an_exception_of_a_tool_is_no_label() {
-        let label = |kind: &str| outcome_label(&crate::outcome::failed(kind, "why"));
+        let label = |kind: &str| outcome_label(&crate::sandbox::outcome::failed(kind, "why"));
         assert_eq!(label("timeout_wall"), "timeout_wall");
         assert_eq!(label("acme.OutOfCoffee"), "exception");
         assert_eq!(outcome_label(&Outcome::Succeeded { output: String::new() }), "succeeded");

@@ -1,4 +1,4 @@
-//! Texts within a bound of bytes.
+//! Texts within a bound of bytes, and without the blanks around them.
 
 /// Stands at the end of a text that was cut.
 pub(crate) const CUT: &str = "[truncated]";
@@ -38,6 +38,19 @@ pub(crate) fn begin_lines(lines: Vec<String>, bytes_max: usize) -> Vec<String> {
         Some(line)
     });
     begun.collect()
+}
+
+/// Removes what editors, shells and copying add around a secret: blanks, line ends, control characters, byte order marks and
+/// invisible spaces.
+#[must_use]
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(is_blank)
+}
+
+pub(crate) fn is_blank(character: char) -> bool {
+    character.is_whitespace()
+        || character.is_control()
+        || matches!(character, '\u{feff}' | '\u{fffe}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{180e}' | '\u{ad}')
 }
 
 #[cfg(test)]
