@@ -34,7 +34,7 @@ impl fmt::Display for SchemaViolation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the stored code of this version {problem}: {} in the data directory or in its bucket. Publish its commit again, or ask the operator to \
-     restore the file from a backup", file(.artifact)
+     restore the file from a backup", show_file(.artifact)
 )]
 pub struct DamagedArtifact {
     pub artifact: Digest,
@@ -43,7 +43,7 @@ pub struct DamagedArtifact {
 }
 
 /// The path of an artifact in the data directory, which is also the beginning of its key in a bucket.
-fn file(artifact: &Digest) -> String {
+fn show_file(artifact: &Digest) -> String {
     let name = artifact.to_hex();
     format!("artifacts/{}/{name}", &name[..2])
 }

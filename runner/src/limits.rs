@@ -125,19 +125,19 @@ impl Limits {
     #[must_use]
     pub fn bounded(self, asked: &RunBounds, cap: &Self) -> Self {
         Self {
-            cpu_ms: below(asked.cpu_ms, self.cpu_ms, cap.cpu_ms),
-            table_elements: below(asked.table_elements, self.table_elements, cap.table_elements),
-            handles: below(asked.handles, self.handles, cap.handles),
-            host_calls: below(asked.host_calls, self.host_calls, cap.host_calls),
-            output_characters: below(asked.output_characters, self.output_characters, cap.output_characters),
-            stdio_bytes: below(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
-            status_events: below(asked.status_events, self.status_events, cap.status_events),
-            status_event_bytes: below(asked.status_event_bytes, self.status_event_bytes, cap.status_event_bytes),
-            http_requests: below(asked.http_requests, self.http_requests, cap.http_requests),
-            http_parallel: below(asked.http_parallel, self.http_parallel, cap.http_parallel),
-            http_request_bytes: below(asked.http_request_bytes, self.http_request_bytes, cap.http_request_bytes),
-            http_response_bytes: below(asked.http_response_bytes, self.http_response_bytes, cap.http_response_bytes),
-            http_bytes: below(asked.http_bytes, self.http_bytes, cap.http_bytes),
+            cpu_ms: bound(asked.cpu_ms, self.cpu_ms, cap.cpu_ms),
+            table_elements: bound(asked.table_elements, self.table_elements, cap.table_elements),
+            handles: bound(asked.handles, self.handles, cap.handles),
+            host_calls: bound(asked.host_calls, self.host_calls, cap.host_calls),
+            output_characters: bound(asked.output_characters, self.output_characters, cap.output_characters),
+            stdio_bytes: bound(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
+            status_events: bound(asked.status_events, self.status_events, cap.status_events),
+            status_event_bytes: bound(asked.status_event_bytes, self.status_event_bytes, cap.status_event_bytes),
+            http_requests: bound(asked.http_requests, self.http_requests, cap.http_requests),
+            http_parallel: bound(asked.http_parallel, self.http_parallel, cap.http_parallel),
+            http_request_bytes: bound(asked.http_request_bytes, self.http_request_bytes, cap.http_request_bytes),
+            http_response_bytes: bound(asked.http_response_bytes, self.http_response_bytes, cap.http_response_bytes),
+            http_bytes: bound(asked.http_bytes, self.http_bytes, cap.http_bytes),
             ..self
         }
     }
@@ -149,7 +149,7 @@ impl Limits {
 }
 
 /// The requested value, or else the default, up to the cap.
-fn below<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
+fn bound<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
     match asked.map(T::try_from) {
         None => default.min(cap),
         Some(Ok(asked)) => asked.min(cap),

@@ -72,12 +72,12 @@ pub(crate) fn count_executed(duration: Duration, cpu_ms: u64, language: &'static
 
 /// Counts a run by its outcome.
 pub(crate) fn count_ended(outcome: &Outcome, language: &'static str) {
-    counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language).increment(1);
+    counter!(RUNS, "outcome" => label_outcome(outcome), "language" => language).increment(1);
 }
 
 /// Sets the number of runners that are ready.
-pub(crate) fn runners(alive: usize) {
-    gauge!(RUNNERS).set(number(alive));
+pub(crate) fn set_runners(alive: usize) {
+    gauge!(RUNNERS).set(convert_count(alive));
 }
 
 /// Counts a runner that ended by itself, was killed, or did not start.
@@ -86,11 +86,11 @@ pub(crate) fn count_runner_crash(reason: &'static str) {
 }
 
 /// A count as a metric value.
-pub(crate) fn number(count: usize) -> f64 {
+pub(crate) fn convert_count(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }
 
-fn outcome_label(outcome: &Outcome) -> &'static str {
+fn label_outcome(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Succeeded { .. } => "succeeded",
         Outcome::Failed { exception_type, .. } => {
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn an_exception_of_a_tool_is_no_label() {
-        let label = |kind: &str| outcome_label(&crate::sandbox::outcome::failed(kind, "why"));
+        let label = |kind: &str| label_outcome(&crate::sandbox::outcome::failed(kind, "why"));
         assert_eq!(label("timeout_wall"), "timeout_wall");
         assert_eq!(label("acme.OutOfCoffee"), "exception");
-        assert_eq!(outcome_label(&Outcome::Succeeded { output: String::new() }), "succeeded");
+        assert_eq!(label_outcome(&Outcome::Succeeded { output: String::new() }), "succeeded");
     }
 }

@@ -18,7 +18,7 @@ pub fn begin(mut text: String, bytes_max: usize) -> String {
 }
 
 /// Returns how many of the lines fit into `bytes_max`, and whether there are more lines.
-pub(crate) fn lines_within(lines: &[String], bytes_max: usize) -> (usize, bool) {
+pub(crate) fn count_lines_within(lines: &[String], bytes_max: usize) -> (usize, bool) {
     let mut left = bytes_max;
     let fits = |line: &&String| {
         let fits = line.len() <= left;
@@ -61,7 +61,7 @@ mod tests {
     fn the_last_line_within_the_bound_is_cut() {
         let lines = begin_lines(vec!["x".repeat(1000); 100], 2_500);
         assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [1000, 1000, 500]);
-        assert_eq!(lines_within(&lines, 2_000), (2, true));
+        assert_eq!(count_lines_within(&lines, 2_000), (2, true));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl CallTree {
     pub(crate) const CALLS_MAX: u32 = 100;
 
     /// Counts a call. Returns `false` when there were as many as there may be.
-    pub(crate) fn admits_another(&self) -> bool {
+    pub(crate) fn admit_another(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) < Self::CALLS_MAX
     }
 }

@@ -20,7 +20,7 @@ impl InputDocuments {
         Self {
             mode: input.invocation_mode,
             tool_input: input.input_parameters.as_str().to_owned(),
-            user_variables: run_documents::user_variables(input),
+            user_variables: run_documents::write_user_variables(input),
             sensitive,
         }
     }

@@ -60,7 +60,7 @@ impl InterventionRules {
     }
 
     /// Returns the strictest rule that matches one of the inputs. A rule matches when that cannot be told within the bound.
-    pub fn strictest<'i>(&self, inputs: impl Iterator<Item = &'i Map<String, Value>>) -> Intervention {
+    pub fn find_strictest<'i>(&self, inputs: impl Iterator<Item = &'i Map<String, Value>>) -> Intervention {
         let (mut steps, mut strictest) = (STEPS_MAX, Intervention::Never);
         for input in inputs {
             for rule in self.0.iter().filter(|rule| rule.arguments.iter().all(|name| input.contains_key(name))) {
@@ -107,7 +107,7 @@ mod tests {
     async fn strictest(rules: Value, inputs: Value) -> Intervention {
         let rules = serde_json::from_value(rules).unwrap();
         let inputs: Vec<Map<String, Value>> = serde_json::from_value(inputs).unwrap();
-        InterventionRules::compile(rules).await.unwrap().strictest(inputs.iter())
+        InterventionRules::compile(rules).await.unwrap().find_strictest(inputs.iter())
     }
 
     fn payments() -> Value {

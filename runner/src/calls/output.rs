@@ -25,14 +25,14 @@ impl OutputCheck<'_> {
         let (Some(schema), Outcome::Succeeded { output }) = (self.schema, &outcome) else { return outcome };
         let text = Value::String(output.clone());
         let violations = match serde_json::from_str(output) {
-            Ok(value) => self.violations(schema, value).await,
-            Err(_) => self.violations(schema, text.clone()).await,
+            Ok(value) => self.find_violations(schema, value).await,
+            Err(_) => self.find_violations(schema, text.clone()).await,
         };
-        if violations.is_empty() || self.violations(schema, text).await.is_empty() {
+        if violations.is_empty() || self.find_violations(schema, text).await.is_empty() {
             return outcome;
         }
         let listed = violations.iter().take(VIOLATIONS_LISTED_MAX);
-        let listed = listed.map(|violation| format!("{}: {}", place(&violation.pointer), violation.message));
+        let listed = listed.map(|violation| format!("{}: {}", show_place(&violation.pointer), violation.message));
         let mut listed = listed.collect::<Vec<_>>().join("; ");
         if violations.len() > VIOLATIONS_LISTED_MAX {
             listed.push_str("; further violations are left out");
@@ -43,8 +43,8 @@ impl OutputCheck<'_> {
 
     /// Lists the violations. An output that cannot be checked counts as a violation, since the run has ended and its
     /// record needs the reason.
-    async fn violations(&self, schema: &InputSchema, value: Value) -> Vec<SchemaViolation> {
-        let matching = self.schemas.output_violations(self.organization, schema, value);
+    async fn find_violations(&self, schema: &InputSchema, value: Value) -> Vec<SchemaViolation> {
+        let matching = self.schemas.find_output_violations(self.organization, schema, value);
         matching.await.unwrap_or_else(|error| {
             let message = format!("could not be checked: {error}");
             vec![SchemaViolation { input_index: 0, pointer: String::new(), message }]
@@ -52,7 +52,7 @@ impl OutputCheck<'_> {
     }
 }
 
-fn place(pointer: &str) -> &str {
+fn show_place(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole output" } else { pointer }
 }
 
@@ -69,19 +69,19 @@ pub fn apply_limits(outcome: Outcome, persistence: ResultPersistence, output_cha
     };
     let characters = output.chars().count();
     if characters > output_characters_max {
-        return (too_large("output_too_large", characters, output_characters_max), false);
+        return (refuse_too_large("output_too_large", characters, output_characters_max), false);
     }
     let fits = characters <= PERSISTED_CHARACTERS_MAX;
     match persistence {
         ResultPersistence::Ephemeral => (outcome, false),
         ResultPersistence::Persisted if !fits => {
-            (too_large("output_not_persistable", characters, PERSISTED_CHARACTERS_MAX), false)
+            (refuse_too_large("output_not_persistable", characters, PERSISTED_CHARACTERS_MAX), false)
         }
         ResultPersistence::PersistedPreferred | ResultPersistence::Persisted => (outcome, fits),
     }
 }
 
-fn too_large(kind: &str, characters: usize, characters_max: usize) -> Outcome {
+fn refuse_too_large(kind: &str, characters: usize, characters_max: usize) -> Outcome {
     failed(kind, format!("the output has {characters} characters; the limit is {characters_max}"))
 }
 

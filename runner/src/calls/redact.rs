@@ -32,7 +32,7 @@ use crate::error::Error;
 use crate::sandbox::executed::Printed;
 use crate::sandbox::outcome::{self, MESSAGE_BYTES_MAX, Outcome, STACK_TRACE_BYTES_MAX};
 use crate::sandbox::ports::{LogDocument, StatusDocument};
-use crate::text::{CUT, lines_within};
+use crate::text::{CUT, count_lines_within};
 use search::Forms;
 use values::Values;
 
@@ -111,14 +111,14 @@ impl Redactors {
     ) -> Result<RedactedEnd, Error> {
         let has_secrets = !matches!(self.stored, Redactor::Nothing);
         let content_bytes: usize = content.iter().map(ContentBlock::contents_bytes).sum();
-        if !has_secrets || outcome::bytes(&outcome) + printed.bytes() + content_bytes <= INLINE_BYTES_MAX {
-            return Ok(self.end(outcome, printed, content));
+        if !has_secrets || outcome::count_bytes(&outcome) + printed.bytes() + content_bytes <= INLINE_BYTES_MAX {
+            return Ok(self.redact_texts(outcome, printed, content));
         }
-        let redacted = tokio::task::spawn_blocking(move || self.end(outcome, printed, content)).await;
+        let redacted = tokio::task::spawn_blocking(move || self.redact_texts(outcome, printed, content)).await;
         redacted.map_err(|error| Error::internal(format!("the texts of a run could not be redacted: {error}")))
     }
 
-    fn end(&self, outcome: Outcome, printed: Printed, content: Vec<ContentBlock>) -> RedactedEnd {
+    fn redact_texts(&self, outcome: Outcome, printed: Printed, content: Vec<ContentBlock>) -> RedactedEnd {
         RedactedEnd {
             stored: self.stored.outcome(outcome.clone()),
             answered: self.answered.outcome(outcome),
@@ -152,7 +152,7 @@ impl Redactor {
     }
 
     fn of_values(values: Values) -> Self {
-        let numbers = values.all().filter_map(number).collect();
+        let numbers = values.all().filter_map(parse_number).collect();
         let of_parts = match values.parts_bytes() {
             ..=PARTS_ALL_FORMS_BYTES_MAX => forms::of,
             _ => forms::without_utf16,
@@ -162,7 +162,7 @@ impl Redactor {
         let texts = match values.wholes_bytes() {
             0 => return Self::Nothing,
             1..=ALL_FORMS_BYTES_MAX => wholes.flat_map(forms::of).chain(parts.flat_map(of_parts)).collect(),
-            LIKELY_FORMS_BYTES_MIN..=SECRETS_BYTES_MAX => values.all().flat_map(forms::most_likely).collect(),
+            LIKELY_FORMS_BYTES_MIN..=SECRETS_BYTES_MAX => values.all().flat_map(forms::list_most_likely).collect(),
             _ => return Self::Everything,
         };
         Forms::new(texts, numbers).map_or(Self::Everything, |forms| Self::Forms(Arc::new(forms)))
@@ -208,7 +208,7 @@ impl Redactor {
 
     /// Redacts the lines of a stack trace. A secret may span several lines.
     fn trace(&self, lines: Vec<String>) -> Vec<String> {
-        let (kept, is_cut) = lines_within(&lines, STACK_TRACE_BYTES_MAX);
+        let (kept, is_cut) = count_lines_within(&lines, STACK_TRACE_BYTES_MAX);
         let mark = is_cut.then(|| CUT.to_owned());
         let Self::Forms(forms) = self else {
             return lines.into_iter().take(kept).map(|line| self.unsearched(line)).chain(mark).collect();
@@ -307,7 +307,7 @@ impl Redactor {
 }
 
 /// The numeric value of a secret, if a program could read it as a number. Leading zeros do not matter.
-fn number(secret: &str) -> Option<f64> {
+fn parse_number(secret: &str) -> Option<f64> {
     let is_decimal = secret.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     secret.parse::<f64>().ok().filter(|number| is_decimal && *number > 0.0)
 }

@@ -8,26 +8,26 @@ use serde::Serialize;
 use crate::calls::call::Input;
 
 /// The variables that the version declares.
-pub fn config(variables: &Variables) -> String {
+pub fn write_config(variables: &Variables) -> String {
     #[derive(Serialize)]
     struct Config<'a> {
         envvars: BTreeMap<&'a str, &'a str>,
         secrets: BTreeMap<&'a str, &'a str>,
     }
     let Variables { envvars, secrets } = variables;
-    json(&Config {
+    write_json(&Config {
         envvars: envvars.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
         secrets: secrets.iter().map(|(name, value)| (name.as_str(), value.expose())).collect(),
     })
 }
 
-pub fn user_variables(input: &Input) -> String {
+pub fn write_user_variables(input: &Input) -> String {
     #[derive(Serialize)]
     struct UserVariables<'a> {
         nonsensitive: &'a BTreeMap<String, String>,
         sensitive: &'a BTreeMap<String, String>,
     }
-    json(&UserVariables {
+    write_json(&UserVariables {
         nonsensitive: &input.nonsensitive_user_variables,
         sensitive: &input.sensitive_user_variables,
     })
@@ -47,6 +47,6 @@ pub struct Metadata<'a> {
 }
 
 /// Writes texts, numbers and maps of them, which always succeeds.
-pub fn json(document: &impl Serialize) -> String {
+pub fn write_json(document: &impl Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }

@@ -19,7 +19,7 @@ struct UserVariables {
 }
 
 /// The variables of a `config` document.
-pub(crate) fn variables(config: &str) -> Result<Variables, Error> {
+pub(crate) fn read_variables(config: &str) -> Result<Variables, Error> {
     let Config { envvars, secrets } = serde_json::from_str(config).map_err(|_| Error::TapeDamaged)?;
     let name = |name: &str| EnvvarName::parse(name).map_err(|_| Error::TapeDamaged);
     let mut variables = Variables::default();
@@ -33,7 +33,7 @@ pub(crate) fn variables(config: &str) -> Result<Variables, Error> {
 }
 
 /// The sensitive values of a `user_variables` document.
-pub(crate) fn sensitive(user_variables: &str) -> Result<Vec<SecretValue>, Error> {
+pub(crate) fn read_sensitive(user_variables: &str) -> Result<Vec<SecretValue>, Error> {
     let UserVariables { sensitive } = serde_json::from_str(user_variables).map_err(|_| Error::TapeDamaged)?;
     Ok(sensitive.into_values().map(SecretValue::new).collect())
 }
@@ -47,10 +47,10 @@ mod tests {
         let mut written = Variables::default();
         written.envvars.insert(EnvvarName::parse("REGION").unwrap(), "north".into());
         written.secrets.insert(EnvvarName::parse("KEY").unwrap(), SecretValue::new("open \"sesame\"".into()));
-        let read = variables(&crate::calls::run_documents::config(&written)).unwrap();
+        let read = read_variables(&crate::calls::run_documents::write_config(&written)).unwrap();
         assert_eq!((read.envvars, read.secrets), (written.envvars, written.secrets));
         let document = r#"{"nonsensitive":{"a":"b"},"sensitive":{"pin":"1234"}}"#;
-        assert_eq!(sensitive(document).unwrap(), [SecretValue::new("1234".into())]);
-        assert!(variables("{").is_err() && sensitive("[]").is_err());
+        assert_eq!(read_sensitive(document).unwrap(), [SecretValue::new("1234".into())]);
+        assert!(read_variables("{").is_err() && read_sensitive("[]").is_err());
     }
 }

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::calls::input_bytes::InputBytes;
 use parking_lot::Mutex;
 use registry::{
     Admission, Clock, InvocationId, InvocationMode, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings,
@@ -15,6 +14,7 @@ use serde_json::Value;
 
 use crate::calls::call::{Input, ResultPersistence, UNPUBLISHED};
 use crate::calls::caller::Conversation;
+use crate::calls::input_bytes::InputBytes;
 use crate::calls::input_documents::InputDocuments;
 use crate::calls::output::{self, OutputCheck};
 use crate::calls::redact::Redactor;
@@ -29,7 +29,7 @@ use crate::limits::Limits;
 use crate::sandbox::code::{CodeCache, CodeStore};
 use crate::sandbox::compile::Compiler;
 use crate::sandbox::egress::{CompiledMocks, Egress, EgressPolicy, EgressRules, Mocks, Simulation};
-use crate::sandbox::execution::{Code, Execution, RunDocuments, group_of};
+use crate::sandbox::execution::{Code, Execution, RunDocuments, compute_group};
 use crate::sandbox::executor::Executor;
 use crate::sandbox::outcome::{self, Outcome};
 use crate::sandbox::ports::{EventSink, HttpErrorCode, HttpSender, Ports};
@@ -156,7 +156,7 @@ impl TrialRunner {
     /// # Errors
     /// When the queue is full, or the run fails because of a fault of the host.
     pub async fn run(&self, mut trial: Trial<'_>) -> Result<TrialResult, Error> {
-        let redactor = redactor(&trial);
+        let redactor = build_redactor(&trial);
         let TrialServices { executor, admission, inputs, schemas, limits_max, .. } = &self.services;
         let _held = inputs.hold(trial.organization, trial.input.bytes())?;
         let (organization, inputs) = (trial.organization, vec![trial.input.input_parameters.clone()]);
@@ -179,7 +179,7 @@ impl TrialRunner {
         if let Some((declared, mocks)) = tools {
             ports.http = with_tool_mocks(ports.http, declared, mocks);
         }
-        ports.http = noting_unanswered(ports.http, redactor.clone(), unanswered.clone());
+        ports.http = note_unanswered(ports.http, redactor.clone(), unanswered.clone());
         let executed = executor.run(Box::new(execution), ports).await?;
         let unanswered = std::mem::take(&mut *unanswered.lock());
         let check = OutputCheck { schemas, organization, schema: output_schema.as_ref() };
@@ -198,7 +198,7 @@ impl TrialRunner {
         let open = self.open.as_ref().filter(|_| trial.reaches_hosts);
         let is_simulated = open.is_none() || mode == InvocationMode::ConversationSimulation;
         let mocks = || CompiledMocks::new(trial.mocks).into();
-        let session = open.unwrap_or(&self.sealed).session(EgressRules {
+        let session = open.unwrap_or(&self.sealed).open_session(EgressRules {
             organization: organization.clone(),
             policy: EgressPolicy::take(trial.settings, &mut variables),
             limits,
@@ -217,20 +217,20 @@ impl TrialRunner {
         };
         let documents = RunDocuments {
             tool_input,
-            metadata: run_documents::json(&metadata),
-            config: run_documents::config(&variables),
-            conversation: run_documents::json(&conversation),
+            metadata: run_documents::write_json(&metadata),
+            config: run_documents::write_config(&variables),
+            conversation: run_documents::write_json(&conversation),
             user_variables,
         };
-        let tape_mode = clock.map_or(TapeMode::Off, starting_at);
-        let group = group_of(organization);
+        let tape_mode = clock.map_or(TapeMode::Off, build_clock_mode);
+        let group = compute_group(organization);
         let execution = Execution { code, documents, limits, group, tape_mode, interaction: Interaction::default() };
-        Ok((execution, Ports { events, http: session.sender() }))
+        Ok((execution, Ports { events, http: session.build_sender() }))
     }
 }
 
 /// Sets the wall clock of a run. Guests cannot represent a time before 1970.
-fn starting_at(clock: Timestamp) -> TapeMode {
+fn build_clock_mode(clock: Timestamp) -> TapeMode {
     TapeMode::SetClock { clock_ms: u64::try_from(clock.as_milliseconds()).unwrap_or_default() }
 }
 
@@ -252,7 +252,7 @@ impl TrialResult {
 }
 
 /// Lists the requests that no mock answers.
-fn noting_unanswered(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mutex<Vec<String>>>) -> HttpSender {
+fn note_unanswered(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mutex<Vec<String>>>) -> HttpSender {
     Arc::new(move |request| {
         // Redacted before it is cut, since a part of a secret would not be found.
         let call = ToolCall::of(&request).map(|call| describe(&call));
@@ -272,7 +272,7 @@ fn noting_unanswered(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mut
     })
 }
 
-fn redactor(trial: &Trial<'_>) -> Redactor {
+fn build_redactor(trial: &Trial<'_>) -> Redactor {
     let sensitive = trial.input.sensitive_user_variables.values().map(String::as_str);
     Redactor::of(trial.variables.secrets.values().map(SecretValue::expose).chain(sensitive))
 }

@@ -59,7 +59,7 @@ impl Compiler {
 
     /// Returns whether this process holds the component's code.
     pub(crate) fn holds(&self, digest: &Digest) -> bool {
-        self.codes.held(digest).is_some()
+        self.codes.find_held(digest).is_some()
     }
 
     /// Returns a component's code. Compiles it when the cache lacks it, or holds a file that is damaged or does not load on this
@@ -74,28 +74,28 @@ impl Compiler {
         maker: Maker,
         component: impl Future<Output = Result<Vec<u8>, E>>,
     ) -> Result<Arc<NativeCode>, E> {
-        if let Some(code) = self.codes.held(digest) {
+        if let Some(code) = self.codes.find_held(digest) {
             return Ok(code);
         }
-        if let Some(code) = self.cached(digest).await {
+        if let Some(code) = self.read_cached(digest).await {
             return Ok(code);
         }
         let key = (*digest, maker);
-        if let Some(pause) = self.attempts.pause(&key, Instant::now()) {
+        if let Some(pause) = self.attempts.compute_pause(&key, Instant::now()) {
             tokio::time::sleep(pause).await;
         }
         let _locked = self.compile_lock.lock().await;
-        if let Some(code) = self.codes.held(digest) {
+        if let Some(code) = self.codes.find_held(digest) {
             return Ok(code); // compiled while this call waited
         }
-        if let Some(reason) = self.attempts.refusal(&key, Instant::now()) {
+        if let Some(reason) = self.attempts.find_refusal(&key, Instant::now()) {
             return Err(Error::rejected(reason).into()); // refused while this call waited
         }
-        if self.attempts.pause(&key, Instant::now()).is_some() {
+        if self.attempts.compute_pause(&key, Instant::now()).is_some() {
             return Err(Error::process_lost(COMPILING, "an attempt has just failed").into());
         }
         let component = component.await?;
-        let shared = shared_code(&component, maker).await;
+        let shared = build_shared_code(&component, maker).await;
         let code = match shared.as_ref().and_then(|shared| shared.find(&self.codes)) {
             Some(code) => code,
             None => {
@@ -126,7 +126,7 @@ impl Compiler {
     /// # Errors
     /// When the directory cannot be made.
     pub fn cache_at(&self, directory: &Path) -> Result<CodeCache, Error> {
-        self.codes.cache_at(directory)
+        self.codes.open_cache_at(directory)
     }
 
     /// Removes code from the cache. Holders of the code keep it, and it is compiled again when needed.
@@ -135,10 +135,10 @@ impl Compiler {
     }
 
     /// Returns code from the cache, when it loads on this machine.
-    async fn cached(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
+    async fn read_cached(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
         let _locked = self.read_lock.lock().await;
         let codes = self.codes.clone();
-        if let Some(code) = codes.held(digest) {
+        if let Some(code) = codes.find_held(digest) {
             return Some(code); // read while this call waited
         }
         let name = *digest;
@@ -156,7 +156,7 @@ impl Compiler {
     /// process loads it, since this process loads no guest's code.
     async fn check(&self, code: &NativeCode) -> Result<(), String> {
         let [program, arguments @ ..] = &*self.command else { return Err("no compiler is configured".into()) };
-        let stdin = code.descriptor().map_err(|error| error.to_string())?;
+        let stdin = code.clone_descriptor().map_err(|error| error.to_string())?;
         let checked = Command::new(program)
             .args(arguments)
             .arg("--check")
@@ -168,7 +168,7 @@ impl Compiler {
             .output();
         let output = tokio::time::timeout(WALL_MAX, checked).await.map_err(|_| "the check took too long".to_owned())?;
         let output = output.map_err(|error| error.to_string())?;
-        if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, stderr_text(&output))) }
+        if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, read_stderr(&output))) }
     }
 
     /// Compiles a component, again if the child was killed.
@@ -190,21 +190,21 @@ impl Compiler {
             .args(arguments)
             .args((maker == Maker::Author).then_some("--author"))
             .env_clear()
-            .env(THREADS_VARIABLE, threads_of(maker).to_string())
+            .env(THREADS_VARIABLE, count_threads(maker).to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| lost(format!("cannot start {program}: {error}")))?;
+            .map_err(|error| report_lost(format!("cannot start {program}: {error}")))?;
         let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
         let feed = async move { input.write_all(component).await };
         let both = async { tokio::join!(feed, child.wait_with_output()).1 };
         let output = tokio::time::timeout(WALL_MAX, both)
             .await
-            .map_err(|_| lost(format!("it took longer than {} s", WALL_MAX.as_secs())))?
-            .map_err(|error| lost(error.to_string()))?;
-        code_of(output)
+            .map_err(|_| report_lost(format!("it took longer than {} s", WALL_MAX.as_secs())))?
+            .map_err(|error| report_lost(error.to_string()))?;
+        read_code(output)
     }
 }
 
@@ -216,7 +216,7 @@ const IMAGE_THREADS_MAX: usize = 8;
 /// The variable from which Wasmtime's thread pool takes its size.
 const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
 
-fn threads_of(maker: Maker) -> usize {
+fn count_threads(maker: Maker) -> usize {
     match maker {
         Maker::Author => AUTHOR_THREADS,
         Maker::Platform => std::thread::available_parallelism().map_or(1, NonZero::get).min(IMAGE_THREADS_MAX),
@@ -226,12 +226,12 @@ fn threads_of(maker: Maker) -> usize {
 /// The work of the child, in messages.
 const COMPILING: &str = "compiling code";
 
-fn lost(reason: impl Into<String>) -> Error {
+fn report_lost(reason: impl Into<String>) -> Error {
     Error::process_lost(COMPILING, reason)
 }
 
 /// The compiled code in the child's output, or the reason why there is none.
-fn code_of(mut output: Output) -> Result<Vec<u8>, Error> {
+fn read_code(mut output: Output) -> Result<Vec<u8>, Error> {
     match (ChildEnd::of(output.status), output.stdout.pop()) {
         (ChildEnd::Succeeded, Some(COMPILED)) => Ok(output.stdout),
         (ChildEnd::Succeeded, Some(REFUSED)) => Err(Error::rejected(String::from_utf8_lossy(&output.stdout))),
@@ -239,25 +239,25 @@ fn code_of(mut output: Output) -> Result<Vec<u8>, Error> {
             tracing::warn!(status = %output.status, "a compiling child reached its limits");
             Err(Error::rejected("compiling the component takes more time or memory than the limit"))
         }
-        _ => Err(lost(describe(output.status, &output))),
+        _ => Err(report_lost(describe(output.status, &output))),
     }
 }
 
 fn describe(status: ExitStatus, output: &Output) -> String {
-    match stderr_text(output) {
+    match read_stderr(output) {
         text if text.is_empty() => status.to_string(),
         text => format!("{status}: {text}"),
     }
 }
 
-fn stderr_text(output: &Output) -> String {
+fn read_stderr(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let text = text.trim();
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
 
 /// Describes the code that an image shares with its snapshots. Reads some megabytes, on a blocking thread.
-async fn shared_code(component: &[u8], maker: Maker) -> Option<SharedCode> {
+async fn build_shared_code(component: &[u8], maker: Maker) -> Option<SharedCode> {
     if maker != Maker::Platform {
         return None;
     }

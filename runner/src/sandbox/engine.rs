@@ -49,21 +49,21 @@ impl EngineCapacity {
 }
 
 /// Settings of an engine that allocates instances from a pool.
-pub fn pool_config(capacity: EngineCapacity) -> Config {
-    let mut config = settings();
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(capacity)));
+pub fn build_pool_config(capacity: EngineCapacity) -> Config {
+    let mut config = build_settings();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(build_pool(capacity)));
     config
 }
 
 /// Settings of an engine that allocates each instance on its own. Compiled code fits both kinds of engine.
-pub fn on_demand_config() -> Config {
-    let mut config = settings();
+pub fn build_on_demand_config() -> Config {
+    let mut config = build_settings();
     config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
     config
 }
 
 /// Settings that compiled code depends on.
-fn settings() -> Config {
+fn build_settings() -> Config {
     let mut config = Config::new();
     config
         .strategy(Strategy::Cranelift)
@@ -85,7 +85,7 @@ fn settings() -> Config {
     config
 }
 
-fn pool(EngineCapacity { runs, memory_bytes }: EngineCapacity) -> PoolingAllocationConfig {
+fn build_pool(EngineCapacity { runs, memory_bytes }: EngineCapacity) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(runs)
         .total_core_instances(runs * CORE_INSTANCES_PER_COMPONENT)

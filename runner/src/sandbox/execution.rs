@@ -61,7 +61,7 @@ impl Default for CodeBundle {
 
 /// The scheduling group of an organisation. Two organisations with the same number share processor time, and nothing
 /// else.
-pub(crate) fn group_of(organization: &OrganizationId) -> u64 {
+pub(crate) fn compute_group(organization: &OrganizationId) -> u64 {
     let mut hasher = DefaultHasher::new();
     organization.hash(&mut hasher);
     hasher.finish()

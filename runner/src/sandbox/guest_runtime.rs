@@ -92,7 +92,7 @@ impl GuestRuntime {
     /// When the engine's settings do not fit the machine.
     pub(crate) fn new(runs: u32, codes: Option<CodeStore>, pagemap: Option<Pagemap>) -> Result<Self, Error> {
         let capacity = EngineCapacity::new(runs);
-        let pool = memory_reuse::pool_engine(capacity)?;
+        let pool = memory_reuse::build_pool_engine(capacity)?;
         let ticker = Ticker::start(&pool).map_err(|error| Error::internal(error.to_string()))?;
         let engines = Engines { pool, memory_reuse: MemoryReuse::new(capacity, pagemap), ticker: ticker.clone() };
         Ok(Self { components: LoadedComponents::new(engines, codes)?, ticker, scheduler: Arc::default() })
@@ -114,13 +114,14 @@ impl GuestRuntime {
         let (limits, group) = (execution.limits, execution.group);
         let bundle = execution.code.bundle.bytes().clone();
         let refusals = component.memories.clone().map(MemoryRefusals::new);
-        let mut store = store(component.tool.engine(), &mut execution, ports);
+        let mut store = build_store(component.tool.engine(), &mut execution, ports);
         store.data_mut().limiter.refusals = refusals.clone().map(|refusals| Box::new(refusals) as _);
         let _ticking = self.ticker.run();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
-        let call = cpu.counts(times.counts(call(&mut store, &component, execution)));
+        let call = cpu.measure(times.measure(call(&mut store, &component, execution)));
         let call = self.scheduler.clone().run(group, call);
-        let timed_out = |_| EndedCall { outcome: outcome::wall_timeout(limits.wall()), stopped: Some(End::Clock) };
+        let timed_out =
+            |_| EndedCall { outcome: outcome::build_wall_timeout(limits.wall()), stopped: Some(End::Clock) };
         let ended = tokio::time::timeout(limits.wall(), call).await.unwrap_or_else(timed_out);
         let mut executed = build_executed(store.data_mut(), ended, started.elapsed());
         let Outcome::Failed { exception_stack_trace, .. } = &mut executed.outcome else {
@@ -129,7 +130,7 @@ impl GuestRuntime {
         if let Some(refusals) = &refusals
             && stopped_calls::is_out_of_memory(exception_stack_trace)
         {
-            exception_stack_trace.extend(refusals.stack_trace(&bundle));
+            exception_stack_trace.extend(refusals.read_stack_trace(&bundle));
         }
         let Some(memories) = component.memories.as_ref().filter(|_| exception_stack_trace.is_empty()) else {
             return (Ok(executed), Some(store));
@@ -154,13 +155,13 @@ fn build_executed(host: &mut Host, call: EndedCall, duration: Duration) -> Execu
     let EndedCall { outcome, stopped } = call;
     let tape = host.end_tape(stopped.map_or(Ok(&outcome), Err));
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
-    let logs = host.log.printed(host.status.refusals());
-    let (ledger, content) = (host.ledger(output_bytes, duration), host.content.take());
+    let logs = host.log.build_printed(host.status.describe_refusals());
+    let (ledger, content) = (host.build_ledger(output_bytes, duration), host.content.take());
     let asked = std::mem::take(&mut host.asked);
     Executed { outcome, duration, is_called: host.is_called, logs, content, ledger, tape, asked }
 }
 
-fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
+fn build_store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
     let tape_mode = std::mem::take(&mut execution.tape_mode);
     let interaction = std::mem::take(&mut execution.interaction);
@@ -186,12 +187,12 @@ async fn call(store: &mut Store<Host>, component: &LoadedComponent, execution: B
             outcome::failed("output_too_large", "the output is larger than the host reads")
         }
         Ok(Ok(output)) => Outcome::Succeeded { output },
-        Ok(Err(raised)) => outcome::raised(raised),
+        Ok(Err(raised)) => outcome::build_raised(raised),
         Err(error) => {
-            let stopped = run_end::early(&error);
-            let (memory_refused, printed) = (store.data().limiter.memory_refused, store.data().log.text());
+            let stopped = run_end::find_early_end(&error);
+            let (memory_refused, printed) = (store.data().limiter.memory_refused, store.data().log.read_text());
             let panicked = run_end::find_panic(&error, memory_refused, &printed);
-            let outcome = panicked.unwrap_or_else(|| run_end::outcome(&error, &limits, memory_refused));
+            let outcome = panicked.unwrap_or_else(|| run_end::build_outcome(&error, &limits, memory_refused));
             let is_interpreter = component.memories.is_some();
             let outcome = if is_interpreter { outcome } else { run_end::with_functions(outcome, &error) };
             return EndedCall { outcome, stopped };
@@ -205,7 +206,7 @@ async fn try_call(
     component: &LoadedComponent,
     execution: Box<Execution>,
 ) -> wasmtime::Result<Result<String, ToolError>> {
-    let tool = component.tool.instantiate_async(&mut *store).await.map_err(run_end::while_instantiated)?;
+    let tool = component.tool.instantiate_async(&mut *store).await.map_err(run_end::mark_instantiation)?;
     let RunDocuments { tool_input, metadata, config, conversation, user_variables } = execution.documents;
     store.data_mut().is_called = true;
     let context = Context { tool_input, metadata, config, conversation, user_variables };

@@ -17,5 +17,5 @@ mod state;
 mod status;
 mod times;
 
-pub use linker::linker;
+pub use linker::build_linker;
 pub use state::{Host, HostSettings};

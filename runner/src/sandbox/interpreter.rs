@@ -94,12 +94,12 @@ impl Interpreter {
         let mut code = unsafe { MappedCode::map(&file, file.metadata().map_err(unreadable)?.len()) }?;
         let capacity = EngineCapacity::new(1);
         // Without a page map: for a few instances, tracking written pages gains nothing.
-        let (engine, memories) = match MemoryReuse::new(capacity, None).engine(&mut code)? {
+        let (engine, memories) = match MemoryReuse::new(capacity, None).build_engine(&mut code)? {
             Some(ImageEngine { engine, memories }) => (engine, Some(memories)),
-            None => (memory_reuse::pool_engine(capacity)?, None),
+            None => (memory_reuse::build_pool_engine(capacity)?, None),
         };
-        let component = code.component(&engine)?;
-        let linker = host::linker(&engine).map_err(Error::engine)?;
+        let component = code.load_component(&engine)?;
+        let linker = host::build_linker(&engine).map_err(Error::engine)?;
         Ok(Self { engine, component, linker, memories })
     }
 
@@ -125,7 +125,7 @@ impl Interpreter {
         derive_schema: bool,
         limits: Limits,
     ) -> Result<Bundle, CompileFailure> {
-        let bytes = self.compiled(project, limits).await?;
+        let bytes = self.compile_sources(project, limits).await?;
         let check = async |image: Image, store: &mut Store<Host>| image.call_check(store, &bytes, derive_schema).await;
         let input_schema = self.call(limits, &bytes, "importing the tool", check).await?;
         Ok(Bundle { bytes, input_schema })
@@ -139,11 +139,13 @@ impl Interpreter {
     pub async fn input_schema(&self, limits: Limits) -> Result<Result<Option<String>, CompileFailure>, Error> {
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
-        let mut store = self.store(limits, TapeMode::Off);
+        let mut store = self.build_store(limits, TapeMode::Off);
         Ok(match tokio::time::timeout(limits.wall(), self.ask(&mut store)).await {
             Ok(Ok(schema)) => Ok(schema),
-            Ok(Err(error)) => Err(undescribed(run_end::message(&error), &store)),
-            Err(_) => Err(undescribed(format!("the call took longer than {} s", limits.wall().as_secs()), &store)),
+            Ok(Err(error)) => Err(report_undescribed(run_end::write_message(&error), &store)),
+            Err(_) => {
+                Err(report_undescribed(format!("the call took longer than {} s", limits.wall().as_secs()), &store))
+            }
         })
     }
 
@@ -155,7 +157,7 @@ impl Interpreter {
     }
 
     /// Compiles sources in an instance that runs none of the author's code.
-    async fn compiled(&self, project: &wire::Project, limits: Limits) -> Result<Vec<u8>, CompileFailure> {
+    async fn compile_sources(&self, project: &wire::Project, limits: Limits) -> Result<Vec<u8>, CompileFailure> {
         let sources = project.files.iter().chain(&project.dependencies);
         let bytes: usize = sources.map(|file| file.contents.len()).sum();
         let activity = format!("compiling the tool with its packages ({bytes} bytes)");
@@ -171,15 +173,15 @@ impl Interpreter {
         activity: &str,
         call: impl AsyncFnOnce(Image, &mut Store<Host>) -> wasmtime::Result<Result<T, wire::CompileError>>,
     ) -> Result<T, CompileFailure> {
-        let mut store = self.store(limits, TapeMode::Off);
+        let mut store = self.build_store(limits, TapeMode::Off);
         let call = async {
             let image = Image::instantiate_async(&mut store, &self.component, &self.linker).await?;
             call(image, &mut store).await
         };
         let failure = match tokio::time::timeout(limits.wall(), call).await {
             Ok(Ok(answer)) => return answer.map_err(CompileFailure::from),
-            Ok(Err(error)) => stopped(activity, &error),
-            Err(_) => too_long(activity, limits.wall()),
+            Ok(Err(error)) => report_stopped(activity, &error),
+            Err(_) => report_too_long(activity, limits.wall()),
         };
         Err(match self.read_innermost_call(store, bundle) {
             Some(Position { file, line }) => CompileFailure { file: Some(file), line, ..failure },
@@ -195,7 +197,7 @@ impl Interpreter {
         read.try_recv().ok().flatten()
     }
 
-    fn store(&self, limits: Limits, tape_mode: TapeMode) -> Store<Host> {
+    fn build_store(&self, limits: Limits, tape_mode: TapeMode) -> Store<Host> {
         let settings =
             HostSettings { bundle: [].into(), limits: &limits, tape_mode, interaction: Interaction::default() };
         let mut store = Store::new(&self.engine, Host::new(settings, Ports::closed()));
@@ -207,22 +209,22 @@ impl Interpreter {
     }
 }
 
-fn stopped(activity: &str, error: &wasmtime::Error) -> CompileFailure {
-    let message = run_end::message(error);
-    failure("import", format!("{activity} stopped the interpreter: {message}"))
+fn report_stopped(activity: &str, error: &wasmtime::Error) -> CompileFailure {
+    let message = run_end::write_message(error);
+    build_failure("import", format!("{activity} stopped the interpreter: {message}"))
 }
 
 /// Failure to describe the input, with the tool's output, which may tell the cause.
-fn undescribed(problem: String, store: &Store<Host>) -> CompileFailure {
-    let message = format!("the tool does not tell what its input is: {problem}\n{}", store.data().log.text());
-    failure("input-schema", cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX))
+fn report_undescribed(problem: String, store: &Store<Host>) -> CompileFailure {
+    let message = format!("the tool does not tell what its input is: {problem}\n{}", store.data().log.read_text());
+    build_failure("input-schema", cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX))
 }
 
-fn too_long(activity: &str, limit: Duration) -> CompileFailure {
-    failure("import", format!("{activity} took longer than {} s", limit.as_secs()))
+fn report_too_long(activity: &str, limit: Duration) -> CompileFailure {
+    build_failure("import", format!("{activity} took longer than {} s", limit.as_secs()))
 }
 
-fn failure(check: &str, message: String) -> CompileFailure {
+fn build_failure(check: &str, message: String) -> CompileFailure {
     CompileFailure { check: check.into(), message, file: None, line: None }
 }
 

@@ -22,7 +22,7 @@
 //! both, and asks for Rust 1.97. Then one commit deletes this module:
 //!
 //! - `compile.rs`: [`compile`] becomes `Engine::precompile_component`. [`SharedCode`] goes, so that each snapshot is compiled.
-//! - `loaded_components.rs`, `guest_runtime.rs`: all components are loaded into the pool ([`pool_engine`] without `configure`), with
+//! - `loaded_components.rs`, `guest_runtime.rs`: all components are loaded into the pool ([`build_pool_engine`] without `configure`), with
 //!   `PoolingAllocationConfig::pagemap_scan` enabled. The confinement must still allow the engine's `PAGEMAP_SCAN`.
 //! - [`MappedCode`] and [`check`]: `Component` needs what `Module::deserialize_open_file` does, which Wasmtime 48 lacks. Without
 //!   it, `mapped_code.rs` stays.
@@ -82,11 +82,11 @@ impl MemoryReuse {
     ///
     /// # Errors
     /// `Internal` when the engine's settings do not fit the machine.
-    pub fn engine(&self, code: &mut MappedCode) -> Result<Option<ImageEngine>, Error> {
+    pub fn build_engine(&self, code: &mut MappedCode) -> Result<Option<ImageEngine>, Error> {
         let Some(image) = code.take_image() else { return Ok(None) };
         let Self { capacity, slots, stacks } = self.clone();
         let memories = SlotAllocator::new(image, capacity, slots);
-        let mut config = engine::on_demand_config();
+        let mut config = engine::build_on_demand_config();
         mapped_code::configure(&mut config);
         config.with_host_memory(Arc::new(memories.clone())).with_host_stack(Arc::new(stacks));
         Ok(Some(ImageEngine { engine: Engine::new(&config).map_err(Error::engine)?, memories }))
@@ -97,8 +97,8 @@ impl MemoryReuse {
 ///
 /// # Errors
 /// `Internal` when the settings do not fit the machine.
-pub fn pool_engine(capacity: EngineCapacity) -> Result<Engine, Error> {
-    let mut config = engine::pool_config(capacity);
+pub fn build_pool_engine(capacity: EngineCapacity) -> Result<Engine, Error> {
+    let mut config = engine::build_pool_config(capacity);
     mapped_code::configure(&mut config);
     Engine::new(&config).map_err(Error::engine)
 }
@@ -108,7 +108,7 @@ pub fn pool_engine(capacity: EngineCapacity) -> Result<Engine, Error> {
 /// # Errors
 /// `Rejected` when the component is invalid or uses a disabled feature.
 pub fn compile(component: &[u8], memory_bytes_max: u64) -> Result<Vec<u8>, Error> {
-    let engine = pool_engine(EngineCapacity::new(1))?;
+    let engine = build_pool_engine(EngineCapacity::new(1))?;
     let split = split::split(component, memory_bytes_max).map_err(|error| Error::rejected(error.to_string()))?;
     let (component, image) = split.as_ref().map_or((component, &[][..]), |split| (&split.component, &split.image));
     let code = engine.precompile_component(component).map_err(|error| Error::rejected(format!("{error:#}")))?;
@@ -124,9 +124,9 @@ pub fn compile(component: &[u8], memory_bytes_max: u64) -> Result<Vec<u8>, Error
 /// The compiler of some release must have made the file.
 pub unsafe fn check(code: &File) -> Result<(), Error> {
     let bytes = code.metadata().map_err(|error| Error::internal(error.to_string()))?.len();
-    let mut config = engine::on_demand_config();
+    let mut config = engine::build_on_demand_config();
     mapped_code::configure(&mut config);
     let engine = Engine::new(&config).map_err(Error::engine)?;
     // SAFETY: the caller's promise.
-    unsafe { MappedCode::map(code, bytes) }?.component(&engine).map(drop)
+    unsafe { MappedCode::map(code, bytes) }?.load_component(&engine).map(drop)
 }

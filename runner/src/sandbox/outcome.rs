@@ -7,7 +7,7 @@ use std::time::Duration;
 pub use registry::Outcome;
 
 use crate::sandbox::bindings::tool::lathe::tool::types::ToolError;
-use crate::text::{CUT, begin, begin_lines, cut, lines_within};
+use crate::text::{CUT, begin, begin_lines, count_lines_within, cut};
 
 /// Stands for an output without any text, which some clients refuse.
 pub const EMPTY_OUTPUT: &str = "(empty)";
@@ -30,17 +30,17 @@ pub fn failed(kind: &str, message: impl Into<String>) -> Outcome {
 }
 
 /// An exceeded wall time limit.
-pub(crate) fn wall_timeout(limit: Duration) -> Outcome {
+pub(crate) fn build_wall_timeout(limit: Duration) -> Outcome {
     failed("timeout_wall", format!("the tool ran longer than {} s", limit.as_secs_f64()))
 }
 
 /// An exceeded CPU time limit.
-pub(crate) fn cpu_timeout(limit: Duration) -> Outcome {
+pub(crate) fn build_cpu_timeout(limit: Duration) -> Outcome {
     failed("timeout_cpu", format!("the tool computed longer than {} s", limit.as_secs_f64()))
 }
 
 /// A failure that the tool reported, up to [`LOOKAHEAD_BYTES`] beyond the bounds.
-pub(crate) fn raised(error: ToolError) -> Outcome {
+pub(crate) fn build_raised(error: ToolError) -> Outcome {
     let message_bytes = MESSAGE_BYTES_MAX + LOOKAHEAD_BYTES;
     Outcome::Failed {
         exception_type: begin(error.kind, message_bytes),
@@ -50,7 +50,7 @@ pub(crate) fn raised(error: ToolError) -> Outcome {
 }
 
 /// The bytes of all texts of an outcome.
-pub(crate) fn bytes(outcome: &Outcome) -> usize {
+pub(crate) fn count_bytes(outcome: &Outcome) -> usize {
     match outcome {
         Outcome::Succeeded { output } => output.len(),
         Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
@@ -65,7 +65,7 @@ pub(crate) fn bound(outcome: Outcome) -> Outcome {
     let Outcome::Failed { exception_type, exception_message, mut exception_stack_trace } = outcome else {
         return outcome;
     };
-    let (kept, is_cut) = lines_within(&exception_stack_trace, STACK_TRACE_BYTES_MAX);
+    let (kept, is_cut) = count_lines_within(&exception_stack_trace, STACK_TRACE_BYTES_MAX);
     exception_stack_trace.truncate(kept);
     exception_stack_trace.extend(is_cut.then(|| CUT.to_owned()));
     Outcome::Failed {

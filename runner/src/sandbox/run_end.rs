@@ -8,7 +8,7 @@ use wasmtime_wasi::I32Exit;
 
 use crate::interaction::{INPUT_REQUIRED, InputRequired};
 use crate::limits::Limits;
-use crate::sandbox::outcome::{Outcome, cpu_timeout, failed};
+use crate::sandbox::outcome::{Outcome, build_cpu_timeout, failed};
 use crate::sandbox::tape::{End, ReplayStopped};
 use crate::text::cut;
 
@@ -38,13 +38,13 @@ pub(crate) enum LimitExceeded {
 #[error("the component could not be instantiated")]
 struct NotInstantiated;
 
-pub(crate) fn while_instantiated(error: Error) -> Error {
+pub(crate) fn mark_instantiation(error: Error) -> Error {
     error.context(NotInstantiated)
 }
 
 /// Returns how the tape ends for a run that was stopped at a place that depends on the machine: by a limit that is
 /// checked from time to time, or by the end of its tape.
-pub(crate) fn early(error: &Error) -> Option<End> {
+pub(crate) fn find_early_end(error: &Error) -> Option<End> {
     if error.is::<ReplayStopped>() {
         return Some(End::Stopped);
     }
@@ -52,10 +52,10 @@ pub(crate) fn early(error: &Error) -> Option<End> {
 }
 
 /// The outcome of a run that was stopped. `memory_refused` says whether the run was ever refused memory.
-pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> Outcome {
+pub(crate) fn build_outcome(error: &Error, limits: &Limits, memory_refused: bool) -> Outcome {
     if let Some(limit) = error.downcast_ref::<LimitExceeded>() {
         return match limit {
-            LimitExceeded::Cpu => cpu_timeout(Duration::from_millis(limits.cpu_ms)),
+            LimitExceeded::Cpu => build_cpu_timeout(Duration::from_millis(limits.cpu_ms)),
             LimitExceeded::HostCalls => failed(
                 "limit_hostcalls",
                 format!("the tool called host functions more than {} times", limits.host_calls),
@@ -68,13 +68,13 @@ pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> O
     if let Some(required) = error.downcast_ref::<InputRequired>() {
         return failed(INPUT_REQUIRED, required.to_string());
     }
-    let message = message(error);
+    let message = write_message(error);
     // A guest that does not check for a failed allocation writes out of bounds.
     let is_memory_trap = matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds));
     if is_memory_trap && memory_refused {
         return failed("out_of_memory", format!("the tool aborted for want of memory: {message}"));
     }
-    failed(kind(error, &message), message)
+    failed(find_kind(error, &message), message)
 }
 
 /// The panic message that a Rust tool printed before its instance was stopped.
@@ -99,7 +99,7 @@ pub(crate) fn with_functions(mut outcome: Outcome, error: &Error) -> Outcome {
         && exception_stack_trace.is_empty()
         && let Some(trace) = error.downcast_ref::<WasmBacktrace>()
     {
-        let names = trace.frames().iter().filter_map(FrameInfo::func_name).filter_map(author_function);
+        let names = trace.frames().iter().filter_map(FrameInfo::func_name).filter_map(find_author_function);
         exception_stack_trace.extend(names.map(|name| format!("    at {}", cut(name.to_owned(), NAME_BYTES_MAX))));
     }
     outcome
@@ -107,7 +107,7 @@ pub(crate) fn with_functions(mut outcome: Outcome, error: &Error) -> Outcome {
 
 /// The name of a function of the author's code, without the hash at its end. `None` for functions of Rust's libraries, of the
 /// package `lathe` and of C.
-fn author_function(name: &str) -> Option<&str> {
+fn find_author_function(name: &str) -> Option<&str> {
     let plain = match name.rsplit_once("::h") {
         Some((plain, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => plain,
         _ => name,
@@ -119,7 +119,7 @@ fn author_function(name: &str) -> Option<&str> {
 }
 
 /// The message of the engine, or of the guest, about the end of a run.
-pub(crate) fn message(error: &Error) -> String {
+pub(crate) fn write_message(error: &Error) -> String {
     if let Some(I32Exit(code)) = error.downcast_ref() {
         let message = match code {
             0 => "the tool exited without a result",
@@ -135,7 +135,7 @@ pub(crate) fn message(error: &Error) -> String {
     }
 }
 
-fn kind(error: &Error, message: &str) -> &'static str {
+fn find_kind(error: &Error, message: &str) -> &'static str {
     match error.downcast_ref() {
         Some(I32Exit(0)) => return "no_result",
         Some(I32Exit(_)) => return "exit",
@@ -192,13 +192,13 @@ mod tests {
             ("lathe::runtime::run", None),
             ("memcpy", None),
         ] {
-            assert_eq!(author_function(name), expected, "{name}");
+            assert_eq!(find_author_function(name), expected, "{name}");
         }
     }
 
     fn check(error: impl Into<Error>, memory_refused: bool, expected_type: &str, expected_message: &str) {
         let Outcome::Failed { exception_type, exception_message, .. } =
-            outcome(&error.into(), &Limits::DEFAULT, memory_refused)
+            build_outcome(&error.into(), &Limits::DEFAULT, memory_refused)
         else {
             panic!("it failed")
         };
@@ -227,9 +227,9 @@ mod tests {
         check(Trap::MemoryOutOfBounds, true, "out_of_memory", &starved(outside));
         check(ResourceTableError::Full, false, "limit_handles", "resource table has no free keys");
         check(Error::msg("no"), false, "trap", "no");
-        check(while_instantiated(Error::msg("no")), false, "instantiate_failed", "no");
+        check(mark_instantiation(Error::msg("no")), false, "instantiate_failed", "no");
         check(
-            while_instantiated(LimitExceeded::Cpu.into()),
+            mark_instantiation(LimitExceeded::Cpu.into()),
             false,
             "timeout_cpu",
             "the tool computed longer than 10 s",

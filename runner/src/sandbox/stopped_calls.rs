@@ -12,11 +12,11 @@ pub use position::Position;
 
 /// The calls as lines of a stack trace, in the order of the tool's language. Empty if the interpreter was in no call of the author's.
 pub fn read_stack_trace(memory: &[u8], bundle: &[u8]) -> Vec<String> {
-    let lines = python::stack_trace(memory);
-    if lines.is_empty() { ScriptCalls::read(memory).stack_trace(bundle) } else { lines }
+    let lines = python::read_stack_trace(memory);
+    if lines.is_empty() { ScriptCalls::read(memory).read_stack_trace(bundle) } else { lines }
 }
 
 /// The innermost call in the project's own files.
 pub fn read_innermost(memory: &[u8], bundle: &[u8]) -> Option<Position> {
-    python::innermost(memory).or_else(|| ScriptCalls::read(memory).innermost(bundle))
+    python::find_innermost(memory).or_else(|| ScriptCalls::read(memory).find_innermost(bundle))
 }

@@ -29,7 +29,7 @@ mod strict;
 pub use body::Body;
 pub use contents::{End, Entry, Tape};
 pub use difference::{Difference, DifferenceKind};
-pub(crate) use difference::{changes, first_difference};
+pub(crate) use difference::{find_changes, find_first_difference};
 pub use effect::{Counts, Effect};
 pub use exchange::Bodies;
 pub(crate) use lenient::LenientReplay;

@@ -56,7 +56,7 @@ mod tests {
         let first = kept.of(&[rule("amount")]).await.unwrap();
         assert!(Arc::ptr_eq(&first, &kept.of(&[rule("amount")]).await.unwrap()));
         let input = json!({"amount": 1}).as_object().cloned().unwrap();
-        let strictest = |rules: &InterventionRules| rules.strictest(std::iter::once(&input));
+        let strictest = |rules: &InterventionRules| rules.find_strictest(std::iter::once(&input));
         assert_eq!(strictest(&first), Intervention::Always);
         assert_eq!(strictest(&kept.of(&[rule("count")]).await.unwrap()), Intervention::Never);
         for number in 0..=100 {

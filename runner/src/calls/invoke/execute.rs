@@ -27,8 +27,8 @@ use crate::calls::run_documents::{self, Metadata};
 use crate::error::Error;
 use crate::sandbox::egress::RecordedResponse;
 use crate::sandbox::executed::Executed;
-use crate::sandbox::execution::{Execution, RunDocuments, group_of};
-use crate::sandbox::outcome::wall_timeout;
+use crate::sandbox::execution::{Execution, RunDocuments, compute_group};
+use crate::sandbox::outcome::build_wall_timeout;
 use crate::sandbox::ports::{EventDocument, EventSink, LogDocument, Ports, StatusDocument};
 use crate::sandbox::tape::TapeMode;
 
@@ -94,7 +94,7 @@ impl Run<'_> {
         let executed = tokio::select! {
             ended = timeout(NATIVE_WALL, running) => match ended {
                 Ok(outcome) => Executed::ended(outcome.map_err(|_| Error::internal(format!("{} panicked", tool.name)))?),
-                Err(_) => Executed::ended(wall_timeout(NATIVE_WALL)),
+                Err(_) => Executed::ended(build_wall_timeout(NATIVE_WALL)),
             },
             by = self.cancel_requested(&mut cancellation) => end_cancelled(&by, Duration::ZERO),
         };
@@ -112,21 +112,21 @@ impl Run<'_> {
         let redactors = self.redaction.with(&sensitive);
         let listener = self.events.clone();
         let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
-        let session = self.egress_session(resolved, documents.mode);
+        let session = self.open_egress_session(resolved, documents.mode);
         let nested = self.build_nested_calls(resolved, &documents, &redactors);
         let http = match &nested {
-            Some(nested) => nested.with(session.sender()),
-            None => session.sender(),
+            Some(nested) => nested.with(session.build_sender()),
+            None => session.build_sender(),
         };
-        let ports = Ports { events: relay.sink(), http };
-        let execution = self.execution(resolved, &id, documents)?;
-        let frame = resolved.is_recorded.then(|| self.tape_frame(resolved, &execution));
+        let ports = Ports { events: relay.into_sink(), http };
+        let execution = self.build_execution(resolved, &id, documents)?;
+        let frame = resolved.is_recorded.then(|| self.build_tape_frame(resolved, &execution));
         let began = Instant::now();
         let mut executed = tokio::select! {
             executed = self.services.executor.run(execution, ports) => executed?,
             by = self.cancel_requested(&mut cancellation) => end_cancelled(&by, began.elapsed()),
         };
-        let (mut requests, refused) = session.ledger();
+        let (mut requests, refused) = session.build_ledger();
         if !requests.is_empty() {
             // The tool chooses the host names, so they may contain secrets.
             let hosts = self.redaction.of_hosts(&sensitive);
@@ -134,7 +134,7 @@ impl Run<'_> {
         }
         executed.ledger.used.http = requests;
         if let Some(nested) = nested {
-            let UsedCalls { entries, refused } = nested.ledger().await;
+            let UsedCalls { entries, refused } = nested.close_ledger().await;
             executed.ledger.used.calls = entries;
             executed.ledger.refused.calls = refused;
         }
@@ -170,18 +170,18 @@ impl Run<'_> {
 
     /// Encrypts the responses of the run for later simulations.
     pub async fn seal_responses(&self, responses: Vec<RecordedResponse>) -> Option<NewAnswers> {
-        let store = self.responses().filter(|_| !responses.is_empty())?;
+        let store = self.find_response_store().filter(|_| !responses.is_empty())?;
         let responses = without_secrets(responses, &self.redaction.with(&[]).stored);
         if responses.is_empty() { None } else { store.seal(responses).await }
     }
 
     /// The recorded responses of the tool, when the tool allows them.
-    pub fn responses(&self) -> Option<ResponseStore> {
+    pub fn find_response_store(&self) -> Option<ResponseStore> {
         let (store, organization) = (self.services.store.clone(), self.call.caller.principal.organization.clone());
         self.target.responses_of().cloned().map(|tool| ResponseStore { store, organization, tool })
     }
 
-    fn tape_frame(&self, resolved: &Resolved, execution: &Execution) -> TapeFrame {
+    fn build_tape_frame(&self, resolved: &Resolved, execution: &Execution) -> TapeFrame {
         let Resolved { limits, component, egress_policy, .. } = resolved;
         TapeFrame {
             documents: execution.documents.clone(),
@@ -192,7 +192,7 @@ impl Run<'_> {
         }
     }
 
-    fn execution(
+    fn build_execution(
         &self,
         resolved: &Resolved,
         id: &InvocationId,
@@ -214,13 +214,13 @@ impl Run<'_> {
             code: loaded.code.clone()?,
             documents: RunDocuments {
                 tool_input,
-                metadata: run_documents::json(&metadata),
-                config: run_documents::config(variables),
-                conversation: run_documents::json(&self.call.caller.conversation),
+                metadata: run_documents::write_json(&metadata),
+                config: run_documents::write_config(variables),
+                conversation: run_documents::write_json(&self.call.caller.conversation),
                 user_variables,
             },
             limits: *limits,
-            group: group_of(&self.call.caller.principal.organization),
+            group: compute_group(&self.call.caller.principal.organization),
             tape_mode: if resolved.is_recorded { TapeMode::Record } else { TapeMode::Off },
             interaction: self.call.interaction.clone(),
         }))
@@ -228,14 +228,14 @@ impl Run<'_> {
 }
 
 impl EventRelay {
-    fn sink(self) -> EventSink {
+    fn into_sink(self) -> EventSink {
         Box::new(move |document| match document {
-            EventDocument::Status(document) => self.status(document),
+            EventDocument::Status(document) => self.relay_status(document),
             EventDocument::Log(document) => self.log(document),
         })
     }
 
-    fn status(&self, document: StatusDocument) {
+    fn relay_status(&self, document: StatusDocument) {
         let StatusDocument { message, progress, total, data } = self.redactors.stored.document(document.clone());
         let record = json!({"message": message, "progress": progress, "total": total, "data": data});
         self.kept.lock().push(record);
@@ -259,7 +259,7 @@ fn end_cancelled(by: &UserId, duration: Duration) -> Executed {
 }
 
 /// The result of a run that failed because of a fault of the host. The caller learns the cause only for damaged code.
-pub(super) fn host_fault(error: &Error) -> Executed {
+pub(super) fn build_host_fault(error: &Error) -> Executed {
     match error {
         Error::Damaged(damage) => Executed::failed(error.code(), &damage.to_string()),
         _ => Executed::failed("internal", "the run failed because of a fault of the server"),

@@ -6,12 +6,12 @@ use parking_lot::Mutex;
 use registry::Ledger;
 use serde_json::Value;
 
-use super::execute::{ExecutedRun, host_fault};
+use super::execute::{ExecutedRun, build_host_fault};
 use super::record::RecordParts;
 use super::run::{PendingRun, Run};
 use super::shape::Shaped;
 use super::tape::TapeStore;
-use super::verdict::verdict;
+use super::verdict::give_verdict;
 use crate::calls::call::RunResult;
 use crate::calls::redact::RedactedEnd;
 use crate::error::Error;
@@ -21,11 +21,11 @@ use crate::sandbox::executed::Executed;
 impl Run<'_> {
     pub async fn execute_and_record(&self, pending: PendingRun) -> Result<RunResult, Error> {
         let id = pending.id.clone();
-        let output_schema = self.target.output_schema(&pending.documents.tool_input);
+        let output_schema = self.target.find_output_schema(&pending.documents.tool_input);
         let status_events = Arc::<Mutex<Vec<Value>>>::default();
         let finished = self.execute(pending, status_events.clone()).await.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed because of a fault of the host");
-            ExecutedRun::without_execution(host_fault(&error))
+            ExecutedRun::without_execution(build_host_fault(&error))
         });
         let ExecutedRun { executed, redactors, frame, responses } = finished;
         metrics::count_executed(executed.duration, executed.ledger.cost.cpu_ms, self.target.language());
@@ -44,7 +44,7 @@ impl Run<'_> {
             ledger.hand_over();
         }
         let Shaped { outcome, persisted } = self.shape(outcome, output_schema).await;
-        let trust = verdict(self.target.trust_class());
+        let trust = give_verdict(self.target.trust_class());
         metrics::count_ended(&outcome, self.target.language());
         let status_events = std::mem::take(&mut *status_events.lock());
         asked.questions.iter_mut().for_each(|question| redactors.answered.question(&mut question.body));

@@ -19,7 +19,7 @@ const SHOWN_BYTES_MAX: usize = 16 << 10;
 /// Refuses a call that needs the confirmation of a person and has none. `required` counts for autonomous calls: about
 /// others, a person or the author of a program has decided. `always` counts for every call.
 pub(super) async fn intervene(rules: &CompiledRules, target: &Target, call: &Call) -> Result<(), Error> {
-    let is_needed = match strictest(rules, target, call).await? {
+    let is_needed = match find_strictest(rules, target, call).await? {
         Intervention::Never => false,
         Intervention::Required => call.caller.via.is_autonomous(),
         Intervention::Always => true,
@@ -63,16 +63,16 @@ fn describe_call(target: &Target, call: &Call, arguments: &str) -> ConfirmedCall
 
 /// The strictest of everything that asks for a confirmation of the call: the declaration of the version, its rules that match the
 /// arguments, and the same of the call.
-async fn strictest(rules: &CompiledRules, target: &Target, call: &Call) -> Result<Intervention, Error> {
+async fn find_strictest(rules: &CompiledRules, target: &Target, call: &Call) -> Result<Intervention, Error> {
     let asked = &call.human_intervention;
     let rules = rules.of(&asked.rules).await?;
     if !target.intervention_depends_on_inputs() && asked.rules.is_empty() && asked.apis.is_empty() {
-        return Ok(target.intervention(&[Map::new()]).max(asked.policy));
+        return Ok(target.find_intervention(&[Map::new()]).max(asked.policy));
     }
     let inputs = parse_inputs(call).await?;
-    let of_rules = rules.strictest(inputs.iter());
+    let of_rules = rules.find_strictest(inputs.iter());
     let of_call = inputs.iter().map(|input| asked.of_input(input)).max().unwrap_or_default();
-    Ok(target.intervention(&inputs).max(of_call).max(of_rules))
+    Ok(target.find_intervention(&inputs).max(of_call).max(of_rules))
 }
 
 /// The inputs of a call, as the rules read them.
@@ -90,7 +90,7 @@ fn check_confirmation(interaction: &Interaction, arguments: &str, call: Confirme
     if arguments.len() > SHOWN_BYTES_MAX {
         return Err(Error::ConfirmationMissing { tool_name });
     }
-    let question = question(arguments, call).map_err(Error::internal)?;
+    let question = build_question(arguments, call).map_err(Error::internal)?;
     match interaction.answer(&question).map(is_confirmed) {
         Some(true) => Ok(()),
         Some(false) => Err(Error::ConfirmationRefused { tool_name }),
@@ -99,7 +99,7 @@ fn check_confirmation(interaction: &Interaction, arguments: &str, call: Confirme
     }
 }
 
-fn question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
+fn build_question(arguments: &str, call: ConfirmedCall) -> Result<Question, String> {
     let message = format!("Run {} with {}?", visible(&call.tool), visible_json(arguments));
     let field = json!({"type": "boolean", "title": "Run it", "default": false});
     let schema = json!({"type": "object", "properties": {CONFIRMED: field}, "required": [CONFIRMED]});
@@ -160,7 +160,7 @@ mod tests {
         let asking = Interaction { kinds: vec![QuestionKind::Form], ..Interaction::default() };
         assert_eq!(code(&Interaction::default(), 5), "confirmation_missing");
         assert_eq!(code(&asking, 5), "input_required");
-        let asked = question(&arguments(5), call(5)).unwrap();
+        let asked = build_question(&arguments(5), call(5)).unwrap();
         for (result, expected) in [
             (r#"{"action":"accept","content":{"confirmed":true}}"#, "ok"),
             (r#"{"action":"accept","content":{"confirmed":false}}"#, "confirmation_refused"),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_confirmation_is_of_the_version_the_code_the_user_and_the_revision_that_were_shown() {
-        let asked = question(&arguments(5), call(5)).unwrap();
+        let asked = build_question(&arguments(5), call(5)).unwrap();
         let answers = vec![confirm(&asked)];
         let answered = Interaction { answers, kinds: vec![QuestionKind::Form], ..Interaction::default() };
         assert_eq!(code(&answered, 5), "ok");
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn letters_that_need_no_escape_are_shown() {
-        let asked = question(&write_anew("{ \n\"to\" :\t\"\\u0061da\\u202e\" }"), call(5)).unwrap();
+        let asked = build_question(&write_anew("{ \n\"to\" :\t\"\\u0061da\\u202e\" }"), call(5)).unwrap();
         let message = serde_json::from_str::<Value>(&asked.body).unwrap()["params"]["message"].clone();
         assert_eq!(message, r#"Run pay with {"to":"ada\u202e"}?"#);
     }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn arguments_are_seen_as_they_are() {
         let arguments = json!({"to": "Zoë \u{202e}dab\u{200b}\u{e0041}\u{3164}"}).to_string();
-        let asked = question(&arguments, call(5)).unwrap();
+        let asked = build_question(&arguments, call(5)).unwrap();
         let message = serde_json::from_str::<Value>(&asked.body).unwrap()["params"]["message"].clone();
         assert_eq!(message, r#"Run pay with {"to":"Zoë \u202edab\u200b\udb40\udc41\u3164"}?"#);
     }

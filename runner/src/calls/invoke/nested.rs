@@ -95,7 +95,7 @@ impl NestedCalls {
     }
 
     /// Waits a moment for cancelled calls, and returns the ledger entries of all calls. Calls in progress count as cancelled.
-    pub async fn ledger(&self) -> UsedCalls {
+    pub async fn close_ledger(&self) -> UsedCalls {
         self.0.running.close();
         if timeout(ENDS_WITHIN, self.0.running.wait()).await.is_err() {
             tracing::warn!("calls of a run that has ended are still running");
@@ -124,7 +124,7 @@ impl NestedCalls {
         let run = &self.0;
         let _slot = run.parallel.acquire().await.map_err(|_| explain_refusal(&Error::internal("the run has ended")))?;
         let (tool, constraint) = run.find(&call.name).await?;
-        let input = run.input(&call.arguments)?;
+        let input = run.read_input(&call.arguments)?;
         let parent = run.build_parent(&input).await.map_err(|error| explain_refusal(&error))?;
         let cancelled = run.cancelled.child_token();
         let _cancels_when_dropped = cancelled.clone().drop_guard();
@@ -133,7 +133,7 @@ impl NestedCalls {
         let taken = run.running.spawn(async move {
             let mut results = taken.await.map_err(|refusal| explain_refusal(&refusal.error))?;
             let result = results.pop().ok_or_else(|| explain_refusal(&Error::internal("a call has no result")))?;
-            Ok(calling.ended(entry, result))
+            Ok(calling.record_end(entry, result))
         });
         taken.await.map_err(|error| explain_refusal(&Error::internal(error.to_string())))?
     }
@@ -143,7 +143,7 @@ impl CallingRun {
     /// Adds an entry to the ledger, and returns its index. `None` beyond the bound of the tree.
     fn begin(&self, name: &str) -> Option<usize> {
         let mut used = self.used.lock();
-        if !self.tree.admits_another() {
+        if !self.tree.admit_another() {
             used.refused += 1;
             return None;
         }
@@ -155,7 +155,7 @@ impl CallingRun {
     }
 
     /// Writes the end of a call to the ledger, and returns the answer for the tool.
-    fn ended(&self, entry: usize, result: RunResult) -> HttpResponse {
+    fn record_end(&self, entry: usize, result: RunResult) -> HttpResponse {
         let RunResult { invocation_id, outcome, duration_ms, version, total, .. } = result;
         let (error, answer) = match outcome {
             Outcome::Succeeded { output } => (None, answer(Ok(output))),
@@ -191,7 +191,7 @@ impl CallingRun {
         }
     }
 
-    fn input(&self, arguments: &str) -> Result<Input, (&'static str, HttpError)> {
+    fn read_input(&self, arguments: &str) -> Result<Input, (&'static str, HttpError)> {
         if arguments.len() > ARGUMENTS_BYTES_MAX {
             let message = format!("the arguments of a call may have at most {ARGUMENTS_BYTES_MAX} bytes");
             return Err(("input_schema", HttpError::new(HttpErrorCode::InvalidRequest, message)));

@@ -37,7 +37,7 @@ impl ResponseStore {
     }
 
     /// The lookup for simulations of the tool.
-    pub fn lookup(self) -> ResponseLookup {
+    pub fn into_lookup(self) -> ResponseLookup {
         Arc::new(move |request| {
             let responses = self.clone();
             Box::pin(async move { responses.find(request).await })

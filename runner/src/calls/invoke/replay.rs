@@ -18,10 +18,12 @@ use crate::error::{DamagedArtifact, Error, TapeAbsence};
 use crate::interaction::{Asked, Interaction};
 use crate::limits::Limits;
 use crate::sandbox::executed::Executed;
-use crate::sandbox::execution::{Execution, RunDocuments, group_of};
+use crate::sandbox::execution::{Execution, RunDocuments, compute_group};
 use crate::sandbox::outcome::Outcome;
 use crate::sandbox::ports::Ports;
-use crate::sandbox::tape::{Difference, DifferenceKind, End, TapeMode, TapeResult, changes, first_difference};
+use crate::sandbox::tape::{
+    Difference, DifferenceKind, End, TapeMode, TapeResult, find_changes, find_first_difference,
+};
 
 /// Factor on the time limits of a replay, since the machine may be slower or busier than it was at the run.
 const TIME_FACTOR: u64 = 2;
@@ -88,7 +90,7 @@ impl Invoker {
         let prepared = self.prepare(&principal, &recording, target).await?;
         let admitted = self.admissions.clients.admit(organization, 1)?;
         let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let execution = Execution { group: group_of(organization), ..prepared.execution(&recording)? };
+        let execution = Execution { group: compute_group(organization), ..prepared.build_execution(&recording)? };
         let mut executed = self.services.executor.run(Box::new(execution), Ports::closed()).await?;
         let schema = prepared.resolved.loaded.outputs.of_input(&prepared.documents.tool_input);
         let check = OutputCheck { schemas: &self.services.schemas, organization, schema };
@@ -124,18 +126,18 @@ impl Invoker {
                 let found =
                     store.versions().resolve_version(organization, tool, &constraint).await?.ok_or_else(missing)?;
                 let is_same = Some(found.version) == record.tool_version;
-                let all = self.variables(recording).await?;
+                let all = self.read_variables(recording).await?;
                 let variables = require_variables(&found.required_envvars, &found.required_secret_envvars, all)?;
-                (self.resolver.version(String::new(), &found, variables).await?, is_same)
+                (self.resolver.resolve_version(String::new(), &found, variables).await?, is_same)
             }
             ReplayTarget::Candidate(mut candidate) => {
-                let all = self.variables(recording).await?;
+                let all = self.read_variables(recording).await?;
                 candidate.variables =
                     require_variables(&candidate.required_envvars, &candidate.required_secret_envvars, all)?;
-                (self.resolver.candidate(*candidate).await?, false)
+                (self.resolver.resolve_candidate(*candidate).await?, false)
             }
         };
-        let redactor = redactor(frame, &resolved)?;
+        let redactor = build_redactor(frame, &resolved)?;
         if is_same {
             let (documents, limits) = (frame.documents.clone(), frame.limits);
             return Ok(Prepared { resolved, documents, limits, is_same, redactor });
@@ -144,7 +146,7 @@ impl Invoker {
         self.services.schemas.validate(&principal.organization, &resolved.loaded.schema, inputs).await?;
         let documents = RunDocuments {
             metadata: with_version(&frame.documents.metadata, &resolved.version.to_string())?,
-            config: run_documents::config(&resolved.variables),
+            config: run_documents::write_config(&resolved.variables),
             ..frame.documents.clone()
         };
         let limits = resolved.limits;
@@ -161,17 +163,17 @@ impl Invoker {
         if stored.frame.component != Some(found.component_digest) {
             return Err(wanted()); // the run was the test of a branch
         }
-        self.resolver.version(String::new(), &found, Variables::default()).await
+        self.resolver.resolve_version(String::new(), &found, Variables::default()).await
     }
 
     /// The variables of the tape, and variables of the tool that the tape does not have.
-    async fn variables(&self, recording: &Recording) -> Result<Variables, Error> {
+    async fn read_variables(&self, recording: &Recording) -> Result<Variables, Error> {
         let record = &recording.start;
         let mut variables = match &record.tool {
             Some(tool) => self.services.store.tools().tool_variables(&record.organization, tool).await?,
             None => Variables::default(),
         };
-        let Variables { envvars, secrets } = tape_documents::variables(&recording.stored.frame.documents.config)?;
+        let Variables { envvars, secrets } = tape_documents::read_variables(&recording.stored.frame.documents.config)?;
         variables.envvars.extend(envvars);
         variables.secrets.extend(secrets);
         Ok(variables)
@@ -179,7 +181,7 @@ impl Invoker {
 }
 
 impl Prepared {
-    fn execution(&self, recording: &Recording) -> Result<Execution, DamagedArtifact> {
+    fn build_execution(&self, recording: &Recording) -> Result<Execution, DamagedArtifact> {
         let Limits { wall_ms, cpu_ms, host_calls, .. } = self.limits;
         let tape = recording.stored.tape.clone();
         let started_at = u64::try_from(recording.start.started_at.as_milliseconds()).unwrap_or_default();
@@ -211,8 +213,8 @@ fn compare_results(executed: Executed, prepared: &Prepared, recording: Recording
     // The tape and the ledger are written at once.
     let recorded_cost = end.ledger.ok_or(Error::TapeDamaged)?.cost;
     let mut differences = match prepared.is_same {
-        true => first_difference(&then, &now).into_iter().collect(),
-        false => changes(&then, &now),
+        true => find_first_difference(&then, &now).into_iter().collect(),
+        false => find_changes(&then, &now),
     };
     let is_complete = then.end != End::Clock;
     let keeps_outcome = prepared.is_same && !is_complete && differences.is_empty();
@@ -227,7 +229,7 @@ fn compare_results(executed: Executed, prepared: &Prepared, recording: Recording
     let content = prepared.redactor.content(content);
     for difference in &mut differences {
         match difference.what {
-            DifferenceKind::Outcome => difference.set_texts(outcome_text(&recorded), outcome_text(&outcome)),
+            DifferenceKind::Outcome => difference.set_texts(show_outcome(&recorded), show_outcome(&outcome)),
             DifferenceKind::Logs => difference.set_texts(end.logs.clone(), logs.clone()),
             DifferenceKind::Effect | DifferenceKind::Count => {
                 difference.map_texts(|text| prepared.redactor.text(text));
@@ -255,7 +257,7 @@ fn compare_results(executed: Executed, prepared: &Prepared, recording: Recording
     })
 }
 
-fn outcome_text(outcome: &Outcome) -> String {
+fn show_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Succeeded { output } => output.clone(),
         Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
@@ -267,21 +269,21 @@ fn outcome_text(outcome: &Outcome) -> String {
 
 /// Redacts every secret that the history does not contain, sensitive user variables included, since another user may
 /// ask for the replay.
-fn redactor(frame: &TapeFrame, resolved: &Resolved) -> Result<Redactor, Error> {
-    let mut secrets = tape_documents::sensitive(&frame.documents.user_variables)?;
-    secrets.extend(tape_documents::variables(&frame.documents.config)?.secrets.into_values());
+fn build_redactor(frame: &TapeFrame, resolved: &Resolved) -> Result<Redactor, Error> {
+    let mut secrets = tape_documents::read_sensitive(&frame.documents.user_variables)?;
+    secrets.extend(tape_documents::read_variables(&frame.documents.config)?.secrets.into_values());
     secrets.extend(frame.host_secrets.iter().cloned().map(SecretValue::new));
     secrets.extend(resolved.variables.secrets.values().chain(resolved.egress_policy.secret_values()).cloned());
     Ok(Redaction::of(secrets, true).with(&[]).stored)
 }
 
-fn object(document: &str) -> Result<serde_json::Map<String, Value>, Error> {
+fn parse_object(document: &str) -> Result<serde_json::Map<String, Value>, Error> {
     serde_json::from_str(document).map_err(|_| Error::TapeDamaged)
 }
 
 /// Replaces the version in a `metadata` document.
 fn with_version(metadata: &str, version: &str) -> Result<String, Error> {
-    let mut metadata = object(metadata)?;
+    let mut metadata = parse_object(metadata)?;
     metadata.insert("version".into(), version.into());
     Ok(Value::Object(metadata).to_string())
 }

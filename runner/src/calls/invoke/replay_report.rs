@@ -98,7 +98,7 @@ impl Invoker {
 }
 
 /// The differences that callers see: no printed text, no counts, and no stack trace of the same failure.
-fn visible(replayed: ReplayResult) -> Vec<Difference> {
+fn select_visible(replayed: ReplayResult) -> Vec<Difference> {
     let fails_alike = fails_alike(&replayed.recorded, &replayed.result.outcome);
     let is_visible = |one: &Difference| match one.what {
         DifferenceKind::Outcome => !fails_alike,
@@ -129,7 +129,7 @@ impl ReplayReport {
             RunReplay::Ran { replayed } => {
                 self.recorded_us += replayed.recorded_cost.guest_us;
                 self.replayed_us += replayed.replayed_cost.guest_us;
-                (None, visible(*replayed))
+                (None, select_visible(*replayed))
             }
         };
         self.runs += 1;

@@ -35,7 +35,7 @@ impl Resolver {
         match subject {
             Subject::Native(tool) => Ok(Target::Native(tool.clone())),
             Subject::Candidate(candidate) => {
-                Ok(Target::Component(Box::new(Box::pin(self.candidate((**candidate).clone())).await?)))
+                Ok(Target::Component(Box::new(Box::pin(self.resolve_candidate((**candidate).clone())).await?)))
             }
             Subject::Version { tool, constraint } => {
                 self.resolve_published(&principal.organization, tool, constraint).await
@@ -61,7 +61,7 @@ impl Resolver {
         };
         let (all, version) = (self.store.tools().variables_of(&callable).await?, &callable.version);
         let variables = require_variables(&version.required_envvars, &version.required_secret_envvars, all)?;
-        let resolved = self.version(callable.tool.name.to_string(), version, variables).await?;
+        let resolved = self.resolve_version(callable.tool.name.to_string(), version, variables).await?;
         Ok(Target::Component(Box::new(Resolved { callable: Some(callable), ..resolved })))
     }
 
@@ -81,7 +81,7 @@ impl Resolver {
         Ok(Error::VersionDeprecated(Box::new(DeprecatedVersion { tool_name, version, at, by, live })))
     }
 
-    pub async fn candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
+    pub async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
         let Candidate { tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
         self.compile(&code.component, !code.bundle.bytes().is_empty()).await?;
         let outputs = OutputSchemas::compile(&settings).await?;
@@ -112,7 +112,7 @@ impl Resolver {
         })
     }
 
-    pub async fn version(
+    pub async fn resolve_version(
         &self,
         tool_name: String,
         version: &ToolVersion,
@@ -170,11 +170,11 @@ impl Resolver {
         let component = version.image_digest;
         self.compile(&component, version.bundle_digest.is_some()).await?;
         let bundle = match &version.bundle_digest {
-            Some(digest) => CodeBundle::new(self.bytes(digest).await?),
+            Some(digest) => CodeBundle::new(self.read_bytes(digest).await?),
             None => CodeBundle::default(),
         };
         let mocks = match &version.settings.mocks_digest {
-            Some(digest) => compile_mocks(&self.bytes(digest).await?)?,
+            Some(digest) => compile_mocks(&self.read_bytes(digest).await?)?,
             None => CompiledMocks::default(),
         };
         Ok((Code { component, bundle }, mocks))
@@ -184,10 +184,10 @@ impl Resolver {
     async fn compile(&self, component: &Digest, has_bundle: bool) -> Result<(), Error> {
         // Only images of the platform run bundles.
         let maker = if has_bundle { Maker::Platform } else { Maker::Author };
-        self.compiler.ready(component, maker, self.bytes(component)).await.map(drop)
+        self.compiler.ready(component, maker, self.read_bytes(component)).await.map(drop)
     }
 
-    async fn bytes(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
+    async fn read_bytes(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
         let damaged = |problem: String| Error::Damaged(DamagedArtifact { artifact: *digest, problem });
         match self.artifacts.get(digest).await {
             Ok(found) => found.ok_or_else(|| damaged("is missing".to_owned())),

@@ -6,18 +6,17 @@
 //! | 2 permit | [`permit`] |
 //! | 3 validate | [`validate`] |
 //! | 4 once | the operation of the call, whose idempotency key is stored before the call begins |
-//! | 5 mode | [`Run::egress_session`] |
+//! | 5 mode | [`Run::open_egress_session`] |
 //! | 6 policy | [`refuse_deep_call`], [`CallPolicy::check`](super::call_policy::CallPolicy::check) |
 //! | 7 intervene | [`intervene`] |
 //! | 8 reserve | [`InputBytes::hold`], [`Admission::admit`] |
 //! | 9 execute | [`Run::execute`] |
 //! | 10 shape | [`Run::shape`] |
-//! | 11 verdict | [`verdict`](super::verdict::verdict) |
+//! | 11 verdict | [`give_verdict`](super::verdict::give_verdict) |
 //! | 12 record | [`Run::record_start`], [`Run::record_end`], [`Refused::record`] |
 
 use std::sync::Arc;
 
-use crate::calls::input_bytes::HeldBytes;
 use futures_util::future::join_all;
 use registry::InvokeStep::{Intervene, Permit, Policy, Record, Reserve, Resolve, Validate};
 use registry::{Admitted, UserVariables};
@@ -36,6 +35,7 @@ use super::services::Services;
 use super::target::Target;
 use super::validate::{spell_integers, validate};
 use crate::calls::call::{Call, CallOrigin, EventSender, Input, RunResult};
+use crate::calls::input_bytes::HeldBytes;
 use crate::calls::input_documents::InputDocuments;
 use crate::calls::redact::Redaction;
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl Steps<'_> {
         };
         match self.admit(&mut call, &target).await {
             Ok(admitted) => {
-                let calls = target.calls_tools().then(|| self.taker());
+                let calls = target.calls_tools().then(|| self.build_taker());
                 let running = RunningCall { services: self.services, target: &target, admitted: &admitted, calls };
                 running.run(call, &events).await.map_err(|error| Refusal::unrecorded(Record, error))
             }
@@ -99,7 +99,7 @@ impl Steps<'_> {
     }
 
     /// Takes the calls of the call's runs through all steps.
-    fn taker(&self) -> CallTaker {
+    fn build_taker(&self) -> CallTaker {
         let (services, resolver, admissions) = (self.services.clone(), self.resolver.clone(), self.admissions.clone());
         Arc::new(move |call| {
             let (services, resolver, admissions) = (services.clone(), resolver.clone(), admissions.clone());
@@ -147,7 +147,7 @@ impl RunningCall<'_> {
         let Self { services, target, admitted, .. } = *self;
         let principal = &call.caller.principal;
         let stored = services.store.access().user_variables(&principal.organization, &principal.account).await?;
-        let redaction = self.redaction(&call, &stored).await?;
+        let redaction = self.build_redaction(&call, &stored).await?;
         let (tree, of_parent) = (call.origin.tree(), call.origin.parent().map(|parent| parent.secrets.clone()));
         let inputs = std::mem::take(&mut call.inputs);
         let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
@@ -164,7 +164,7 @@ impl RunningCall<'_> {
     }
 
     /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
-    async fn redaction(&self, call: &Call, stored: &UserVariables) -> Result<Redaction, Error> {
+    async fn build_redaction(&self, call: &Call, stored: &UserVariables) -> Result<Redaction, Error> {
         let (principal, is_kept) = (&call.caller.principal, !matches!(call.origin, CallOrigin::Client));
         let secrets: Vec<_> = self.target.secrets().chain(stored.sensitive.values()).cloned().collect();
         // A run that made the call would store an answer with the tool's secrets, which are not its own.

@@ -75,28 +75,28 @@ impl TapeStore<'_> {
     /// Reads and decrypts the tape of a run.
     pub async fn open(self) -> Result<StoredTape, Error> {
         let found =
-            self.recordings.tape(self.organization, self.run).await.map_err(|error| self.unless_damaged(error))?;
+            self.recordings.tape(self.organization, self.run).await.map_err(|error| self.report_if_damaged(error))?;
         let bytes = match found {
             None => return Err(Error::TapeMissing(TapeAbsence::NotKept)),
             Some(KeptTape::Cut) => return Err(Error::TapeCut),
             Some(KeptTape::Whole(bytes)) => bytes,
         };
         let mut stored: StoredTape = match bytes.split_first() {
-            Some((&FORMAT, bytes)) => postcard::from_bytes(bytes).map_err(|error| self.damaged(&error))?,
+            Some((&FORMAT, bytes)) => postcard::from_bytes(bytes).map_err(|error| self.report_damage(&error))?,
             _ => return Err(Error::TapeMissing(TapeAbsence::OtherRelease)),
         };
-        for digest in stored.tape.wanted_bodies().collect::<BTreeSet<_>>() {
+        for digest in stored.tape.list_wanted_bodies().collect::<BTreeSet<_>>() {
             let body = self.recordings.body(self.organization, &digest).await;
-            stored.tape.bodies.put(digest, body.map_err(|error| self.unless_damaged(error))?.bytes);
+            stored.tape.bodies.put(digest, body.map_err(|error| self.report_if_damaged(error))?.bytes);
         }
         Ok(stored)
     }
 
-    fn unless_damaged(self, error: registry::Error) -> Error {
-        if error.kind() == registry::ErrorKind::Corrupt { self.damaged(&error) } else { error.into() }
+    fn report_if_damaged(self, error: registry::Error) -> Error {
+        if error.kind() == registry::ErrorKind::Corrupt { self.report_damage(&error) } else { error.into() }
     }
 
-    fn damaged(self, error: &dyn std::fmt::Display) -> Error {
+    fn report_damage(self, error: &dyn std::fmt::Display) -> Error {
         tracing::error!(invocation = %self.run, %error, "a tape is damaged");
         Error::TapeDamaged
     }

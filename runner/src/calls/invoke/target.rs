@@ -83,12 +83,12 @@ impl Target {
     }
 
     /// Whether a person confirms a call with these inputs, as the tool itself declares. Tools of the server ask for none.
-    pub fn intervention(&self, inputs: &[Map<String, Value>]) -> Intervention {
+    pub fn find_intervention(&self, inputs: &[Map<String, Value>]) -> Intervention {
         let Self::Component(resolved) = self else { return Intervention::Never };
         let Some(callable) = &resolved.callable else { return Intervention::Never };
         let settings = &callable.version.settings;
         let declared = inputs.iter().map(|input| settings.intervention_of(input)).max().unwrap_or_default();
-        declared.max(resolved.loaded.rules.strictest(inputs.iter()))
+        declared.max(resolved.loaded.rules.find_strictest(inputs.iter()))
     }
 
     /// Whether the inputs of a call decide about its confirmation.
@@ -128,7 +128,7 @@ impl Target {
     }
 
     /// The schema of the output for an input, which is the text of a JSON object.
-    pub fn output_schema(&self, tool_input: &str) -> Option<&InputSchema> {
+    pub fn find_output_schema(&self, tool_input: &str) -> Option<&InputSchema> {
         match self {
             Self::Component(resolved) => resolved.loaded.outputs.of_input(tool_input),
             Self::Native(tool) => Some(&tool.output),

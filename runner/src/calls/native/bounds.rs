@@ -62,7 +62,7 @@ fn add_unbounded(schema: &Value, place: &str, places: &mut Vec<String>) {
     for alternative in &alternatives {
         add_unbounded(alternative, place, places);
     }
-    let types = types(schema);
+    let types = list_types(schema);
     // A schema that only requires members or excludes values stands beside one with a type.
     let has_type_beside = ["required", "not"].iter().any(|keyword| schema.get(keyword).is_some());
     if types.is_empty() && alternatives.is_empty() && !has_type_beside {
@@ -78,7 +78,7 @@ fn add_unbounded(schema: &Value, place: &str, places: &mut Vec<String>) {
     }
 }
 
-fn types(schema: &Value) -> Vec<&str> {
+fn list_types(schema: &Value) -> Vec<&str> {
     match &schema["type"] {
         Value::String(one) => vec![one],
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),

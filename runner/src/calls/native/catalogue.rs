@@ -57,14 +57,14 @@ impl<C: 'static> NativeToolSpec<C> {
     ) -> Result<NativeTool, NativeToolRefused> {
         let name = self.name.to_owned();
         let text = |text: Option<&'static str>, part| {
-            text.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(&name, part))
+            text.filter(|text| !text.trim().is_empty()).ok_or_else(|| report_missing(&name, part))
         };
         let (title, description) = (text(self.title, "title")?, text(self.description, "description")?);
-        let permission = self.permission.ok_or_else(|| missing(&name, "permission"))?;
-        let effect = self.effect.ok_or_else(|| missing(&name, "effect"))?;
-        let handler = self.handler.ok_or_else(|| missing(&name, "handler"))?;
-        let input_schema = self.input_schema.ok_or_else(|| missing(&name, "input schema"))?();
-        let output_schema = self.output_schema.ok_or_else(|| missing(&name, "output schema"))?();
+        let permission = self.permission.ok_or_else(|| report_missing(&name, "permission"))?;
+        let effect = self.effect.ok_or_else(|| report_missing(&name, "effect"))?;
+        let handler = self.handler.ok_or_else(|| report_missing(&name, "handler"))?;
+        let input_schema = self.input_schema.ok_or_else(|| report_missing(&name, "input schema"))?();
+        let output_schema = self.output_schema.ok_or_else(|| report_missing(&name, "output schema"))?();
         if self.name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.bytes().all(is_of_a_name) {
             let problem = "the name must have 1 to 64 characters of a-z 0-9 _".to_owned();
             return Err(NativeToolRefused::Invalid { name, problem });
@@ -110,7 +110,7 @@ const fn is_of_a_name(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')
 }
 
-fn missing(name: &str, part: &'static str) -> NativeToolRefused {
+fn report_missing(name: &str, part: &'static str) -> NativeToolRefused {
     NativeToolRefused::Incomplete { name: name.to_owned(), part }
 }
 

@@ -12,25 +12,25 @@ const DOUBLE_DIGITS: usize = 15;
 /// All forms of a value: at most 38.
 pub(super) fn of(value: &str) -> Vec<String> {
     let mut forms = without_utf16(value);
-    for bytes in utf16(value) {
+    for bytes in encode_utf16(value) {
         forms.extend(list_encodings(&bytes));
-        forms.extend(lossy(&bytes).into_iter().flat_map(with_lines));
-        forms.extend(with_lines(each_as_character(&bytes)));
+        forms.extend(decode_lossy(&bytes).into_iter().flat_map(with_lines));
+        forms.extend(with_lines(read_as_characters(&bytes)));
     }
     forms
 }
 
 /// The forms of one of many parts: the value, its base64 and its hexadecimal digits.
 pub(super) fn without_utf16(value: &str) -> Vec<String> {
-    let mut forms = most_likely(value);
-    forms.extend(with_lines(each_as_character(value.as_bytes())));
+    let mut forms = list_most_likely(value);
+    forms.extend(with_lines(read_as_characters(value.as_bytes())));
     forms.extend(list_encodings(value.as_bytes()));
     forms
 }
 
 /// The forms of a value of long secrets: the value alone.
-pub(super) fn most_likely(value: &str) -> Vec<String> {
-    let mut forms = rounded(value);
+pub(super) fn list_most_likely(value: &str) -> Vec<String> {
+    let mut forms = round_digits(value);
     forms.extend(with_lines(value.to_owned()));
     forms
 }
@@ -64,7 +64,7 @@ fn encode_aligned(secret: &[u8], skipped: usize, engine: &impl base64::Engine) -
 }
 
 /// UTF-16 in both byte orders, without the zero at the outer end. For ASCII, both are the same bytes then.
-fn utf16(secret: &str) -> [Vec<u8>; 2] {
+fn encode_utf16(secret: &str) -> [Vec<u8>; 2] {
     let mut little: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let mut big: Vec<u8> = secret.encode_utf16().flat_map(u16::to_be_bytes).collect();
     little.pop_if(|byte| *byte == 0);
@@ -75,19 +75,19 @@ fn utf16(secret: &str) -> [Vec<u8>; 2] {
 }
 
 /// Every byte as the character with its number: bytes read as Latin-1, or a byte literal with decoded escapes.
-fn each_as_character(bytes: &[u8]) -> String {
+fn read_as_characters(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
 /// Bytes read as UTF-8 with replacement characters, unless too few other characters are left.
-fn lossy(bytes: &[u8]) -> Option<String> {
+fn decode_lossy(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let kept = text.chars().filter(|character| *character != char::REPLACEMENT_CHARACTER).count();
     (kept >= SECRET_BYTES_MIN).then(|| text.into_owned())
 }
 
 /// A long number as a program writes it after reading it as a double: `1.2345678901234568e+19`, `12345678901234567000`.
-fn rounded(secret: &str) -> Vec<String> {
+fn round_digits(secret: &str) -> Vec<String> {
     let is_long = secret.len() > DOUBLE_DIGITS && secret.bytes().all(|byte| byte.is_ascii_digit());
     let Some(value) = secret.parse::<f64>().ok().filter(|value| is_long && value.is_finite()) else {
         return Vec::new();

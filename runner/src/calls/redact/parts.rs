@@ -32,8 +32,8 @@ pub(super) fn find_parts(value: &str) -> Vec<Part> {
     parts.extend(pairs::find_credential(value).into_iter().map(Part::Credential));
     parts.extend(pairs::find_value(value).into_iter().map(Part::Text));
     if let Some(url) = Url::parse(value) {
-        parts.extend(url.credentials().into_iter().map(Part::Credential));
-        parts.extend(url.tokens().into_iter().map(Part::Text));
+        parts.extend(url.find_credentials().into_iter().map(Part::Credential));
+        parts.extend(url.find_tokens().into_iter().map(Part::Text));
     }
     parts.extend(lists::find_items(value).into_iter().map(Part::Text));
     parts

@@ -27,7 +27,7 @@ pub(super) struct Reading<'t> {
 }
 
 /// Visits the readings of a text. `has_spaces` says whether a secret has spaces, so that `+` may encode one.
-pub(super) fn each(text: &str, has_spaces: bool, visit: impl FnMut(&Reading<'_>)) {
+pub(super) fn visit_readings(text: &str, has_spaces: bool, visit: impl FnMut(&Reading<'_>)) {
     let plain = Reading { bytes: Cow::Borrowed(text.as_bytes()), sources: Vec::new() };
     let layers: &[Layer] =
         if has_spaces { &[Layer::Escapes, Layer::Percent, Layer::Form] } else { &[Layer::Escapes, Layer::Percent] };
@@ -49,7 +49,7 @@ struct Decoder<'l, V> {
 impl<V: FnMut(&Reading<'_>)> Decoder<'_, V> {
     fn descend(&mut self, reading: &Reading<'_>, depth: usize) {
         (self.visit)(reading);
-        reading.unwrapped().iter().for_each(&mut self.visit);
+        reading.join_lines().iter().for_each(&mut self.visit);
         for layer in self.layers.iter().filter(|_| depth > 0) {
             if let Some(decoded) = reading.decode(*layer) {
                 self.descend(&decoded, depth - 1);
@@ -80,14 +80,16 @@ impl Reading<'_> {
         }
         Some(self.rewrite(|rest| match (layer, rest.first()?) {
             (Layer::Escapes, b'\\') => escape(rest),
-            (Layer::Percent | Layer::Form, b'%') => Some((Units::byte(hex(rest.get(1..3)?)?.try_into().ok()?), 3)),
+            (Layer::Percent | Layer::Form, b'%') => {
+                Some((Units::byte(parse_hex(rest.get(1..3)?)?.try_into().ok()?), 3))
+            }
             (Layer::Form, b'+') => Some((Units::byte(b' '), 1)),
             _ => None,
         }))
     }
 
     /// Removes line breaks and the indentation after them; `None` when there are none.
-    fn unwrapped(&self) -> Option<Reading<'static>> {
+    fn join_lines(&self) -> Option<Reading<'static>> {
         let is_break = |byte: u8| matches!(byte, b'\n' | b'\r');
         if !self.bytes.iter().copied().any(is_break) {
             return None;
@@ -152,13 +154,13 @@ fn escape(rest: &[u8]) -> Option<(Units, usize)> {
         b'v' => ('\u{b}', 2),
         b'a' => ('\u{7}', 2),
         b'0' if !rest.get(2).is_some_and(u8::is_ascii_digit) => ('\0', 2),
-        b'x' => (char::from_u32(hex(rest.get(2..4)?)?)?, 4),
-        b'U' => (char::from_u32(hex(rest.get(2..10)?)?)?, 10),
+        b'x' => (char::from_u32(parse_hex(rest.get(2..4)?)?)?, 4),
+        b'U' => (char::from_u32(parse_hex(rest.get(2..10)?)?)?, 10),
         b'u' if rest.get(2) == Some(&b'{') => {
             let digits = rest.get(3..)?.iter().take(7).position(|byte| *byte == b'}')?;
-            (char::from_u32(hex(rest.get(3..3 + digits)?)?)?, digits + 4)
+            (char::from_u32(parse_hex(rest.get(3..3 + digits)?)?)?, digits + 4)
         }
-        b'u' => code_units(rest)?,
+        b'u' => read_code_units(rest)?,
         mark if mark.is_ascii_punctuation() => (char::from(mark), 2),
         _ => return None,
     };
@@ -166,10 +168,10 @@ fn escape(rest: &[u8]) -> Option<(Units, usize)> {
 }
 
 /// Decodes one `\uXXXX`, or the two of a surrogate pair.
-fn code_units(rest: &[u8]) -> Option<(char, usize)> {
+fn read_code_units(rest: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = rest.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::try_from(hex(digits)?).ok()
+        u16::try_from(parse_hex(digits)?).ok()
     };
     let first = unit(0)?;
     if let Some(character) = char::from_u32(first.into()) {
@@ -179,7 +181,7 @@ fn code_units(rest: &[u8]) -> Option<(char, usize)> {
     Some((pair, 12))
 }
 
-fn hex(digits: &[u8]) -> Option<u32> {
+fn parse_hex(digits: &[u8]) -> Option<u32> {
     let is_hex = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
     u32::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
 }

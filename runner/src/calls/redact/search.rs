@@ -59,8 +59,8 @@ impl Forms {
     /// Finds the secrets in a text. `is_cut` says whether the text continued beyond these bytes.
     pub(super) fn find(&self, text: &str, is_cut: bool) -> Spans {
         let mut spans = Spans::default();
-        reading::each(text, self.has_spaces, |reading| self.find_in(reading, is_cut, &mut spans));
-        spans.merged()
+        reading::visit_readings(text, self.has_spaces, |reading| self.find_in(reading, is_cut, &mut spans));
+        spans.merge()
     }
 
     fn find_in(&self, reading: &Reading<'_>, is_cut: bool, spans: &mut Spans) {
@@ -89,7 +89,8 @@ impl Forms {
         let text = without_suffix(reading.bytes.get(..end).unwrap_or_default(), b"\n");
         let mut rest = text;
         for _ in 0..3 {
-            if let Some(length) = self.begun(rest).filter_map(|form| remnant(form.as_bytes(), rest)).max() {
+            if let Some(length) = self.find_begun(rest).filter_map(|form| find_remnant_of(form.as_bytes(), rest)).max()
+            {
                 spans.add(reading.source(rest.len() - length..text.len()));
             }
             rest = without_escape(rest);
@@ -97,7 +98,7 @@ impl Forms {
     }
 
     /// The forms whose first bytes are in the end of a text.
-    fn begun(&self, text: &[u8]) -> impl Iterator<Item = &String> {
+    fn find_begun(&self, text: &[u8]) -> impl Iterator<Item = &String> {
         let end = text.get(text.len().saturating_sub(self.longest)..).unwrap_or_default();
         let begun = end.windows(START_BYTES).filter_map(|start| self.by_start.get(start));
         let begun: BTreeSet<usize> = begun.flatten().copied().collect();
@@ -113,7 +114,7 @@ impl Forms {
 
 /// The length of the longest prefix of a form with which a text ends. It is computed with the prefix function of Knuth,
 /// Morris and Pratt, in time linear in the form.
-fn remnant(form: &[u8], text: &[u8]) -> Option<usize> {
+fn find_remnant_of(form: &[u8], text: &[u8]) -> Option<usize> {
     // The automaton has found a whole form.
     let form = form.get(..form.len().checked_sub(1)?)?;
     let end = text.get(text.len().saturating_sub(form.len())..)?;
@@ -178,7 +179,7 @@ mod tests {
         fn a_remnant_is_the_longest_prefix_at_the_end(form in "[ab]{1,12}", text in "[ab]{0,30}") {
             let begins = |length: &usize| text.ends_with(&form[..*length]);
             let expected = (REMNANT_BYTES_MAX + 1..form.len()).rev().find(begins);
-            prop_assert_eq!(remnant(form.as_bytes(), text.as_bytes()), expected);
+            prop_assert_eq!(find_remnant_of(form.as_bytes(), text.as_bytes()), expected);
         }
     }
 
@@ -187,7 +188,7 @@ mod tests {
         let secret: String = (0..600).map(|number| format!("{number:05}")).collect();
         for length in [4, 1_023, 1_792, 2_999] {
             let text = format!("{}{}", "x".repeat(5_000), &secret[..length]);
-            assert_eq!(remnant(secret.as_bytes(), text.as_bytes()), Some(length));
+            assert_eq!(find_remnant_of(secret.as_bytes(), text.as_bytes()), Some(length));
         }
     }
 }

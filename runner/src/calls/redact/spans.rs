@@ -18,7 +18,7 @@ impl Spans {
     }
 
     /// Sorts the ranges, and merges those that overlap.
-    pub fn merged(mut self) -> Self {
+    pub fn merge(mut self) -> Self {
         self.0.sort_unstable_by_key(|range| range.start);
         let mut merged = Self::default();
         self.0.into_iter().for_each(|range| merged.add(range));
@@ -33,7 +33,7 @@ impl Spans {
     /// removed.
     pub fn redact(&self, text: &str, part: Range<usize>) -> String {
         let (mut redacted, mut at) = (String::with_capacity(part.len()), part.start);
-        for range in self.ranges_after(part.start).iter().take_while(|range| range.start < part.end) {
+        for range in self.find_ranges_after(part.start).iter().take_while(|range| range.start < part.end) {
             let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
             redacted.push_str(text.get(at..range.start).unwrap_or_default());
             if range.start >= part.start {
@@ -52,7 +52,7 @@ impl Spans {
     }
 
     /// The ranges that end after a place. They are merged, and found by their order: a text may have thousands of them, and of parts.
-    fn ranges_after(&self, place: usize) -> &[Range<usize>] {
+    fn find_ranges_after(&self, place: usize) -> &[Range<usize>] {
         self.0.get(self.0.partition_point(|range| range.end <= place)..).unwrap_or_default()
     }
 }

@@ -10,7 +10,7 @@ use tokio::runtime;
 
 use super::compiled::CompiledSchema;
 use super::thread::STACK_BYTES;
-use super::wire::{Document, MatchResponse, REQUEST_BYTES_MAX, inputs};
+use super::wire::{Document, MatchResponse, REQUEST_BYTES_MAX, read_inputs};
 use crate::sandbox::compile::limit_self;
 use crate::sandbox::frames::{FrameError, FramedSocket};
 use crate::sandbox::process::{close_inherited, confine, ignore_stops};
@@ -62,13 +62,13 @@ struct Schemas(Vec<(Document, CompiledSchema)>);
 
 impl Schemas {
     fn respond(&mut self, document: Document, bytes: &[u8]) -> Result<MatchResponse, postcard::Error> {
-        let inputs = inputs(bytes)?;
+        let inputs = read_inputs(bytes)?;
         if let Some((_, schema)) = self.0.iter().find(|(known, _)| *known == document) {
-            return Ok(schema.violations(&inputs).into());
+            return Ok(schema.find_violations(&inputs).into());
         }
-        Ok(match CompiledSchema::new(&document.value()?) {
+        Ok(match CompiledSchema::new(&document.read_value()?) {
             Ok(schema) => {
-                let response = schema.violations(&inputs).into();
+                let response = schema.find_violations(&inputs).into();
                 self.keep(document, schema);
                 response
             }

@@ -50,19 +50,19 @@ pub struct SchemaParts<'s> {
 impl CompiledSchema {
     pub fn new(schema: &Value) -> Result<Self, String> {
         let document = Document::of(schema).map_err(|error| error.to_string())?;
-        Ok(Self { cost: walk::price(schema)?, validator: validator(schema)?, document })
+        Ok(Self { cost: walk::price(schema)?, validator: build_validator(schema)?, document })
     }
 
-    pub fn violations(&self, inputs: &[Value]) -> Vec<SchemaViolation> {
-        SchemaParts { validator: &self.validator, cost: &self.cost, document: &self.document }.violations(inputs)
+    pub fn find_violations(&self, inputs: &[Value]) -> Vec<SchemaViolation> {
+        SchemaParts { validator: &self.validator, cost: &self.cost, document: &self.document }.find_violations(inputs)
     }
 }
 
 impl SchemaParts<'_> {
     /// The violations of the inputs, up to a bound.
-    pub fn violations(self, inputs: &[Value]) -> Vec<SchemaViolation> {
+    pub fn find_violations(self, inputs: &[Value]) -> Vec<SchemaViolation> {
         let schemas = LazySchemas { document: self.document, schema: OnceCell::new() };
-        let one = |(index, input)| violations_of_one(self, &schemas, index, input);
+        let one = |(index, input)| find_violations_of_one(self, &schemas, index, input);
         let mut found: Vec<_> = inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX + 1).collect();
         if found.len() > VIOLATIONS_MAX {
             found.truncate(VIOLATIONS_MAX);
@@ -81,15 +81,15 @@ struct LazySchemas<'s> {
 }
 
 impl FindSchema for LazySchemas<'_> {
-    fn properties_beside(&self, keyword: &str) -> Vec<String> {
-        let schema = self.schema.get_or_init(|| self.document.value().unwrap_or_default());
+    fn find_properties_beside(&self, keyword: &str) -> Vec<String> {
+        let schema = self.schema.get_or_init(|| self.document.read_value().unwrap_or_default());
         let beside = keyword.rsplit_once('/').and_then(|(object, _)| schema.pointer(object));
         let properties = beside.and_then(|object| object["properties"].as_object());
         properties.map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
     }
 }
 
-fn violations_of_one(
+fn find_violations_of_one(
     SchemaParts { validator, cost, .. }: SchemaParts<'_>,
     schemas: &LazySchemas<'_>,
     input_index: usize,
@@ -98,7 +98,7 @@ fn violations_of_one(
     if validator.is_valid(input) {
         return Vec::new();
     }
-    if cost.explained(input) > EXPLAINED_MAX {
+    if cost.price_explanation(input) > EXPLAINED_MAX {
         let message = "does not match the tool's schema; the input is too large to list its violations".into();
         return vec![SchemaViolation { input_index, pointer: String::new(), message }];
     }
@@ -115,8 +115,8 @@ fn violations_of_one(
 ///
 /// # Errors
 /// The reason why the document is not a valid schema, with a JSON pointer to the place.
-pub fn validator(schema: &Value) -> Result<Validator, String> {
-    options().build(schema).map_err(|error| {
+pub fn build_validator(schema: &Value) -> Result<Validator, String> {
+    build_options().build(schema).map_err(|error| {
         let pointer = error.instance_path().to_string();
         match schema.pointer(&pointer) {
             _ if pointer.is_empty() => error.to_string(),
@@ -127,7 +127,7 @@ pub fn validator(schema: &Value) -> Result<Validator, String> {
 }
 
 /// Estimates the bytes of a validator: it holds the schema, a part for each keyword, and compiled patterns.
-pub fn bytes(schema: &Value, cost: &Cost) -> usize {
+pub fn estimate_bytes(schema: &Value, cost: &Cost) -> usize {
     let patterns = usize::try_from(cost.steps.compile).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_STEP);
     (COPIES * schema.heap_bytes()).saturating_add(patterns)
 }
@@ -141,7 +141,7 @@ fn is_type(pointer: &str) -> bool {
         })
 }
 
-pub(super) fn options() -> ValidationOptions<'static> {
+pub(super) fn build_options() -> ValidationOptions<'static> {
     let patterns = PatternOptions::regex().size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX);
     jsonschema::options()
         .with_pattern_options(patterns)
@@ -177,7 +177,7 @@ mod tests {
 
     #[track_caller]
     fn check_told(schema: &Value, input: Value, expected: &str) {
-        let violations = CompiledSchema::new(schema).unwrap().violations(&[input]);
+        let violations = CompiledSchema::new(schema).unwrap().find_violations(&[input]);
         let told: Vec<_> = violations.iter().map(|violation| violation.message.as_str()).collect();
         assert_eq!(told, [expected]);
     }
@@ -191,7 +191,7 @@ mod tests {
             r#"value is not one of "celsius", "fahrenheit", "kelvin", "rankine", "reaumur"; did you mean `kelvin`?"#,
         );
         let many = json!({"enum": (0..1000).collect::<Vec<_>>()});
-        let told = &CompiledSchema::new(&many).unwrap().violations(&[json!("x")])[0].message;
+        let told = &CompiledSchema::new(&many).unwrap().find_violations(&[json!("x")])[0].message;
         assert!(told.starts_with("value is not one of 0, 1, 2, ") && told.ends_with(" more"), "{told}");
         assert!(told.len() < 400, "{told}");
         check_told(&json!({"const": "a"}), json!(1), "value is not \"a\"");
@@ -225,14 +225,14 @@ mod tests {
             "value matches none of 2 alternatives: \"a\" is a required property; or \"b\" is a required property";
         check_told(&open, json!({}), expected);
         let deep = (0..5).fold(json!({"type": "null"}), |inner, _| json!({"anyOf": [inner, {"minimum": 5}]}));
-        let told = CompiledSchema::new(&deep).unwrap().violations(&[json!(1)]);
+        let told = CompiledSchema::new(&deep).unwrap().find_violations(&[json!(1)]);
         assert!(told[0].message.len() <= MESSAGE_BYTES_MAX + 20, "{told:?}");
     }
 
     #[test]
     fn violations_do_not_repeat_values_of_the_input() {
         let schema = json!({"propertyNames": {"maxLength": 3}, "additionalProperties": {"not": {"type": "string"}}});
-        let told = CompiledSchema::new(&schema).unwrap().violations(&[json!({"hunter2": "s3cret"})]);
+        let told = CompiledSchema::new(&schema).unwrap().find_violations(&[json!({"hunter2": "s3cret"})]);
         assert!(!told.is_empty() && told.iter().all(|told| !told.message.contains("s3cret")), "{told:?}");
         assert!(told.iter().all(|told| !told.message.contains("hunter2")), "{told:?}");
     }
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn the_last_violation_says_that_there_are_more() {
         let schema = CompiledSchema::new(&json!({"items": {"type": "integer"}})).unwrap();
-        let last = |count: usize| schema.violations(&[json!(vec!["x"; count])]).pop().unwrap();
+        let last = |count: usize| schema.find_violations(&[json!(vec!["x"; count])]).pop().unwrap();
         assert_eq!(
             (last(VIOLATIONS_MAX).pointer.as_str(), last(VIOLATIONS_MAX + 1).message.as_str()),
             ("/19", LEFT_OUT)
@@ -251,7 +251,7 @@ mod tests {
     fn violations_do_not_repeat_a_long_name() {
         let schema = json!({"additionalProperties": {"items": {"type": "integer"}}});
         let input = json!({("n".repeat(100_000)): vec!["x"; 20]});
-        let violations = CompiledSchema::new(&schema).unwrap().violations(&[input]);
+        let violations = CompiledSchema::new(&schema).unwrap().find_violations(&[input]);
         assert_eq!(violations.len(), 20);
         let bytes: usize = violations.iter().map(|violation| violation.pointer.len() + violation.message.len()).sum();
         assert!(bytes < 20 * (POINTER_BYTES_MAX + MESSAGE_BYTES_MAX + 10), "{bytes}");
@@ -264,7 +264,7 @@ mod tests {
         }});
         let compiled = CompiledSchema::new(&schema).unwrap();
         let violations =
-            compiled.violations(&[json!({"n": 19.99, "l": [[1, 2]]}), json!({"n": 0.001, "l": [[], [1, 1.0]]})]);
+            compiled.find_violations(&[json!({"n": 19.99, "l": [[1, 2]]}), json!({"n": 0.001, "l": [[], [1, 1.0]]})]);
         let listed: Vec<_> = violations.iter().map(ToString::to_string).collect();
         assert_eq!(listed.len(), 2, "{listed:?}");
         assert!(

@@ -128,7 +128,7 @@ pub struct Price {
 
 impl Cost {
     /// The part of the schema to simplify, for a message.
-    pub fn expensive(&self) -> String {
+    pub fn show_most_expensive(&self) -> String {
         if self.most_expensive.is_empty() {
             "the schema".to_owned()
         } else {
@@ -137,7 +137,7 @@ impl Cost {
     }
 
     /// An upper bound of the steps of listing the violations of this input.
-    pub fn explained(&self, input: &Value) -> u64 {
+    pub fn price_explanation(&self, input: &Value) -> u64 {
         let ways = self
             .recursion
             .as_ref()
@@ -236,17 +236,17 @@ impl<'a> Measured<'a> {
             Value::Object(members) => {
                 for (name, member) in members {
                     self.reach(Some(name), inner);
-                    size += self.text(name, times) + self.add(member, inner, depth + 1);
+                    size += self.add_text(name, times) + self.add(member, inner, depth + 1);
                 }
             }
-            Value::String(text) => size += self.text(text, times),
+            Value::String(text) => size += self.add_text(text, times),
             _ => {}
         }
         self.sizes = self.sizes.saturating_add(times.saturating_mul(size));
         size
     }
 
-    fn text(&mut self, text: &str, times: u64) -> u64 {
+    fn add_text(&mut self, text: &str, times: u64) -> u64 {
         let bytes = text.len() as u64;
         self.bytes = self.bytes.saturating_add(times.saturating_mul(bytes));
         self.squares = self.squares.saturating_add(times.saturating_mul(bytes.saturating_mul(bytes)));
@@ -274,7 +274,7 @@ mod tests {
         let ways = cost(Steps { parts: 1, ..Steps::default() }, Some(2));
         assert_eq!(ways.with(&json!({"c": {"c": {"c": 1}}})).steps, 1 + 2 + 4 + 8);
         let deep = (0..100).fold(json!(1), |inner, _| json!([inner, inner.is_null()]));
-        assert_eq!(ways.explained(&deep), u64::MAX);
+        assert_eq!(ways.price_explanation(&deep), u64::MAX);
         let kept = ways.with(&deep);
         assert_eq!((kept.steps, kept.depth), (1_000 * 201, 101));
         let visits = cost(Steps { visits: 1, ..Steps::default() }, Some(1));

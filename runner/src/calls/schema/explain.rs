@@ -22,7 +22,7 @@ const NESTING_MAX: usize = 2;
 /// The schemas of a document, for the names of properties.
 pub trait FindSchema {
     /// The names of the properties of the object that has the keyword at a JSON pointer.
-    fn properties_beside(&self, keyword: &str) -> Vec<String>;
+    fn find_properties_beside(&self, keyword: &str) -> Vec<String>;
 }
 
 /// Where a violation is explained.
@@ -39,7 +39,7 @@ pub fn explain(error: &ValidationError<'_>, schemas: &dyn FindSchema) -> String 
 }
 
 fn explain_nested(error: &ValidationError<'_>, within: Within<'_>) -> String {
-    let known = || within.schemas.properties_beside(error.schema_path().as_str());
+    let known = || within.schemas.find_properties_beside(error.schema_path().as_str());
     match error.kind() {
         ValidationErrorKind::Enum { options } => {
             let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -76,7 +76,7 @@ struct Alternatives<'e, 'i> {
 
 impl Alternatives<'_, '_> {
     fn explain(&self, within: Within<'_>) -> String {
-        if let Some(expected) = self.plain_kinds() {
+        if let Some(expected) = self.describe_plain_kinds() {
             return format!("value is not {expected}");
         }
         if let Some((place, values)) = self.tag() {
@@ -90,7 +90,7 @@ impl Alternatives<'_, '_> {
             });
             cut(told.collect::<Vec<_>>().join(" and "), ALTERNATIVE_BYTES_MAX)
         };
-        let branches = self.likely();
+        let branches = self.find_likely();
         if branches.len() == 1 {
             return branches.into_iter().map(told).collect();
         }
@@ -101,7 +101,7 @@ impl Alternatives<'_, '_> {
     }
 
     /// The types and the values of the alternatives, if each is nothing else.
-    fn plain_kinds(&self) -> Option<String> {
+    fn describe_plain_kinds(&self) -> Option<String> {
         let (mut types, mut values) = (Vec::new(), Vec::new());
         for branch in self.branches {
             let [error] = &branch[..] else { return None };
@@ -113,7 +113,7 @@ impl Alternatives<'_, '_> {
                 ValidationErrorKind::Type { kind: TypeKind::Multiple(several) } => {
                     types.extend(several.iter().map(|one| one.to_string()));
                 }
-                _ => values.extend(tag_values(error)?.iter().map(show_value)),
+                _ => values.extend(read_tag_values(error)?.iter().map(show_value)),
             }
         }
         Some(match (types.is_empty(), values.is_empty()) {
@@ -126,15 +126,15 @@ impl Alternatives<'_, '_> {
     /// The place of the value that tells the alternatives apart, and its possible values, if no alternative has the given one.
     fn tag(&self) -> Option<(String, Vec<Value>)> {
         let (first, others) = self.branches.split_first()?;
-        let (place, mut values) = self.tags_of(first).into_iter().find(|(place, _)| !place.is_empty())?;
+        let (place, mut values) = self.find_tags(first).into_iter().find(|(place, _)| !place.is_empty())?;
         for branch in others {
-            values.extend(self.tags_of(branch).into_iter().find(|(other, _)| *other == place)?.1);
+            values.extend(self.find_tags(branch).into_iter().find(|(other, _)| *other == place)?.1);
         }
         Some((place, values))
     }
 
-    fn tags_of(&self, branch: &[ValidationError<'static>]) -> Vec<(String, Vec<Value>)> {
-        let tag = |error: &ValidationError<'static>| Some((self.place_of(error).to_owned(), tag_values(error)?));
+    fn find_tags(&self, branch: &[ValidationError<'static>]) -> Vec<(String, Vec<Value>)> {
+        let tag = |error: &ValidationError<'static>| Some((self.place_of(error).to_owned(), read_tag_values(error)?));
         branch.iter().filter_map(tag).collect()
     }
 
@@ -144,10 +144,10 @@ impl Alternatives<'_, '_> {
     }
 
     /// The alternatives that were probably meant: those of the value's type and tag, if there are any.
-    fn likely(&self) -> Vec<&[ValidationError<'static>]> {
+    fn find_likely(&self) -> Vec<&[ValidationError<'static>]> {
         let is_other = |error: &ValidationError<'static>| {
             let is_own = self.place_of(error).is_empty();
-            (is_own && matches!(error.kind(), ValidationErrorKind::Type { .. })) || tag_values(error).is_some()
+            (is_own && matches!(error.kind(), ValidationErrorKind::Type { .. })) || read_tag_values(error).is_some()
         };
         let all = self.branches.iter().map(Vec::as_slice);
         let likely: Vec<_> = all.clone().filter(|branch| !branch.iter().any(is_other)).collect();
@@ -162,7 +162,7 @@ impl Alternatives<'_, '_> {
 }
 
 /// The values that a tag can have: a constant, or the values of an enumeration.
-fn tag_values(error: &ValidationError<'_>) -> Option<Vec<Value>> {
+fn read_tag_values(error: &ValidationError<'_>) -> Option<Vec<Value>> {
     match error.kind() {
         ValidationErrorKind::Constant { expected_value } => Some(vec![expected_value.as_ref().clone()]),
         ValidationErrorKind::Enum { options } => options.as_array().cloned(),

@@ -42,9 +42,9 @@ impl InputSchema {
     /// The reason why the document is not a JSON Schema, or costs too much, with a JSON pointer to the place.
     pub fn compile(schema: &Value) -> Result<Self, String> {
         let cost = walk::price(schema)?;
-        let validator = (cost.steps.compile <= COMPILE_MAX).then(|| compiled::validator(schema)).transpose()?;
+        let validator = (cost.steps.compile <= COMPILE_MAX).then(|| compiled::build_validator(schema)).transpose()?;
         let document = Document::of(schema).map_err(|error| error.to_string())?;
-        let compiled = if validator.is_some() { compiled::bytes(schema, &cost) } else { 0 };
+        let compiled = if validator.is_some() { compiled::estimate_bytes(schema, &cost) } else { 0 };
         let bytes = allocated(document.bytes().len()) + compiled + size_of::<Cost>();
         let has_integers = Integers::are_in(schema);
         Ok(Self { validator: validator.map(Arc::new), cost: Arc::new(cost), document, has_integers, bytes })
@@ -61,7 +61,7 @@ impl InputSchema {
         }
         let (document, input, bytes) = (self.document.clone(), input.clone(), input.bytes());
         let spell = move || {
-            let schema = document.value().ok()?;
+            let schema = document.read_value().ok()?;
             let mut value = Value::Object(input.members().ok()?);
             Integers::of(&schema).spell(&mut value);
             value.as_object().map(RawJson::from)
@@ -98,11 +98,11 @@ impl HeapBytes for InputSchema {
 pub(crate) async fn compile(schema: Option<&SchemaText>) -> Result<Option<InputSchema>, Error> {
     let Some(schema) = schema.cloned() else { return Ok(None) };
     let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema.value())).await;
-    compiled.map_err(|error| Error::internal(error.to_string()))?.map(Some).map_err(unsupported)
+    compiled.map_err(|error| Error::internal(error.to_string()))?.map(Some).map_err(refuse_unsupported)
 }
 
 /// The error for a version that was published when schemas were allowed to cost more.
-fn unsupported(problem: String) -> Error {
+fn refuse_unsupported(problem: String) -> Error {
     let message = format!("the schema of this version is refused: {problem}. Publish a version with a simpler schema");
     Error::InvalidInput { violations: vec![SchemaViolation { input_index: 0, pointer: String::new(), message }] }
 }

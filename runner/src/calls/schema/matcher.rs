@@ -20,7 +20,7 @@ use crate::error::{Error, SchemaViolation};
 const STEPS_MAX: u64 = 100_000_000;
 /// Steps up to which a call is matched on its own thread: a fraction of a millisecond.
 const INLINE_MAX: u64 = 20_000;
-/// Price up to which violations are listed on the same thread; see [`super::cost::Cost::explained`].
+/// Price up to which violations are listed on the same thread; see [`super::cost::Cost::price_explanation`].
 const EXPLAINED_INLINE_MAX: u64 = 100_000;
 
 /// Schema workers in use. One organisation uses at most one of them.
@@ -80,13 +80,13 @@ impl SchemaMatcher {
             return Ok(Ok(()));
         }
         let entry = QueueEntry { admission: &self.admission, organization };
-        Ok(match self.in_worker(entry, Call::new(schema.document.clone(), &[])?).await? {
+        Ok(match self.match_in_worker(entry, Call::new(schema.document.clone(), &[])?).await? {
             WorkResult::Responded(MatchResponse::Violations(_)) => Ok(()),
             WorkResult::Responded(MatchResponse::Refused(problem)) => Err(problem),
             WorkResult::Killed => Err(format!(
                 "compiling the schema takes longer than {} s or more than 1 GiB of memory; simplify {}",
                 DEADLINE.as_secs(),
-                schema.cost.expensive()
+                schema.cost.show_most_expensive()
             )),
         })
     }
@@ -129,7 +129,7 @@ impl SchemaMatcher {
     ///
     /// # Errors
     /// When no worker can be started.
-    pub(crate) async fn output_violations(
+    pub(crate) async fn find_output_violations(
         &self,
         organization: &OrganizationId,
         schema: &InputSchema,
@@ -157,19 +157,19 @@ impl SchemaMatcher {
             Matched::Violations(violations) => return Ok(violations),
             Matched::TooExpensive { call, most_expensive } => (call, most_expensive),
         };
-        match Box::pin(self.in_worker(entry, call)).await? {
+        match Box::pin(self.match_in_worker(entry, call)).await? {
             WorkResult::Responded(MatchResponse::Violations(violations)) => {
                 Ok(violations.into_iter().map(SchemaViolation::from).collect())
             }
             WorkResult::Responded(MatchResponse::Refused(problem)) => {
                 Err(Error::internal(format!("a stored schema does not compile: {problem}")))
             }
-            WorkResult::Killed => Ok(vec![too_long(schema, most_expensive)]),
+            WorkResult::Killed => Ok(vec![refuse_too_long(schema, most_expensive)]),
         }
     }
 
     /// Matches in a worker, when it is the organisation's turn.
-    async fn in_worker(&self, entry: QueueEntry<'_>, call: Call) -> Result<WorkResult, Error> {
+    async fn match_in_worker(&self, entry: QueueEntry<'_>, call: Call) -> Result<WorkResult, Error> {
         let admitted = entry.admission.admit(entry.organization, 1)?;
         let permit = admitted.permit().await.ok_or_else(|| Error::internal("the server is shutting down"))?;
         match &self.workers {
@@ -197,12 +197,12 @@ enum Matched {
 /// Matches cheap values, and encodes others for a worker.
 fn match_inline(schema: &InputSchema, values: &[Value]) -> Result<Matched, Error> {
     let prices: Vec<Price> = values.iter().map(|value| schema.cost.with(value)).collect();
-    let most_expensive = most_expensive(&prices);
+    let most_expensive = find_most_expensive(&prices);
     let steps = prices.iter().fold(0_u64, |sum, price| sum.saturating_add(price.steps));
     if steps > STEPS_MAX {
-        return Ok(Matched::Violations(vec![too_much(schema, most_expensive)]));
+        return Ok(Matched::Violations(vec![refuse_too_much(schema, most_expensive)]));
     }
-    if let Some(violations) = inline(schema, values, &prices) {
+    if let Some(violations) = match_cheap(schema, values, &prices) {
         return Ok(Matched::Violations(violations));
     }
     let call = Call::new(schema.document.clone(), values)?;
@@ -215,7 +215,7 @@ fn refuse_unreadable(error: &serde_json::Error) -> SchemaViolation {
 }
 
 /// Matches cheap inputs; `None` when a worker has to match them.
-fn inline(schema: &InputSchema, inputs: &[Value], prices: &[Price]) -> Option<Vec<SchemaViolation>> {
+fn match_cheap(schema: &InputSchema, inputs: &[Value], prices: &[Price]) -> Option<Vec<SchemaViolation>> {
     let validator = schema.validator.as_deref()?;
     let steps = prices.iter().fold(0_u64, |sum, price| sum.saturating_add(price.steps));
     let is_shallow = prices.iter().all(|price| price.depth <= INLINE_DEPTH_MAX);
@@ -225,32 +225,32 @@ fn inline(schema: &InputSchema, inputs: &[Value], prices: &[Price]) -> Option<Ve
     if inputs.iter().all(|input| validator.is_valid(input)) {
         return Some(Vec::new());
     }
-    let explained = inputs.iter().fold(0_u64, |sum, input| sum.saturating_add(schema.cost.explained(input)));
+    let explained = inputs.iter().fold(0_u64, |sum, input| sum.saturating_add(schema.cost.price_explanation(input)));
     let parts = SchemaParts { validator, cost: &schema.cost, document: &schema.document };
-    (explained <= EXPLAINED_INLINE_MAX).then(|| parts.violations(inputs))
+    (explained <= EXPLAINED_INLINE_MAX).then(|| parts.find_violations(inputs))
 }
 
 /// The index of the most expensive input.
-fn most_expensive(prices: &[Price]) -> usize {
+fn find_most_expensive(prices: &[Price]) -> usize {
     let inputs = prices.iter().enumerate().max_by_key(|(_, price)| price.steps);
     inputs.map(|(index, _)| index).unwrap_or_default()
 }
 
-fn too_much(schema: &InputSchema, input_index: usize) -> SchemaViolation {
+fn refuse_too_much(schema: &InputSchema, input_index: usize) -> SchemaViolation {
     let message = format!(
         "is too large or too deeply nested to be matched against the tool's schema: the inputs of a call may cost \
          {STEPS_MAX} steps together. Send smaller inputs, or ask the author to simplify {}",
-        schema.cost.expensive()
+        schema.cost.show_most_expensive()
     );
     SchemaViolation { input_index, pointer: String::new(), message }
 }
 
-fn too_long(schema: &InputSchema, input_index: usize) -> SchemaViolation {
+fn refuse_too_long(schema: &InputSchema, input_index: usize) -> SchemaViolation {
     let message = format!(
         "could not be matched against the tool's schema within {} s and 1 GiB of memory. Send smaller inputs, or ask the \
          author to simplify {}",
         DEADLINE.as_secs(),
-        schema.cost.expensive()
+        schema.cost.show_most_expensive()
     );
     SchemaViolation { input_index, pointer: String::new(), message }
 }

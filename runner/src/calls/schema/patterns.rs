@@ -64,13 +64,13 @@ impl States {
         let mut rest = pattern.chars();
         while let Some(character) = rest.next() {
             match character {
-                '\\' => states.add(escaped(&mut rest)),
-                '[' => states.add(set(&mut rest)),
+                '\\' => states.add(read_escaped(&mut rest)),
+                '[' => states.add(read_set(&mut rest)),
                 '.' => states.add(SMALL_SET),
                 '(' => states.open.push(std::mem::take(&mut states.sum)),
                 ')' => states.close(),
                 '{' => {
-                    if let Some(times) = repetitions(&mut rest) {
+                    if let Some(times) = read_repetitions(&mut rest) {
                         states.repeat(times);
                     } else {
                         states.add(CHARACTER);
@@ -105,7 +105,7 @@ impl States {
     }
 }
 
-fn escaped(rest: &mut std::str::Chars<'_>) -> u64 {
+fn read_escaped(rest: &mut std::str::Chars<'_>) -> u64 {
     match rest.next() {
         Some('p' | 'P') => UNICODE_SET,
         Some('s' | 'S' | 'w' | 'W' | 'd' | 'D') => SMALL_SET,
@@ -114,13 +114,13 @@ fn escaped(rest: &mut std::str::Chars<'_>) -> u64 {
 }
 
 /// Reads up to the end of a set, and returns its states.
-fn set(rest: &mut std::str::Chars<'_>) -> u64 {
+fn read_set(rest: &mut std::str::Chars<'_>) -> u64 {
     let (mut states, mut is_first) = (SET, true);
     while let Some(character) = rest.next() {
         match character {
             ']' if !is_first => return states,
             // An escaped character may end a range beyond ASCII.
-            '\\' => states = states.saturating_add(escaped(rest).max(SMALL_SET)),
+            '\\' => states = states.saturating_add(read_escaped(rest).max(SMALL_SET)),
             '^' if is_first => {
                 states = states.saturating_add(SMALL_SET);
                 continue;
@@ -135,7 +135,7 @@ fn set(rest: &mut std::str::Chars<'_>) -> u64 {
 
 /// The highest number of copies for `{2}`, `{2,}` or `{2,5}`. `None`, with nothing consumed, when the brace is a
 /// character.
-fn repetitions(rest: &mut std::str::Chars<'_>) -> Option<u64> {
+fn read_repetitions(rest: &mut std::str::Chars<'_>) -> Option<u64> {
     let (inside, _) = rest.as_str().split_once('}')?;
     let mut times = 0;
     for number in inside.splitn(2, ',').filter(|number| !number.trim().is_empty()) {

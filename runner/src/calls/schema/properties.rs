@@ -9,7 +9,7 @@ use jsonschema::{Keyword, ValidationError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::compiled::{EXPLAINED_MAX, options};
+use super::compiled::{EXPLAINED_MAX, build_options};
 use super::walk::price;
 
 thread_local! {
@@ -67,7 +67,7 @@ enum Asked {
 
 /// Steps that the crate takes; `None` when it refuses the schema.
 fn counted(schema: &Value, input: &Value, asked: Asked) -> Option<u64> {
-    let options = options().with_keyword("x-step", |_, _, _| Ok(Box::new(Step) as Box<dyn for<'i> Keyword<'i>>));
+    let options = build_options().with_keyword("x-step", |_, _, _| Ok(Box::new(Step) as Box<dyn for<'i> Keyword<'i>>));
     let options = options.with_keyword("x-whole", |_, _, _| Ok(Box::new(Whole) as Box<dyn for<'i> Keyword<'i>>));
     let validator = options.build(schema).ok()?;
     STEPS.with(|counted| counted.set(0));
@@ -190,7 +190,7 @@ proptest! {
 
 fn within_price(schema: &Value, input: &Value) -> Result<(), TestCaseError> {
     let Ok(cost) = price(schema) else { return Ok(()) };
-    let (expected, explained) = (cost.with(input).steps, cost.explained(input));
+    let (expected, explained) = (cost.with(input).steps, cost.price_explanation(input));
     if expected <= EXPLAINED_MAX {
         let steps = counted(schema, input, Asked::WhetherItMatches).unwrap_or_default();
         prop_assert!(steps <= expected, "{steps} steps of {expected}: {schema} {input}");

@@ -4,7 +4,7 @@ use registry::WorkPermit;
 use tokio::sync::oneshot;
 
 use super::compiled::CompiledSchema;
-use super::wire::{Call, MatchResponse, inputs};
+use super::wire::{Call, MatchResponse, read_inputs};
 use super::workers::WorkResult;
 use crate::error::Error;
 
@@ -28,10 +28,10 @@ pub async fn run(call: Call, permit: WorkPermit) -> Result<WorkResult, Error> {
 
 /// Compiles the schema of a call, and matches its inputs against it.
 fn respond(call: &Call) -> MatchResponse {
-    let read = call.schema.value().and_then(|schema| Ok((schema, inputs(&call.inputs)?)));
+    let read = call.schema.read_value().and_then(|schema| Ok((schema, read_inputs(&call.inputs)?)));
     let compiled = read.map_err(|error| error.to_string());
     match compiled.and_then(|(schema, inputs)| Ok((CompiledSchema::new(&schema)?, inputs))) {
-        Ok((schema, inputs)) => schema.violations(&inputs).into(),
+        Ok((schema, inputs)) => schema.find_violations(&inputs).into(),
         Err(problem) => MatchResponse::Refused(problem),
     }
 }

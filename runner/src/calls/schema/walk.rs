@@ -60,14 +60,14 @@ pub fn price(schema: &Value) -> Result<Cost, String> {
 
 /// Combines the recursive references of all walks; `None` when there are none.
 fn combine(walks: &BTreeMap<&str, (Steps, Recursions<'_>)>) -> Option<Recursion> {
-    let (once, first) = walks.get("#").map(|(cost, recursions)| (*cost, recursions.ways()))?;
+    let (once, first) = walks.get("#").map(|(cost, recursions)| (*cost, recursions.count_ways()))?;
     let all = || walks.values().map(|(_, recursions)| recursions);
     let is_target = |start: &str| all().any(|recursions| recursions.targets().any(|target| target == start));
     let definitions = || walks.iter().filter(|(start, _)| is_target(start));
-    let further = definitions().map(|(_, (_, recursions))| recursions.ways()).max()?;
-    let repeats = recursion::repeats(further);
+    let further = definitions().map(|(_, (_, recursions))| recursions.count_ways()).max()?;
+    let repeats = recursion::compute_repeats(further);
     let kept = definitions().map(|(start, (cost, _))| {
-        let calls: u64 = all().map(|recursions| recursions.calls_of(start)).sum();
+        let calls: u64 = all().map(|recursions| recursions.count_calls_of(start)).sum();
         cost.times(calls.max(1).saturating_mul(repeats))
     });
     let kept = kept.fold(Steps::default(), Steps::plus);
@@ -141,20 +141,20 @@ impl<'a> Walk<'a> {
         if depth > DEPTH_MAX {
             return Err(format!("the schema is nested more than {DEPTH_MAX} levels deep"));
         }
-        keywords.iter().try_for_each(|(keyword, value)| self.keyword(keyword, value, depth))
+        keywords.iter().try_for_each(|(keyword, value)| self.walk_keyword(keyword, value, depth))
     }
 
-    fn keyword(&mut self, keyword: &'a str, value: &'a Value, depth: usize) -> Result<(), String> {
+    fn walk_keyword(&mut self, keyword: &'a str, value: &'a Value, depth: usize) -> Result<(), String> {
         self.position.enter(keyword);
         self.draft.check(keyword, value, depth > 1)?;
         let before = self.cost;
         let traits = KeywordTraits::of(keyword);
         self.add(prices::of_keyword(keyword, value, self.draft));
-        self.patterns(keyword, value)?;
+        self.price_patterns(keyword, value)?;
         if traits.is_deeper {
             self.steps.push(Step::Any);
         }
-        self.parts_of(keyword, value, depth)?;
+        self.walk_parts(keyword, value, depth)?;
         if traits.is_deeper {
             self.steps.pop();
         }
@@ -172,31 +172,32 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn parts_of(&mut self, keyword: &'a str, value: &'a Value, depth: usize) -> Result<(), String> {
+    fn walk_parts(&mut self, keyword: &'a str, value: &'a Value, depth: usize) -> Result<(), String> {
         match (keyword, value) {
             // The value is data. Each value in it may be compared.
-            ("enum" | "const", _) => self.take(prices::size(value)),
+            ("enum" | "const", _) => self.take(prices::measure_size(value)),
             ("default" | "examples", _) => self.take(1),
             ("$ref", Value::String(reference)) => self.follow(reference, depth),
             // Definitions count where a reference names them.
-            ("$defs" | "definitions", Value::Object(_)) => self.definitions(value, depth),
+            ("$defs" | "definitions", Value::Object(_)) => self.walk_definitions(value, depth),
             ("properties", Value::Object(named)) => named.iter().try_for_each(|(name, schema)| {
                 self.steps.push(Step::Named(name));
-                self.part(name, schema, depth)?;
+                self.walk_part(name, schema, depth)?;
                 self.steps.pop();
                 Ok(())
             }),
             ("patternProperties" | "dependentSchemas" | "dependencies", Value::Object(named)) => {
-                named.iter().try_for_each(|(name, schema)| self.part(name, schema, depth))
+                named.iter().try_for_each(|(name, schema)| self.walk_part(name, schema, depth))
             }
-            (_, Value::Array(schemas)) => {
-                schemas.iter().enumerate().try_for_each(|(index, schema)| self.part(index.to_string(), schema, depth))
-            }
+            (_, Value::Array(schemas)) => schemas
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, schema)| self.walk_part(index.to_string(), schema, depth)),
             (_, schema) => self.visit(schema, depth + 1),
         }
     }
 
-    fn part(
+    fn walk_part(
         &mut self,
         name: impl Into<std::borrow::Cow<'a, str>>,
         schema: &'a Value,
@@ -209,28 +210,28 @@ impl<'a> Walk<'a> {
     }
 
     /// Counts definitions. Those without a reference are compiled too.
-    fn definitions(&mut self, named: &'a Value, depth: usize) -> Result<(), String> {
+    fn walk_definitions(&mut self, named: &'a Value, depth: usize) -> Result<(), String> {
         let Value::Object(named) = named else { return Ok(()) };
         let recursions = std::mem::take(&mut self.recursions);
-        named.iter().try_for_each(|(name, schema)| self.part(name, schema, depth))?;
+        named.iter().try_for_each(|(name, schema)| self.walk_part(name, schema, depth))?;
         let inside = std::mem::replace(&mut self.recursions, recursions);
         inside.targets().for_each(|target| self.recursions.add_target(target));
         Ok(())
     }
 
-    fn patterns(&mut self, keyword: &str, value: &Value) -> Result<(), String> {
+    fn price_patterns(&mut self, keyword: &str, value: &Value) -> Result<(), String> {
         match (keyword, value) {
             // A text is matched once.
-            ("pattern", Value::String(pattern)) => self.pattern(pattern, 1),
+            ("pattern", Value::String(pattern)) => self.price_pattern(pattern, 1),
             // A name is matched for its own schema, and again for `additionalProperties`.
             ("patternProperties", Value::Object(named)) => {
-                named.keys().try_for_each(|pattern| self.pattern(pattern, 2))
+                named.keys().try_for_each(|pattern| self.price_pattern(pattern, 2))
             }
             _ => Ok(()),
         }
     }
 
-    fn pattern(&mut self, pattern: &str, times: u64) -> Result<(), String> {
+    fn price_pattern(&mut self, pattern: &str, times: u64) -> Result<(), String> {
         let more =
             || format!("the schema has more than {PATTERN_BYTES_MAX} bytes of patterns, with references followed");
         self.pattern_bytes_left = self.pattern_bytes_left.checked_sub(pattern.len()).ok_or_else(more)?;

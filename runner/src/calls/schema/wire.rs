@@ -66,7 +66,7 @@ impl Document {
         &self.0
     }
 
-    pub fn value(&self) -> Result<Value, postcard::Error> {
+    pub fn read_value(&self) -> Result<Value, postcard::Error> {
         postcard::from_bytes::<Owned>(&self.0).map(Value::from)
     }
 }
@@ -83,7 +83,7 @@ impl Call {
 }
 
 /// Reads the inputs of a request.
-pub fn inputs(bytes: &[u8]) -> Result<Vec<Value>, postcard::Error> {
+pub fn read_inputs(bytes: &[u8]) -> Result<Vec<Value>, postcard::Error> {
     Ok(postcard::from_bytes::<Vec<Owned>>(bytes)?.into_iter().map(Value::from).collect())
 }
 
@@ -174,10 +174,10 @@ mod tests {
             deep,
         ] {
             let document = Document::of(&value).unwrap();
-            assert_eq!(document.value().unwrap(), value);
+            assert_eq!(document.read_value().unwrap(), value);
             let call = Call::new(document, &[value.clone(), value.clone()]).unwrap();
-            assert_eq!(inputs(&call.inputs).unwrap(), [value.clone(), value]);
+            assert_eq!(read_inputs(&call.inputs).unwrap(), [value.clone(), value]);
         }
-        assert!(inputs(&[1, 99]).is_err());
+        assert!(read_inputs(&[1, 99]).is_err());
     }
 }

@@ -63,7 +63,7 @@ impl Workers {
     /// # Errors
     /// When the system cannot start a thread.
     pub fn new(command: &[String]) -> Result<Self, Error> {
-        let spawner = ProcessSpawner::new("schemas").map_err(|error| failed(&error))?;
+        let spawner = ProcessSpawner::new("schemas").map_err(|error| report_start_failure(&error))?;
         Ok(Self { command: command.to_vec(), deadline: DEADLINE, spawner, idle: Mutex::default() })
     }
 
@@ -127,7 +127,7 @@ impl Workers {
             ours.set_nonblocking(true)?;
             Ok(Worker { child, socket: FramedSocket::new(UnixStream::from_std(ours)?), calls: 0 })
         };
-        start.await.map_err(|error: io::Error| failed(&error))
+        start.await.map_err(|error: io::Error| report_start_failure(&error))
     }
 }
 
@@ -156,7 +156,7 @@ impl Worker {
     }
 }
 
-fn failed(error: &io::Error) -> Error {
+fn report_start_failure(error: &io::Error) -> Error {
     Error::process_lost(MATCHING, format!("a schema worker cannot be started: {error}"))
 }
 

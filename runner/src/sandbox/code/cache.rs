@@ -77,7 +77,7 @@ impl CodeCache {
         file.read_to_end(&mut code)?;
         let mac = fs::read(path.with_extension("mac"))?;
         let does_not_verify = |_| io::Error::other("its keyed digest does not match");
-        self.mac(digest, &code).verify_slice(&mac).map_err(does_not_verify)?;
+        self.compute_mac(digest, &code).verify_slice(&mac).map_err(does_not_verify)?;
         Ok(Some((file, code)))
     }
 
@@ -85,7 +85,7 @@ impl CodeCache {
     ///
     /// # Errors
     /// When the directory cannot be created.
-    pub(crate) fn at(&self, directory: &Path) -> Result<Self, Error> {
+    pub(crate) fn open_at(&self, directory: &Path) -> Result<Self, Error> {
         Self::open(directory, self.key)
     }
 
@@ -93,8 +93,8 @@ impl CodeCache {
     ///
     /// # Errors
     /// When the directory cannot be created.
-    pub(crate) fn notes(&self) -> Result<Self, Error> {
-        self.at(&self.directory.join("notes"))
+    pub(crate) fn open_notes(&self) -> Result<Self, Error> {
+        self.open_at(&self.directory.join("notes"))
     }
 
     /// Reads a file, if it exists and verifies, and marks it as used now.
@@ -129,7 +129,7 @@ impl CodeCache {
     /// When the directory cannot be written.
     pub fn keep(&self, digest: &Digest, code: &[u8]) -> Result<PathBuf, Error> {
         let path = self.path(digest);
-        let mac = self.mac(digest, code).finalize().into_bytes();
+        let mac = self.compute_mac(digest, code).finalize().into_bytes();
         self.write(&path, code)?;
         self.write(&path.with_extension("mac"), &mac)?;
         Ok(path)
@@ -139,7 +139,7 @@ impl CodeCache {
         self.directory.join(format!("{}.cwasm", digest.to_hex()))
     }
 
-    fn mac(&self, digest: &Digest, code: &[u8]) -> Hmac<Sha256> {
+    fn compute_mac(&self, digest: &Digest, code: &[u8]) -> Hmac<Sha256> {
         // HMAC pads a short key with zeros to its block.
         let mut key = hmac::digest::Key::<Hmac<Sha256>>::default();
         key[..self.key.len()].copy_from_slice(&self.key);
@@ -204,7 +204,8 @@ mod tests {
     #[test]
     fn recently_used_files_stay() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = CodeCache::open(directory.path(), [7; 32]).unwrap().at(&directory.path().join("more")).unwrap();
+        let cache =
+            CodeCache::open(directory.path(), [7; 32]).unwrap().open_at(&directory.path().join("more")).unwrap();
         let names = [b"one", b"two", b"six"].map(|name| Digest::of(name));
         for (age, name) in names.iter().enumerate() {
             let file = fs::File::options().write(true).open(cache.keep(name, b"kept").unwrap()).unwrap();

@@ -34,9 +34,9 @@ impl InitialMemory {
     /// # Errors
     /// When the bytes are not a component.
     pub fn read(component: &[u8], bytes_max: u64) -> Result<Option<Self>, BinaryReaderError> {
-        let Some(owner) = memory_owner(component)? else { return Ok(None) };
+        let Some(owner) = find_memory_owner(component)? else { return Ok(None) };
         let Some(module) = component.get(owner.clone()) else { return Ok(None) };
-        let Some((mut bytes, minimum)) = module_memory(module, bytes_max)? else { return Ok(None) };
+        let Some((mut bytes, minimum)) = read_module_memory(module, bytes_max)? else { return Ok(None) };
         let Ok(minimum) = usize::try_from(minimum) else { return Ok(None) };
         let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         bytes.resize(used.next_multiple_of(WASM_PAGE_BYTES), 0);
@@ -51,7 +51,7 @@ impl InitialMemory {
 }
 
 /// Finds the module that owns the component's only memory and lies directly inside the component.
-pub fn memory_owner(component: &[u8]) -> Result<Option<Range<usize>>, BinaryReaderError> {
+pub fn find_memory_owner(component: &[u8]) -> Result<Option<Range<usize>>, BinaryReaderError> {
     let (mut depth, mut module, mut owner) = (0_u32, None, None);
     for payload in Parser::new(0).parse_all(component) {
         match payload? {
@@ -89,7 +89,7 @@ pub fn with_module(component: &[u8], owner: &Range<usize>, module: &[u8]) -> Res
 }
 
 /// Returns the module's memory section with another initial number of pages.
-pub fn memory_section(module: &[u8], pages: u64) -> Result<MemorySection, BinaryReaderError> {
+pub fn build_memory_section(module: &[u8], pages: u64) -> Result<MemorySection, BinaryReaderError> {
     let mut section = MemorySection::new();
     for payload in Parser::new(0).parse_all(module) {
         let Payload::MemorySection(memories) = payload? else { continue };
@@ -102,7 +102,7 @@ pub fn memory_section(module: &[u8], pages: u64) -> Result<MemorySection, Binary
 }
 
 /// Returns the bytes of the module's memory and its size at the start, when both are known before the module runs.
-fn module_memory(module: &[u8], bytes_max: u64) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
+fn read_module_memory(module: &[u8], bytes_max: u64) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
     let (mut bytes, mut minimum) = (Vec::new(), 0);
     for payload in Parser::new(0).parse_all(module) {
         let is_plain = match payload? {
@@ -115,7 +115,7 @@ fn module_memory(module: &[u8], bytes_max: u64) -> Result<Option<(Vec<u8>, u64)>
             }
             Payload::MemorySection(memories) => {
                 for memory in memories {
-                    minimum = plain_bytes(&memory?).unwrap_or(0);
+                    minimum = compute_plain_bytes(&memory?).unwrap_or(0);
                 }
                 minimum > 0
             }
@@ -137,7 +137,7 @@ fn module_memory(module: &[u8], bytes_max: u64) -> Result<Option<(Vec<u8>, u64)>
 }
 
 /// Returns the initial size of a memory that is 32-bit, unshared and of ordinary pages.
-fn plain_bytes(memory: &MemoryType) -> Option<u64> {
+fn compute_plain_bytes(memory: &MemoryType) -> Option<u64> {
     let MemoryType { memory64: false, shared: false, initial, page_size_log2: None, .. } = memory else { return None };
     initial.checked_mul(WASM_PAGE_BYTES as u64).filter(|bytes| *bytes <= PLATFORM_MEMORY_BYTES_MAX)
 }

@@ -63,7 +63,7 @@ impl CodeStore {
     /// # Errors
     /// `Internal` when this node never compiled the component, or the code does not verify.
     pub(crate) fn get(&self, digest: &Digest) -> Result<Arc<NativeCode>, Error> {
-        if let Some(code) = self.held(digest) {
+        if let Some(code) = self.find_held(digest) {
             return Ok(code);
         }
         let missing = || Error::internal(format!("{digest} is not compiled on this node"));
@@ -71,14 +71,14 @@ impl CodeStore {
     }
 
     /// Returns a component's code, if this process holds it.
-    pub(crate) fn held(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
+    pub(crate) fn find_held(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
         self.0.held.lock().codes.get(digest).cloned()
     }
 
     /// Reads a component's code from the cache, if it is there and verifies.
     pub(crate) fn read(&self, digest: &Digest) -> Option<NativeCode> {
         let (file, code) = self.0.cache.read(digest)?;
-        Some(self.in_memory(&code).unwrap_or(NativeCode { file, bytes: code.len() as u64, is_in_memory: false }))
+        Some(self.seal(&code).unwrap_or(NativeCode { file, bytes: code.len() as u64, is_in_memory: false }))
     }
 
     /// Holds newly compiled code and writes it to the cache for the next start. A failed write does not keep the code from
@@ -91,7 +91,7 @@ impl CodeStore {
         if let Err(error) = &kept {
             tracing::warn!(%digest, %error, "compiled code cannot be written to the cache; the next start compiles it again");
         }
-        let native = match self.in_memory(code) {
+        let native = match self.seal(code) {
             Some(native) => native,
             None => {
                 let path = kept?;
@@ -103,21 +103,21 @@ impl CodeStore {
     }
 
     /// Reads a note.
-    pub(crate) fn note(&self, name: &Digest) -> Option<Vec<u8>> {
-        self.0.cache.notes().ok()?.get(name)
+    pub(crate) fn read_note(&self, name: &Digest) -> Option<Vec<u8>> {
+        self.0.cache.open_notes().ok()?.get(name)
     }
 
     /// Writes a note. A failure is logged only.
     pub(crate) fn keep_note(&self, name: &Digest, note: &[u8]) {
-        let kept = self.0.cache.notes().and_then(|notes| notes.keep(name, note));
+        let kept = self.0.cache.open_notes().and_then(|notes| notes.keep(name, note));
         if let Err(error) = kept {
             tracing::warn!(%error, "a note about shared code cannot be written; related snapshots are compiled again");
         }
     }
 
     /// Opens another authenticated cache under the same key.
-    pub(crate) fn cache_at(&self, directory: &Path) -> Result<CodeCache, Error> {
-        self.0.cache.at(directory)
+    pub(crate) fn open_cache_at(&self, directory: &Path) -> Result<CodeCache, Error> {
+        self.0.cache.open_at(directory)
     }
 
     /// Removes code from the cache.
@@ -130,7 +130,7 @@ impl CodeStore {
         self.0.held.lock().hold(digest, code)
     }
 
-    fn in_memory(&self, code: &[u8]) -> Option<NativeCode> {
+    fn seal(&self, code: &[u8]) -> Option<NativeCode> {
         let bytes = code.len() as u64;
         if self.0.held.lock().memory_bytes.saturating_add(bytes) > MEMORY_BYTES_MAX {
             return None;
@@ -171,7 +171,7 @@ impl NativeCode {
     ///
     /// # Errors
     /// When the process has too many descriptors.
-    pub(crate) fn descriptor(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn clone_descriptor(&self) -> io::Result<OwnedFd> {
         self.file.as_fd().try_clone_to_owned()
     }
 
@@ -180,7 +180,7 @@ impl NativeCode {
     /// # Errors
     /// When the process has too many descriptors.
     pub fn pass_to(&self, child: &mut Command) -> io::Result<PathBuf> {
-        let descriptor = self.descriptor()?;
+        let descriptor = self.clone_descriptor()?;
         let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
         let stay_open = move || Ok(fcntl(&descriptor, FcntlArg::F_SETFD(FdFlag::empty())).map(drop)?);
         // SAFETY: the closure makes one system call, which is safe between fork and exec.

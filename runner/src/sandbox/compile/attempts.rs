@@ -49,7 +49,7 @@ impl Default for Attempts {
 
 impl Attempts {
     /// The reason of a refusal that holds.
-    pub fn refusal(&self, key: &ComponentKey, now: Instant) -> Option<String> {
+    pub fn find_refusal(&self, key: &ComponentKey, now: Instant) -> Option<String> {
         match self.0.get(key)? {
             Failure::Refused { until, reason } => (now < until).then_some(reason),
             Failure::Passing { .. } => None,
@@ -57,7 +57,7 @@ impl Attempts {
     }
 
     /// The rest of the pause after a passing failure.
-    pub fn pause(&self, key: &ComponentKey, now: Instant) -> Option<Duration> {
+    pub fn compute_pause(&self, key: &ComponentKey, now: Instant) -> Option<Duration> {
         match self.0.get(key)? {
             Failure::Passing { until, .. } => until.checked_duration_since(now).filter(|rest| !rest.is_zero()),
             Failure::Refused { .. } => None,
@@ -69,7 +69,7 @@ impl Attempts {
         let failure = match error {
             Error::Rejected { reason } => Failure::Refused { until: now + REFUSAL_TTL, reason: reason.clone() },
             Error::ProcessLost { .. } => {
-                let pause = self.last_pause(&key).map_or(PAUSE_MIN, |pause| (pause * 2).min(PAUSE_MAX));
+                let pause = self.find_last_pause(&key).map_or(PAUSE_MIN, |pause| (pause * 2).min(PAUSE_MAX));
                 Failure::Passing { until: now + pause, pause }
             }
             _ => return,
@@ -82,7 +82,7 @@ impl Attempts {
         self.0.remove(key);
     }
 
-    fn last_pause(&self, key: &ComponentKey) -> Option<Duration> {
+    fn find_last_pause(&self, key: &ComponentKey) -> Option<Duration> {
         match self.0.get(key)? {
             Failure::Passing { pause, .. } => Some(pause),
             Failure::Refused { .. } => None,
@@ -100,15 +100,18 @@ mod tests {
         let lost = Error::process_lost("compiling", "signal: 9");
         for seconds in [0.5, 1.0, 2.0, 4.0, 5.0, 5.0] {
             attempts.add(key, &lost, now);
-            assert_eq!(attempts.pause(&key, now), Some(Duration::from_secs_f64(seconds)));
-            assert_eq!(attempts.refusal(&key, now), None);
+            assert_eq!(attempts.compute_pause(&key, now), Some(Duration::from_secs_f64(seconds)));
+            assert_eq!(attempts.find_refusal(&key, now), None);
         }
-        assert_eq!(attempts.pause(&key, now + PAUSE_MAX), None);
+        assert_eq!(attempts.compute_pause(&key, now + PAUSE_MAX), None);
         attempts.forget(&key);
         attempts.add(key, &lost, now);
-        assert_eq!(attempts.pause(&key, now), Some(PAUSE_MIN));
+        assert_eq!(attempts.compute_pause(&key, now), Some(PAUSE_MIN));
         attempts.add(key, &Error::rejected("too odd"), now);
-        assert_eq!((attempts.refusal(&key, now).as_deref(), attempts.pause(&key, now)), (Some("too odd"), None));
-        assert_eq!(attempts.refusal(&key, now + REFUSAL_TTL), None);
+        assert_eq!(
+            (attempts.find_refusal(&key, now).as_deref(), attempts.compute_pause(&key, now)),
+            (Some("too odd"), None)
+        );
+        assert_eq!(attempts.find_refusal(&key, now + REFUSAL_TTL), None);
     }
 }

@@ -50,7 +50,7 @@ impl Budgets {
 
     /// Counts a request, and waits until it may be sent.
     pub async fn request(&self, organization: &OrganizationId) -> Result<RequestPermit, HttpError> {
-        let usage = self.usage(organization);
+        let usage = self.find_usage(organization);
         self.count(&usage)?;
         let slot = usage.parallel.clone().acquire_owned().await;
         let slot = slot.map_err(|_| HttpError::new(HttpErrorCode::Budget, "the server is shutting down"))?;
@@ -58,13 +58,13 @@ impl Budgets {
     }
 
     /// Counts bytes that were sent or received. Bytes beyond the limit refuse the next request.
-    pub fn transferred(&self, organization: &OrganizationId, bytes: u64) {
-        let usage = self.usage(organization);
+    pub fn count_transferred(&self, organization: &OrganizationId, bytes: u64) {
+        let usage = self.find_usage(organization);
         let mut used = usage.minute.lock();
         used.bytes = used.bytes.saturating_add(bytes);
     }
 
-    fn usage(&self, organization: &OrganizationId) -> Arc<OrganizationUsage> {
+    fn find_usage(&self, organization: &OrganizationId) -> Arc<OrganizationUsage> {
         if let Some(found) = self.organizations.get(organization) {
             return found.clone();
         }
@@ -107,7 +107,7 @@ mod tests {
         assert!(budgets.request(&one).await.is_ok() && budgets.request(&one).await.is_ok());
         assert_eq!(budgets.request(&one).await.err().map(|error| error.code), Some(HttpErrorCode::Budget));
         assert!(budgets.request(&other).await.is_ok());
-        budgets.transferred(&other, 10);
+        budgets.count_transferred(&other, 10);
         assert_eq!(budgets.request(&other).await.err().map(|error| error.code), Some(HttpErrorCode::Budget));
     }
 }

@@ -49,7 +49,7 @@ pub struct Connector {
 }
 
 /// The resolver of the system.
-pub fn system_resolver() -> Resolve {
+pub fn build_system_resolver() -> Resolve {
     Arc::new(|name, port, permit| {
         // The resolver blocks a thread, perhaps for longer than the request waits.
         let resolving = tokio::task::spawn_blocking(move || {
@@ -68,13 +68,13 @@ fn is_loopback_name(name: &str) -> bool {
 }
 
 /// A resolver that refuses every name.
-pub fn refusing_resolver() -> Resolve {
+pub fn build_refusing_resolver() -> Resolve {
     Arc::new(|_, _, _| Box::pin(std::future::ready(Err(std::io::ErrorKind::Unsupported.into()))))
 }
 
 impl Connector {
     pub async fn connect(&self, target: &Target, resolving: Arc<Semaphore>) -> Result<Connection, HttpError> {
-        let addresses = self.addresses(target, resolving).await?;
+        let addresses = self.resolve_addresses(target, resolving).await?;
         let is_public = !addresses.iter().all(|address| is_within(&self.networks, address.ip()));
         let stream = self.reach(target, &addresses).await?;
         let stream: Box<dyn Stream> =
@@ -83,14 +83,18 @@ impl Connector {
     }
 
     /// Returns all addresses of the host. One forbidden address refuses the host.
-    async fn addresses(&self, target: &Target, resolving: Arc<Semaphore>) -> Result<Vec<SocketAddr>, HttpError> {
+    async fn resolve_addresses(
+        &self,
+        target: &Target,
+        resolving: Arc<Semaphore>,
+    ) -> Result<Vec<SocketAddr>, HttpError> {
         let addresses = match &target.host {
             Host::Ipv4(address) => vec![SocketAddr::new(IpAddr::V4(*address), target.port)],
             Host::Ipv6(address) => vec![SocketAddr::new(IpAddr::V6(*address), target.port)],
             Host::Domain(name) => self.resolve(name, target.port, resolving).await?,
         };
         match addresses.iter().all(|address| self.may_reach(address.ip())) {
-            true if addresses.is_empty() => Err(unreachable(format!("{} has no address", target.host))),
+            true if addresses.is_empty() => Err(report_unreachable(format!("{} has no address", target.host))),
             true => Ok(addresses),
             false => {
                 let message = format!(
@@ -123,8 +127,8 @@ impl Connector {
             (self.resolve)(name.to_owned(), port, permit).await
         };
         let resolved = timeout(STEP_TIME_MAX, resolved).await;
-        let resolved = resolved.map_err(|_| late(format!("resolving {name}")))?;
-        resolved.map_err(|_| unreachable(format!("{name} does not resolve")))
+        let resolved = resolved.map_err(|_| report_late(format!("resolving {name}")))?;
+        resolved.map_err(|_| report_unreachable(format!("{name} does not resolve")))
     }
 
     async fn reach(&self, target: &Target, addresses: &[SocketAddr]) -> Result<TcpStream, HttpError> {
@@ -137,7 +141,7 @@ impl Connector {
                 return Ok(stream);
             }
         }
-        Err(unreachable(format!("{} does not accept the connection", target.authority())))
+        Err(report_unreachable(format!("{} does not accept the connection", target.authority())))
     }
 
     async fn secure(&self, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, HttpError> {
@@ -146,24 +150,24 @@ impl Connector {
             Host::Ipv6(address) => Ok(ServerName::from(IpAddr::V6(*address))),
             Host::Domain(name) => ServerName::try_from(name.clone()),
         };
-        let name = name.map_err(|_| tls(target, "a certificate cannot contain this host name"))?;
+        let name = name.map_err(|_| report_tls_failure(target, "a certificate cannot contain this host name"))?;
         let handshake = TlsConnector::from(self.tls.clone()).connect(name, stream);
         let done = timeout(STEP_TIME_MAX, handshake)
             .await
-            .map_err(|_| late(format!("the TLS handshake with {}", target.host)))?;
-        Ok(Box::new(done.map_err(|error| tls(target, &error.to_string()))?))
+            .map_err(|_| report_late(format!("the TLS handshake with {}", target.host)))?;
+        Ok(Box::new(done.map_err(|error| report_tls_failure(target, &error.to_string()))?))
     }
 }
 
-fn unreachable(message: String) -> HttpError {
+fn report_unreachable(message: String) -> HttpError {
     HttpError::new(HttpErrorCode::Unreachable, message)
 }
 
-fn late(what: String) -> HttpError {
+fn report_late(what: String) -> HttpError {
     HttpError::new(HttpErrorCode::Timeout, format!("{what} took longer than {} s", STEP_TIME_MAX.as_secs()))
 }
 
-fn tls(target: &Target, cause: &str) -> HttpError {
+fn report_tls_failure(target: &Target, cause: &str) -> HttpError {
     HttpError::new(HttpErrorCode::Tls, format!("no TLS connection to {}: {cause}", target.host))
 }
 
@@ -172,11 +176,11 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::sandbox::egress::tls::client;
+    use crate::sandbox::egress::tls::build_client;
 
     fn connector(networks: &[&str], resolve: Resolve) -> Connector {
         let networks = networks.iter().map(|network| network.parse().unwrap()).collect();
-        Connector { networks, tls: client(Vec::new()).unwrap(), resolve }
+        Connector { networks, tls: build_client(Vec::new()).unwrap(), resolve }
     }
 
     fn answers(addresses: &'static [&'static str]) -> Resolve {
@@ -195,7 +199,7 @@ mod tests {
     async fn a_special_address_gets_no_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let connector = connector(&[], system_resolver());
+        let connector = connector(&[], build_system_resolver());
         for host in [
             "127.0.0.1",
             "2130706433",
@@ -245,7 +249,7 @@ mod tests {
     async fn a_handshake_that_never_ends_is_given_up() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let connector = connector(&["127.0.0.0/8"], system_resolver());
+        let connector = connector(&["127.0.0.0/8"], build_system_resolver());
         let found = code(&connector, &format!("https://127.0.0.1:{port}/")).await;
         assert_eq!(found, Some(HttpErrorCode::Timeout));
     }

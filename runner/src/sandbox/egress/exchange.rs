@@ -28,52 +28,52 @@ pub async fn exchange(
     bytes_max: u64,
 ) -> Result<HttpResponse, HttpError> {
     let builder = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).max_headers(HEADERS_MAX).to_owned();
-    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(report_broken)?;
     let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
-    let response = sender.send_request(request).await.map_err(broken)?;
+    let response = sender.send_request(request).await.map_err(report_broken)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(HttpError::new(HttpErrorCode::Protocol, "the server asks to switch to another protocol"));
     }
     let status = response.status().as_u16();
-    let headers = fields(response.headers());
-    Ok(HttpResponse { status, headers, body: body(response, bytes_max).await? })
+    let headers = read_fields(response.headers());
+    Ok(HttpResponse { status, headers, body: read_body(response, bytes_max).await? })
 }
 
 /// The headers of a response without those about the connection.
-fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
+fn read_fields(headers: &HeaderMap) -> Vec<(String, String)> {
     let passed = headers.iter().filter(|(name, _)| *name != CONNECTION && *name != TRANSFER_ENCODING);
-    passed.map(|(name, value)| (name.to_string(), latin_1(value.as_bytes()))).collect()
+    passed.map(|(name, value)| (name.to_string(), decode_latin_1(value.as_bytes()))).collect()
 }
 
 /// Reads bytes as Latin-1, the historical encoding of HTTP headers. Every byte is valid in it.
-fn latin_1(bytes: &[u8]) -> String {
+fn decode_latin_1(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-async fn body(response: Response<Incoming>, bytes_max: u64) -> Result<Vec<u8>, HttpError> {
+async fn read_body(response: Response<Incoming>, bytes_max: u64) -> Result<Vec<u8>, HttpError> {
     let mut incoming = response.into_body();
     if incoming.size_hint().lower() > bytes_max {
-        return Err(too_large(bytes_max));
+        return Err(report_too_large(bytes_max));
     }
     let mut body = Vec::new();
-    while let Some(frame) = timeout(IDLE_TIME_MAX, incoming.frame()).await.map_err(|_| idle())? {
-        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+    while let Some(frame) = timeout(IDLE_TIME_MAX, incoming.frame()).await.map_err(|_| report_idle())? {
+        let Ok(data) = frame.map_err(report_broken)?.into_data() else { continue };
         if (body.len() + data.len()) as u64 > bytes_max {
-            return Err(too_large(bytes_max));
+            return Err(report_too_large(bytes_max));
         }
         body.extend_from_slice(&data);
     }
     Ok(body)
 }
 
-fn too_large(bytes_max: u64) -> HttpError {
+fn report_too_large(bytes_max: u64) -> HttpError {
     HttpError::new(HttpErrorCode::ResponseTooLarge, format!("the response has more than {bytes_max} bytes"))
 }
 
-fn idle() -> HttpError {
+fn report_idle() -> HttpError {
     HttpError::new(HttpErrorCode::Timeout, format!("the response paused for longer than {} s", IDLE_TIME_MAX.as_secs()))
 }
 
-fn broken(error: hyper::Error) -> HttpError {
+fn report_broken(error: hyper::Error) -> HttpError {
     HttpError::new(HttpErrorCode::Protocol, format!("the HTTP exchange failed: {error}"))
 }

@@ -37,11 +37,11 @@ pub struct Head {
 
 impl Head {
     pub fn of(request: &HttpRequest, target: &Target, policy: &EgressPolicy) -> Result<Self, HttpError> {
-        let method = method(&request.method)?;
+        let method = parse_method(&request.method)?;
         let mut head = Self { method, headers: HeaderMap::new(), secrets: Vec::new(), bytes: 0 };
         let bytes: usize = request.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
         if request.headers.len() > HEADERS_MAX || bytes > HEADER_BYTES_MAX {
-            return Err(too_much());
+            return Err(refuse_too_much());
         }
         for (name, value) in &request.headers {
             head.add(&Field { name, value, body_bytes: request.body.len() }, target, policy)?;
@@ -52,10 +52,12 @@ impl Head {
 
     fn add(&mut self, field: &Field<'_>, target: &Target, policy: &EgressPolicy) -> Result<(), HttpError> {
         let Field { name, value, body_bytes } = *field;
-        let header = HeaderName::try_from(name).map_err(|_| invalid(format!("{name:?} is not a valid header name")))?;
-        let wrong = || invalid(format!("the host sets the header {header}, and this is not its value; leave it out"));
+        let header =
+            HeaderName::try_from(name).map_err(|_| refuse_invalid(format!("{name:?} is not a valid header name")))?;
+        let wrong =
+            || refuse_invalid(format!("the host sets the header {header}, and this is not its value; leave it out"));
         if REFUSED_HEADERS.contains(&header.as_str()) {
-            return Err(invalid(format!("the host sets the header {header}; leave it out")));
+            return Err(refuse_invalid(format!("the host sets the header {header}; leave it out")));
         }
         if DROPPED_HEADERS.contains(&header.as_str()) {
             return Ok(());
@@ -69,14 +71,14 @@ impl Head {
         let filled = policy.secrets.fill(value, target)?;
         self.bytes += (name.len() + filled.text.len()) as u64;
         if self.bytes > HEADER_BYTES_MAX as u64 {
-            return Err(too_much());
+            return Err(refuse_too_much());
         }
         self.secrets.extend(filled.names);
         self.secrets.sort_unstable();
         self.secrets.dedup();
         let mut value = HeaderValue::from_str(&filled.text).map_err(|_| {
             let named = policy.unfit.explain(&filled.text);
-            invalid(format!("the value of the header {header} has characters that no header may have{named}"))
+            refuse_invalid(format!("the value of the header {header} has characters that no header may have{named}"))
         })?;
         value.set_sensitive(true);
         self.headers.append(header, value);
@@ -84,7 +86,7 @@ impl Head {
     }
 
     /// The effect that the request may have on its server.
-    pub fn effect(&self, request: &HttpRequest, target: &Target) -> RequestEffect {
+    pub fn find_effect(&self, request: &HttpRequest, target: &Target) -> RequestEffect {
         if (self.method != Method::GET && self.method != Method::HEAD) || !request.body.is_empty() {
             return RequestEffect::Change;
         }
@@ -99,7 +101,7 @@ impl Head {
 
     fn add_host_headers(&mut self, target: &Target) -> Result<(), HttpError> {
         let authority =
-            HeaderValue::try_from(target.authority()).map_err(|_| invalid("the host name is invalid".into()))?;
+            HeaderValue::try_from(target.authority()).map_err(|_| refuse_invalid("the host name is invalid".into()))?;
         self.headers.insert(HOST, authority);
         self.headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(PRODUCT));
         Ok(())
@@ -109,25 +111,25 @@ impl Head {
     pub fn request<B>(self, target: &Target, body: B) -> Result<Request<B>, HttpError> {
         let mut request = Request::new(body);
         *request.method_mut() = self.method;
-        *request.uri_mut() = target.path_and_query.parse().map_err(|_| invalid("the URL is invalid".into()))?;
+        *request.uri_mut() = target.path_and_query.parse().map_err(|_| refuse_invalid("the URL is invalid".into()))?;
         *request.headers_mut() = self.headers;
         Ok(request)
     }
 }
 
-fn method(text: &str) -> Result<Method, HttpError> {
+fn parse_method(text: &str) -> Result<Method, HttpError> {
     let found = METHODS.into_iter().find(|method| method.as_str() == text);
     let sent = || METHODS.map(|method| method.to_string()).join(", ");
-    found.ok_or_else(|| invalid(format!("the method must be one of {}", sent())))
+    found.ok_or_else(|| refuse_invalid(format!("the method must be one of {}", sent())))
 }
 
-fn too_much() -> HttpError {
-    invalid(format!(
+fn refuse_too_much() -> HttpError {
+    refuse_invalid(format!(
         "a request may have at most {HEADERS_MAX} headers with {HEADER_BYTES_MAX} bytes together, secrets included"
     ))
 }
 
-fn invalid(message: String) -> HttpError {
+fn refuse_invalid(message: String) -> HttpError {
     HttpError::new(HttpErrorCode::InvalidRequest, message)
 }
 
@@ -177,7 +179,7 @@ mod tests {
     fn a_repeated_length_must_be_right_each_time() {
         assert!(head(&[("Content-Length", "4"), ("content-length", "6")]).is_err());
         for refused in ["CONNECT", "TRACE", "G T", "get", "PRI", "", &"A".repeat(1 << 20)] {
-            assert!(method(refused).is_err_and(|error| error.message.len() < 600));
+            assert!(parse_method(refused).is_err_and(|error| error.message.len() < 600));
         }
     }
 }

@@ -23,11 +23,11 @@ const DECODINGS_MAX: usize = 3;
 /// Returns the header or parameter that asks for another method, if any.
 pub fn find(headers: &HeaderMap, path_and_query: &str) -> Option<String> {
     let header = headers.keys().find(|name| is_override_of_header(name.as_str()));
-    header.map(|name| format!("the header {name}")).or_else(|| parameter(path_and_query))
+    header.map(|name| format!("the header {name}")).or_else(|| find_parameter(path_and_query))
 }
 
 fn is_override_of_header(name: &str) -> bool {
-    let name = letters(name.as_bytes());
+    let name = select_letters(name.as_bytes());
     is_override_by_name(&name) || AMBIGUOUS.contains(&name.as_str())
 }
 
@@ -36,10 +36,10 @@ fn is_override_by_name(letters: &str) -> bool {
 }
 
 /// Searches parameters of the query, and those after a `;` in the path. Each decoding may add separators.
-fn parameter(path_and_query: &str) -> Option<String> {
+fn find_parameter(path_and_query: &str) -> Option<String> {
     let mut text = Cow::Borrowed(path_and_query.as_bytes());
     for _ in 0..=DECODINGS_MAX {
-        if let Some(name) = parameter_of(&text) {
+        if let Some(name) = find_parameter_in(&text) {
             return Some(format!("the parameter {:?}", String::from_utf8_lossy(name)));
         }
         text = Cow::Owned(percent_decode(&text).collect());
@@ -47,7 +47,7 @@ fn parameter(path_and_query: &str) -> Option<String> {
     None
 }
 
-fn parameter_of(path_and_query: &[u8]) -> Option<&[u8]> {
+fn find_parameter_in(path_and_query: &[u8]) -> Option<&[u8]> {
     let (path, query) = split_once(path_and_query, b'?');
     let of_path = path.split(|byte| *byte == b'/').flat_map(|segment| segment.split(|byte| *byte == b';').skip(1));
     let of_query = query.split(|byte| b"&;?".contains(byte));
@@ -64,18 +64,18 @@ fn split_once(bytes: &[u8], separator: u8) -> (&[u8], &[u8]) {
 }
 
 fn is_override_of_parameter(name: &[u8], value: &[u8]) -> bool {
-    let compact = letters(name);
+    let compact = select_letters(name);
     if is_override_by_name(&compact) {
         return true;
     }
     let is_decorated = name.first().is_some_and(|byte| !byte.is_ascii_alphanumeric());
-    let changes = || !matches!(letters(value).as_str(), "get" | "head" | "options");
-    let is_method = || super::request_rules::is_allowed_method(&letters(value).to_ascii_uppercase());
+    let changes = || !matches!(select_letters(value).as_str(), "get" | "head" | "options");
+    let is_method = || super::request_rules::is_allowed_method(&select_letters(value).to_ascii_uppercase());
     AMBIGUOUS.contains(&compact.as_str()) && (is_decorated || (is_method() && changes()))
 }
 
 /// The letters and digits of a name, in lower case.
-fn letters(name: &[u8]) -> String {
+fn select_letters(name: &[u8]) -> String {
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
     letters.map(|byte| char::from(byte.to_ascii_lowercase())).collect()
 }

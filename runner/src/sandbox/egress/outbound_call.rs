@@ -36,7 +36,7 @@ impl<'a> OutboundCall<'a> {
         let host = target.map(Target::authority).unwrap_or_default();
         let method = if is_allowed_method(method) { method } else { UNKNOWN_METHOD }.to_owned();
         let bytes = Arc::new(ByteCounts::new(session.shared.clock.now()));
-        let mut usage = session.usage();
+        let mut usage = session.lock_usage();
         let entry = usage.entries.len();
         usage.entries.push(HttpUse { host, method, error: Some(CANCELLED.into()), ..HttpUse::default() });
         usage.open.insert(entry, bytes.clone());
@@ -46,9 +46,9 @@ impl<'a> OutboundCall<'a> {
 
     /// Reserves memory for a request body that waits to be sent, up to the byte limit of the run.
     pub fn hold(&mut self, bytes: u64) -> Result<(), HttpError> {
-        let mut usage = self.session.usage();
+        let mut usage = self.session.lock_usage();
         if usage.held.saturating_add(bytes) > self.session.rules.limits.http_bytes {
-            return Err(self.session.too_many_bytes());
+            return Err(self.session.refuse_too_many_bytes());
         }
         usage.held += bytes;
         self.held = bytes;
@@ -61,7 +61,7 @@ impl<'a> OutboundCall<'a> {
         loop {
             let released = self.session.released.notified();
             {
-                let mut usage = self.session.usage();
+                let mut usage = self.session.lock_usage();
                 let left = usage.bytes_left.saturating_sub(request_bytes);
                 if left > 0 {
                     let response = left.min(self.session.rules.limits.http_response_bytes);
@@ -71,20 +71,20 @@ impl<'a> OutboundCall<'a> {
                     return Ok(response);
                 }
                 if usage.in_flight == 0 {
-                    return Err(self.session.too_many_bytes());
+                    return Err(self.session.refuse_too_many_bytes());
                 }
             }
             released.await;
         }
     }
 
-    pub const fn answered_by(&mut self, source: ResponseSource) {
+    pub const fn note_source(&mut self, source: ResponseSource) {
         self.source = source;
     }
 
     /// Notes the secrets that the request sends, and returns the counts for its connection.
-    pub fn sending(&self, secrets: Vec<String>) -> Arc<ByteCounts> {
-        if let Some(entry) = self.session.usage().entries.get_mut(self.entry) {
+    pub fn begin_sending(&self, secrets: Vec<String>) -> Arc<ByteCounts> {
+        if let Some(entry) = self.session.lock_usage().entries.get_mut(self.entry) {
             entry.secrets = secrets;
         }
         self.bytes.clone()
@@ -101,11 +101,11 @@ impl Drop for OutboundCall<'_> {
         let Self { session, entry, bytes, held, reserved, source, status, error } = self;
         let used = bytes.sum();
         if used > 0 {
-            session.shared.budgets.transferred(&session.rules.organization, used);
+            session.shared.budgets.count_transferred(&session.rules.organization, used);
         }
         let now = session.shared.clock.now();
         let is_refused = error.is_some_and(HttpErrorCode::is_refusal);
-        let mut usage = session.usage();
+        let mut usage = session.lock_usage();
         usage.open.remove(entry);
         usage.refused += u64::from(is_refused);
         usage.held -= *held;

@@ -21,10 +21,10 @@ impl EgressPolicy {
         let unfit = UnfitVariables::of(variables);
         let one = |(name, hosts): (&EnvvarName, &Vec<String>)| {
             let value = variables.secrets.remove(name)?;
-            Some(HostSecret { name: name.to_string(), value, hosts: patterns(hosts) })
+            Some(HostSecret { name: name.to_string(), value, hosts: parse_patterns(hosts) })
         };
         let secrets = Secrets(settings.secret_hosts.iter().filter_map(one).collect());
-        Self { allowed_hosts: patterns(&settings.allowed_hosts), secrets, unfit }
+        Self { allowed_hosts: parse_patterns(&settings.allowed_hosts), secrets, unfit }
     }
 
     pub fn secret_values(&self) -> impl Iterator<Item = &SecretValue> {
@@ -37,6 +37,6 @@ impl EgressPolicy {
 }
 
 /// Parses stored patterns. A pattern that this release does not accept matches no host.
-fn patterns(hosts: &[String]) -> Vec<HostPattern> {
+fn parse_patterns(hosts: &[String]) -> Vec<HostPattern> {
     hosts.iter().filter_map(|host| HostPattern::parse(host).ok()).collect()
 }

@@ -69,7 +69,7 @@ impl RecordedResponses {
 
 /// The digest of a request as the tool made it, with placeholders in place of secrets. Equal requests have equal
 /// digests.
-pub fn digest(request: &HttpRequest) -> [u8; 32] {
+pub fn compute_digest(request: &HttpRequest) -> [u8; 32] {
     let HttpRequest { method, url, headers, body } = request;
     let url = Url::parse(url).map_or_else(|_| url.clone(), without_fragment);
     let mut compared: Vec<_> = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn equal_requests_have_one_digest() {
-        let one = digest(&request(URL, &[("Accept", "a"), ("X-Account", "7")], "{}"));
+        let one = compute_digest(&request(URL, &[("Accept", "a"), ("X-Account", "7")], "{}"));
         for same in [
             request("https://API.example.com:443/orders?a=1#x", &[("x-account", "7"), ("accept", "a")], "{}"),
             request(URL, &[("Accept", "a"), ("User-Agent", "u"), ("Idempotency-Key", "9"), ("X-Account", "7")], "{}"),
@@ -139,14 +139,14 @@ mod tests {
                 "{}",
             ),
         ] {
-            assert_eq!(digest(&same), one, "{same:?}");
+            assert_eq!(compute_digest(&same), one, "{same:?}");
         }
     }
 
     #[test]
     fn different_requests_have_different_digests() {
         let headers = [("Accept", "a"), ("Authorization", "Bearer {{secret:KEY}}")];
-        let mut digests = vec![digest(&HttpRequest { method: "PUT".into(), ..request(URL, &headers, "{}") })];
+        let mut digests = vec![compute_digest(&HttpRequest { method: "PUT".into(), ..request(URL, &headers, "{}") })];
         for other in [
             request(URL, &headers, "{}"),
             request(URL, &headers, "{ }"),
@@ -158,7 +158,7 @@ mod tests {
             request(URL, &[("Accept", "a"), ("Accept", "b")], "{}"),
             request(URL, &[("Accept", "b"), ("Accept", "a")], "{}"),
         ] {
-            digests.push(digest(&other));
+            digests.push(compute_digest(&other));
         }
         let count = digests.len();
         digests.sort_unstable();

@@ -39,10 +39,10 @@ impl Secrets {
         while let Some((before, after)) = rest.split_once(START) {
             let (name, text) = after
                 .split_once(END)
-                .ok_or_else(|| denied(format!("the placeholder `{START}` has no closing `{END}`")))?;
+                .ok_or_else(|| deny(format!("the placeholder `{START}` has no closing `{END}`")))?;
             let secret = self.find(name, target)?;
             if filled.names.len() == PLACEHOLDERS_MAX {
-                return Err(denied(format!("a header may have at most {PLACEHOLDERS_MAX} secrets")));
+                return Err(deny(format!("a header may have at most {PLACEHOLDERS_MAX} secrets")));
             }
             filled.text.push_str(before);
             filled.text.push_str(secret.value.expose());
@@ -55,14 +55,14 @@ impl Secrets {
 
     fn find(&self, name: &str, target: &Target) -> Result<&HostSecret, HttpError> {
         let secret = self.0.iter().find(|secret| secret.name == name);
-        let secret = secret.ok_or_else(|| denied(format!("`secret_hosts` of the version does not list {name:?}")))?;
+        let secret = secret.ok_or_else(|| deny(format!("`secret_hosts` of the version does not list {name:?}")))?;
         let may_receive = secret.hosts.iter().any(|pattern| target.is_declared(pattern));
         let message = || format!("`secret_hosts` of the version does not allow {name} for {}", target.authority());
-        if may_receive { Ok(secret) } else { Err(denied(message())) }
+        if may_receive { Ok(secret) } else { Err(deny(message())) }
     }
 }
 
-fn denied(message: String) -> HttpError {
+fn deny(message: String) -> HttpError {
     HttpError::new(HttpErrorCode::Denied, message)
 }
 

@@ -22,8 +22,9 @@ impl Egress {
     pub fn new(config: EgressConfig, clock: Clock) -> Result<Self, Error> {
         let EgressConfig { hosts, networks, budget } = config;
         // Without hosts there are no connections to verify.
-        let authorities = if hosts.is_empty() { Vec::new() } else { tls::system_authorities() };
-        let connector = Connector { networks, tls: tls::client(authorities)?, resolve: connect::system_resolver() };
+        let authorities = if hosts.is_empty() { Vec::new() } else { tls::load_system_authorities() };
+        let connector =
+            Connector { networks, tls: tls::build_client(authorities)?, resolve: connect::build_system_resolver() };
         let budgets = Budgets::new(budget, clock.clone());
         Ok(Self(Arc::new(EgressShared { hosts, connector, budgets, clock })))
     }
@@ -34,8 +35,8 @@ impl Egress {
     /// When the TLS settings are refused.
     pub fn sealed(clock: Clock) -> Result<Self, Error> {
         let any = HostPattern::parse("*").map_err(|error| Error::internal(error.to_string()))?;
-        let resolve = connect::refusing_resolver();
-        let connector = Connector { networks: Vec::new(), tls: tls::client(Vec::new())?, resolve };
+        let resolve = connect::build_refusing_resolver();
+        let connector = Connector { networks: Vec::new(), tls: tls::build_client(Vec::new())?, resolve };
         let budgets = Budgets::new(EgressBudget::DEFAULT, clock.clone());
         Ok(Self(Arc::new(EgressShared { hosts: vec![any], connector, budgets, clock })))
     }
@@ -47,7 +48,7 @@ impl Egress {
 
     /// Opens the session of one run.
     #[must_use]
-    pub fn session(&self, rules: EgressRules) -> EgressSession {
+    pub fn open_session(&self, rules: EgressRules) -> EgressSession {
         EgressSession::new(self.0.clone(), rules)
     }
 }

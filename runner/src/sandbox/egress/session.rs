@@ -10,7 +10,7 @@ use super::counted_stream::CountedStream;
 use super::exchange::exchange;
 use super::head::Head;
 use super::outbound_call::OutboundCall;
-use super::recorded_responses::{RecordedResponse, digest};
+use super::recorded_responses::{RecordedResponse, compute_digest};
 use super::request_effect::RequestEffect;
 use super::shared::{EgressRules, EgressShared};
 use super::target::Target;
@@ -32,7 +32,7 @@ impl EgressSession {
     }
 
     #[must_use]
-    pub fn sender(&self) -> HttpSender {
+    pub fn build_sender(&self) -> HttpSender {
         let session = self.clone();
         Arc::new(move |request| {
             let session = session.clone();
@@ -42,9 +42,9 @@ impl EgressSession {
 
     /// Ledger entries of all requests, and the number of refused requests. Requests in flight count as cancelled.
     #[must_use]
-    pub fn ledger(&self) -> (Vec<HttpUse>, u64) {
+    pub fn build_ledger(&self) -> (Vec<HttpUse>, u64) {
         let now = self.0.shared.clock.now();
-        let usage = self.0.usage();
+        let usage = self.0.lock_usage();
         let mut entries = usage.entries.clone();
         for (entry, bytes) in &usage.open {
             entries.get_mut(*entry).into_iter().for_each(|one| bytes.write_to(one, now));
@@ -54,7 +54,7 @@ impl EgressSession {
 
     /// Removes and returns the responses that were recorded for simulations.
     pub fn take_recorded_responses(&self) -> Vec<RecordedResponse> {
-        self.0.usage().responses.take()
+        self.0.lock_usage().responses.take()
     }
 
     async fn send(&self, request: HttpRequest) -> HttpAnswer {
@@ -81,15 +81,16 @@ impl EgressSession {
         head.set_depth(rules.depth);
         self.check_body(&request)?;
         call.hold(request.body.len() as u64)?;
-        let effect = head.effect(&request, &target);
+        let effect = head.find_effect(&request, &target);
         if let Some(simulation) = &rules.simulation
             && let Some((source, answer)) = simulation.answer(&request, &effect).await
         {
-            call.answered_by(source);
+            call.note_source(source);
             return answer;
         }
-        let recorded_as = (rules.records_responses && effect != RequestEffect::Nothing).then(|| digest(&request));
-        let _slot = self.0.parallel.acquire().await.map_err(|_| closing())?;
+        let recorded_as =
+            (rules.records_responses && effect != RequestEffect::Nothing).then(|| compute_digest(&request));
+        let _slot = self.0.parallel.acquire().await.map_err(|_| report_closing())?;
         let permit = shared.budgets.request(&rules.organization).await?;
         let bytes_max = call.reserve(head.bytes + request.body.len() as u64).await?;
         let connection = shared.connector.connect(&target, permit.resolving).await?;
@@ -99,12 +100,12 @@ impl EgressSession {
                 format!("the secrets {} may be sent to {} over https only", secrets.join(", "), target.authority());
             return Err(HttpError::new(HttpErrorCode::Denied, message));
         }
-        let bytes = call.sending(secrets);
+        let bytes = call.begin_sending(secrets);
         let message = head.request(&target, Full::new(Bytes::from(request.body)))?;
         let answer = exchange(CountedStream::new(connection.stream, bytes, bytes_max), message, bytes_max).await?;
         if let Some(digest) = recorded_as {
             let now = shared.clock.now();
-            self.0.usage().responses.add(digest, &answer, now);
+            self.0.lock_usage().responses.add(digest, &answer, now);
         }
         Ok(answer)
     }
@@ -148,6 +149,6 @@ impl EgressSession {
     }
 }
 
-fn closing() -> HttpError {
+fn report_closing() -> HttpError {
     HttpError::new(HttpErrorCode::Budget, "the run has ended")
 }

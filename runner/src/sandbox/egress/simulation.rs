@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::compiled_mocks::CompiledMocks;
-use super::recorded_responses::{ResponseLookup, digest};
+use super::recorded_responses::{ResponseLookup, compute_digest};
 use super::request_effect::RequestEffect;
 use crate::sandbox::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest};
 
@@ -47,12 +47,12 @@ impl Simulation {
         if *effect == RequestEffect::Nothing && !self.is_sealed {
             return None;
         }
-        Some((ResponseSource::Recorded, self.recorded(request, effect).await))
+        Some((ResponseSource::Recorded, self.find_recorded(request, effect).await))
     }
 
-    async fn recorded(&self, request: &HttpRequest, effect: &RequestEffect) -> HttpAnswer {
+    async fn find_recorded(&self, request: &HttpRequest, effect: &RequestEffect) -> HttpAnswer {
         let found = match &self.lookup {
-            Some(lookup) => lookup(digest(request)).await?,
+            Some(lookup) => lookup(compute_digest(request)).await?,
             None => None,
         };
         let HttpRequest { method, url, .. } = request;

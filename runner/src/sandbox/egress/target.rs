@@ -24,22 +24,24 @@ pub struct Target {
 impl Target {
     pub fn parse(url: &str) -> Result<Self, HttpError> {
         if url.len() > URL_BYTES_MAX {
-            return Err(invalid(format!("a URL may have at most {URL_BYTES_MAX} bytes")));
+            return Err(refuse_invalid(format!("a URL may have at most {URL_BYTES_MAX} bytes")));
         }
-        let parsed = Url::parse(url).map_err(|error| invalid(format!("the URL is invalid: {error}")))?;
+        let parsed = Url::parse(url).map_err(|error| refuse_invalid(format!("the URL is invalid: {error}")))?;
         let is_secure = match parsed.scheme() {
             "https" => true,
             "http" => false,
-            scheme => return Err(invalid(format!("the scheme of the URL must be https or http, not {scheme}"))),
+            scheme => return Err(refuse_invalid(format!("the scheme of the URL must be https or http, not {scheme}"))),
         };
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(invalid("the URL has a user or a password; send them in the header Authorization".into()));
+            return Err(refuse_invalid(
+                "the URL has a user or a password; send them in the header Authorization".into(),
+            ));
         }
-        let host = parsed.host().ok_or_else(|| invalid("the URL has no host".into()))?.to_owned();
+        let host = parsed.host().ok_or_else(|| refuse_invalid("the URL has no host".into()))?.to_owned();
         if parsed.host_str().is_some_and(|host| host.len() > HOST_BYTES_MAX) {
-            return Err(invalid(format!("a host name may have at most {HOST_BYTES_MAX} bytes")));
+            return Err(refuse_invalid(format!("a host name may have at most {HOST_BYTES_MAX} bytes")));
         }
-        let port = parsed.port_or_known_default().ok_or_else(|| invalid("the URL has no port".into()))?;
+        let port = parsed.port_or_known_default().ok_or_else(|| refuse_invalid("the URL has no port".into()))?;
         let query = parsed.query().map(|query| format!("?{query}")).unwrap_or_default();
         Ok(Self { host, port, is_secure, path_and_query: format!("{}{query}", parsed.path()) })
     }
@@ -71,7 +73,7 @@ impl Target {
     }
 }
 
-fn invalid(message: String) -> HttpError {
+fn refuse_invalid(message: String) -> HttpError {
     HttpError::new(HttpErrorCode::InvalidRequest, message)
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// The certificate authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`. Without any, every TLS
 /// connection fails.
-pub fn system_authorities() -> Vec<CertificateDer<'static>> {
+pub fn load_system_authorities() -> Vec<CertificateDer<'static>> {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
         tracing::warn!(%error, "certificate authorities for the requests of tools cannot be read");
@@ -20,7 +20,7 @@ pub fn system_authorities() -> Vec<CertificateDer<'static>> {
 
 /// # Errors
 /// When the TLS library supports none of the protocol versions.
-pub fn client(authorities: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, Error> {
+pub fn build_client(authorities: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(authorities);
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));

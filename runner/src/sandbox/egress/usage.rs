@@ -58,13 +58,13 @@ impl SessionState {
         Self { shared, rules, parallel, usage: Mutex::new(usage), released: Notify::new() }
     }
 
-    pub fn usage(&self) -> MutexGuard<'_, Usage> {
+    pub fn lock_usage(&self) -> MutexGuard<'_, Usage> {
         self.usage.lock()
     }
 
     /// Counts a request, or refuses it.
     pub fn take_request(&self) -> Result<(), HttpError> {
-        let mut usage = self.usage();
+        let mut usage = self.lock_usage();
         let Some(left) = usage.requests_left.checked_sub(1) else {
             usage.refused += 1;
             let message = format!("a run may send at most {} requests", self.rules.limits.http_requests);
@@ -75,7 +75,7 @@ impl SessionState {
     }
 
     /// The refusal of bytes beyond the limit of the run.
-    pub fn too_many_bytes(&self) -> HttpError {
+    pub fn refuse_too_many_bytes(&self) -> HttpError {
         let message = format!("a run may send and receive at most {} bytes", self.rules.limits.http_bytes);
         HttpError::new(HttpErrorCode::Budget, message)
     }

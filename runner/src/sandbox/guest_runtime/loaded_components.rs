@@ -48,7 +48,7 @@ impl LoadedComponents {
     /// Without a store of compiled code, [`LoadedComponents::load`] is the only source of components.
     pub(crate) fn new(engines: Engines, codes: Option<CodeStore>) -> Result<Self, Error> {
         Ok(Self {
-            linker: Arc::new(host::linker(&engines.pool).map_err(Error::engine)?),
+            linker: Arc::new(host::build_linker(&engines.pool).map_err(Error::engine)?),
             engines,
             codes,
             loaded: Arc::default(),
@@ -115,23 +115,23 @@ impl LoadedComponents {
         // SAFETY: the caller's promise.
         let mut code = unsafe { MappedCode::map(code, bytes) }?;
         // A component that does not fit into the pool is refused, whichever engine would run it.
-        let pooled = code.component(pool)?;
-        let Some(ImageEngine { engine, memories }) = memory_reuse.engine(&mut code)? else {
+        let pooled = code.load_component(pool)?;
+        let Some(ImageEngine { engine, memories }) = memory_reuse.build_engine(&mut code)? else {
             return Ok(LoadedComponent { tool: link(&self.linker, &pooled)?, memories: None });
         };
         // Wasmtime panics when a mapping is loaded into a second engine while the first has it.
         drop(pooled);
         ticker.add(&engine);
-        let tool = link(&host::linker(&engine).map_err(Error::engine)?, &code.component(&engine)?)?;
+        let tool = link(&host::build_linker(&engine).map_err(Error::engine)?, &code.load_component(&engine)?)?;
         Ok(LoadedComponent { tool, memories: Some(memories) })
     }
 }
 
 fn link(linker: &Linker<Host>, component: &Component) -> Result<ToolPre<Host>, Error> {
-    ToolPre::new(linker.instantiate_pre(component).map_err(rejected)?).map_err(rejected)
+    ToolPre::new(linker.instantiate_pre(component).map_err(reject)?).map_err(reject)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-fn rejected(error: wasmtime::Error) -> Error {
+fn reject(error: wasmtime::Error) -> Error {
     Error::rejected(format!("{error:#}"))
 }

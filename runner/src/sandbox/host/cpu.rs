@@ -23,27 +23,27 @@ struct Counts {
 }
 
 impl Cpu {
-    pub fn spent(&self) -> Duration {
+    pub fn read_spent(&self) -> Duration {
         let since = self.0.since.load(Ordering::Relaxed);
-        let running = if since == 0 { 0 } else { thread_nanoseconds().saturating_sub(since) };
+        let running = if since == 0 { 0 } else { read_thread_nanoseconds().saturating_sub(since) };
         Duration::from_nanos(self.0.before.load(Ordering::Relaxed).saturating_add(running))
     }
 
     /// Milliseconds, rounded up.
-    pub fn milliseconds(&self) -> u64 {
-        u64::try_from(self.spent().as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    pub fn read_milliseconds(&self) -> u64 {
+        u64::try_from(self.read_spent().as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 
     /// Counts the CPU time of every poll of the future.
-    pub async fn counts<F: Future>(&self, future: F) -> F::Output {
+    pub async fn measure<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         std::future::poll_fn(|context| self.poll(future.as_mut(), context)).await
     }
 
     fn poll<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
-        self.0.since.store(thread_nanoseconds().max(1), Ordering::Relaxed);
+        self.0.since.store(read_thread_nanoseconds().max(1), Ordering::Relaxed);
         let polled = future.poll(context);
-        let spent = u64::try_from(self.spent().as_nanos()).unwrap_or(u64::MAX);
+        let spent = u64::try_from(self.read_spent().as_nanos()).unwrap_or(u64::MAX);
         self.0.since.store(0, Ordering::Relaxed);
         self.0.before.store(spent, Ordering::Relaxed);
         polled
@@ -51,7 +51,7 @@ impl Cpu {
 }
 
 /// CPU time of this thread. It is zero on a system without such a clock; Linux has one.
-fn thread_nanoseconds() -> u64 {
+fn read_thread_nanoseconds() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from);
     now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
 }
@@ -66,18 +66,18 @@ mod tests {
     async fn computing_is_counted_and_waiting_is_not() {
         const WAIT: Duration = Duration::from_millis(50);
         let (cpu, began) = (Cpu::default(), Instant::now());
-        cpu.counts(async {
+        cpu.measure(async {
             tokio::time::sleep(WAIT).await;
-            while cpu.milliseconds() < 60 {
+            while cpu.read_milliseconds() < 60 {
                 std::hint::spin_loop();
             }
             tokio::time::sleep(WAIT).await;
         })
         .await;
-        let spent = cpu.milliseconds();
+        let spent = cpu.read_milliseconds();
         let at_most = began.elapsed() - 2 * WAIT;
-        assert!(spent >= 60 && cpu.spent() <= at_most, "{:?} of {at_most:?}", cpu.spent());
+        assert!(spent >= 60 && cpu.read_spent() <= at_most, "{:?} of {at_most:?}", cpu.read_spent());
         std::thread::sleep(Duration::from_millis(20));
-        assert_eq!(cpu.milliseconds(), spent, "a pause costs nothing");
+        assert_eq!(cpu.read_milliseconds(), spent, "a pause costs nothing");
     }
 }

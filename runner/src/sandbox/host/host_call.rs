@@ -22,7 +22,7 @@ impl HasData for HostCallData {
 
 /// Counts a call, and starts its time.
 pub fn begin(host: &mut Host) -> HostCall<'_> {
-    let began = host.counted().times.active();
+    let began = host.count_call().times.read_active();
     HostCall { host, began }
 }
 

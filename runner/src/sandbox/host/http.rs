@@ -28,14 +28,14 @@ impl Http {
     }
 
     /// The number of the next request.
-    pub fn next_number(&mut self) -> u32 {
+    pub fn take_number(&mut self) -> u32 {
         let exchange = self.next;
         self.next = self.next.wrapping_add(1);
         exchange
     }
 
     pub fn start(&mut self, request: HttpRequest) -> u32 {
-        let exchange = self.next_number();
+        let exchange = self.take_number();
         self.collect();
         if self.handles.len() + self.answered.len() >= OPEN_MAX {
             let message =

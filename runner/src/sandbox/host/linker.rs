@@ -14,7 +14,7 @@ use crate::sandbox::bindings::tool::lathe::tool;
 ///
 /// # Errors
 /// When two of them have one name.
-pub fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
+pub fn build_linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     // Functions whose results differ between runs are our own, so that a tape can answer them.

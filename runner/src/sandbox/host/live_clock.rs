@@ -20,13 +20,13 @@ impl LiveClock {
         Self { set_to: Some(clock_ms), ..Self::start() }
     }
 
-    pub fn monotonic(&self) -> u64 {
+    pub fn read_monotonic(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    pub fn wall(&self) -> u64 {
+    pub fn read_wall(&self) -> u64 {
         match self.set_to {
-            Some(clock_ms) => clock_ms.saturating_add(self.monotonic()),
+            Some(clock_ms) => clock_ms.saturating_add(self.read_monotonic()),
             None => u64::try_from(registry::Clock::system().now().as_milliseconds()).unwrap_or_default(),
         }
     }

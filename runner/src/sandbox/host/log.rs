@@ -44,7 +44,7 @@ impl Log {
     }
 
     /// The text within the bound, with a mark when there is more.
-    pub fn text(&self) -> String {
+    pub fn read_text(&self) -> String {
         let kept = self.kept.lock();
         let shown = kept.bytes.get(..kept.bytes_max).unwrap_or(&kept.bytes);
         let mark = if kept.is_cut() { Printed::CUT } else { "" };
@@ -52,9 +52,9 @@ impl Log {
     }
 
     /// The text with some bytes beyond the bound.
-    pub fn printed(&self, refusals: String) -> Printed {
+    pub fn build_printed(&self, refusals: String) -> Printed {
         let kept = self.kept.lock();
-        let (shown, rest) = kept.bytes.split_at(kept.shown());
+        let (shown, rest) = kept.bytes.split_at(kept.measure_shown());
         let shown = String::from_utf8_lossy(shown);
         let text = shown.to_string() + &String::from_utf8_lossy(rest);
         Printed { text, shown: shown.len(), refusals }
@@ -82,7 +82,7 @@ impl Kept {
     }
 
     /// Bytes within the bound, up to the end of a character.
-    fn shown(&self) -> usize {
+    fn measure_shown(&self) -> usize {
         let is_within = |at: &usize| self.bytes.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
         if !self.is_cut() {
             return self.bytes.len();
@@ -115,7 +115,7 @@ impl Pollable for Log {
 
 impl OutputStream for Log {
     fn write(&mut self, bytes: bytes::Bytes) -> StreamResult<()> {
-        let began = self.times.active();
+        let began = self.times.read_active();
         Log::write(self, &bytes);
         self.times.end_host_call(began);
         Ok(())

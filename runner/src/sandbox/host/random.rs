@@ -24,11 +24,11 @@ impl Random {
         self.generator.fill_bytes(bytes);
     }
 
-    pub fn word(&mut self) -> u64 {
+    pub fn draw_word(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    pub fn hash_seed(&mut self) -> (u64, u64) {
+    pub fn draw_hash_seed(&mut self) -> (u64, u64) {
         (self.hashes.next_u64(), self.hashes.next_u64())
     }
 }

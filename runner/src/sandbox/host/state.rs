@@ -97,17 +97,17 @@ impl Host {
         if self.host_calls > limits.host_calls {
             return Err(LimitExceeded::HostCalls);
         }
-        if self.cpu.milliseconds() > limits.cpu_ms { Err(LimitExceeded::Cpu) } else { Ok(()) }
+        if self.cpu.read_milliseconds() > limits.cpu_ms { Err(LimitExceeded::Cpu) } else { Ok(()) }
     }
 
     /// Counts a host call.
-    pub(super) const fn counted(&mut self) -> &mut Self {
+    pub(super) const fn count_call(&mut self) -> &mut Self {
         self.host_calls = self.host_calls.saturating_add(1);
         self
     }
 
     /// Records an effect. In a replay of the same code, the effect must be the next one of the tape.
-    pub(super) fn effect(&mut self, effect: impl FnOnce(&mut Bodies) -> Effect) -> wasmtime::Result<()> {
+    pub(super) fn record_effect(&mut self, effect: impl FnOnce(&mut Bodies) -> Effect) -> wasmtime::Result<()> {
         if let Environment::Strict(strict) = &self.environment
             && strict.is_over()
         {
@@ -121,12 +121,12 @@ impl Host {
     }
 
     /// The host interfaces that the guest has used up to now. Effects are counted only when a tape is made.
-    pub fn usage(&self) -> HostUsage {
+    pub fn read_usage(&self) -> HostUsage {
         HostUsage { counts: self.recorder.counts(), effects: self.recorder.effects() }
     }
 
     /// Describes what the guest printed or holds open, if anything.
-    pub fn leftovers(&self) -> Option<&'static str> {
+    pub fn find_leftovers(&self) -> Option<&'static str> {
         if self.log.bytes() > 0 {
             return Some("prints");
         }
@@ -137,13 +137,13 @@ impl Host {
     pub fn end_tape(&mut self, outcome: Result<&Outcome, End>) -> TapeResult {
         let log = &self.log;
         self.recorder.end(log.bytes(), || match outcome {
-            Ok(outcome) => End::whole(outcome, log.text().as_bytes()),
+            Ok(outcome) => End::whole(outcome, log.read_text().as_bytes()),
             Err(end) => end,
         })
     }
 
     /// Resources that the run used and was refused up to now, for a run of this duration.
-    pub fn ledger(&self, output_bytes: u64, duration: Duration) -> Ledger {
+    pub fn build_ledger(&self, output_bytes: u64, duration: Duration) -> Ledger {
         let (status_events, status_events_refused) = self.status.counts();
         let counts = self.recorder.counts();
         Ledger {
@@ -158,15 +158,15 @@ impl Host {
                 ..Used::default()  // the server knows the names of variables
             },
             refused: Denied { status_events: status_events_refused, ..Denied::default() },
-            cost: self.cost(duration),
+            cost: self.compute_cost(duration),
         }
     }
 
-    fn cost(&self, duration: Duration) -> Cost {
-        let Parts { guest, host, waiting } = self.times.parts(duration);
+    fn compute_cost(&self, duration: Duration) -> Cost {
+        let Parts { guest, host, waiting } = self.times.compute_parts(duration);
         let microseconds = |part: Duration| u64::try_from(part.as_micros()).unwrap_or(u64::MAX);
         Cost {
-            cpu_ms: self.cpu.milliseconds(),
+            cpu_ms: self.cpu.read_milliseconds(),
             guest_us: microseconds(guest),
             host_us: microseconds(host),
             waiting_us: microseconds(waiting),
@@ -185,7 +185,7 @@ pub struct HostUsage {
 impl HostUsage {
     /// Describes what the guest has used since `before`, if anything. Some engines read clocks themselves, so that
     /// clock readings count only with `counts_clocks`.
-    pub fn since(self, before: Self, counts_clocks: bool) -> Option<&'static str> {
+    pub fn describe_since(self, before: Self, counts_clocks: bool) -> Option<&'static str> {
         let Counts { wall_reads, monotonic_reads, random_bytes, .. } = self.counts.since(before.counts);
         if random_bytes > 0 {
             return Some("takes random bytes");
@@ -199,7 +199,7 @@ impl HostUsage {
 
 impl WasiView for Host {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let Self { wasi, table, .. } = self.counted();
+        let Self { wasi, table, .. } = self.count_call();
         WasiCtxView { ctx: wasi, table }
     }
 }

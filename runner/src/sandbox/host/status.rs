@@ -22,7 +22,7 @@ impl Status {
     }
 
     /// The line of the log about refused events.
-    pub fn refusals(&self) -> String {
+    pub fn describe_refusals(&self) -> String {
         match self.refused {
             0 => String::new(),
             refused => format!("[{refused} status events were refused: too many or too large]\n"),

@@ -6,7 +6,7 @@
 
 use wasmtime::Store;
 
-use super::{CompileFailure, Interpreter, Project, failure, stopped, too_long, wire};
+use super::{CompileFailure, Interpreter, Project, build_failure, report_stopped, report_too_long, wire};
 use crate::sandbox::bindings::image::Image;
 use crate::sandbox::engine::Ticker;
 use crate::sandbox::host::Host;
@@ -29,7 +29,7 @@ impl Interpreter {
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
         let project = wire::Project::from(project);
-        Ok(self.compiled(&project, limits).await)
+        Ok(self.compile_sources(&project, limits).await)
     }
 
     /// Captures the memory of an instance that has loaded these bundles in order. The first bundle is the platform's own, with
@@ -47,12 +47,12 @@ impl Interpreter {
         let memories = self.memories.as_ref().ok_or_else(|| Error::internal("the component is not an image"))?;
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
-        let mut store = self.store(limits, same_every_time());
+        let mut store = self.build_store(limits, build_fixed_tape_mode());
         let loaded =
             match tokio::time::timeout(limits.wall(), self.load_all(&mut store, bundles, counts_clock_reads)).await {
                 Ok(Ok(loaded)) => loaded,
-                Ok(Err(error)) => Err(stopped(ACTIVITY, &error)),
-                Err(_) => Err(too_long(ACTIVITY, limits.wall())),
+                Ok(Err(error)) => Err(report_stopped(ACTIVITY, &error)),
+                Err(_) => Err(report_too_long(ACTIVITY, limits.wall())),
             };
         if let Err(failure) = loaded {
             return Ok(Err(failure));
@@ -74,17 +74,18 @@ impl Interpreter {
             if let Err(error) = image.call_check(&mut *store, bundle, false).await? {
                 return Ok(Err(error.into()));
             }
-            before = before.or(Some(store.data().usage()));
+            before = before.or(Some(store.data().read_usage()));
         }
-        let seen = store.data().usage();
-        let problem =
-            before.and_then(|before| store.data().leftovers().or_else(|| seen.since(before, counts_clock_reads)));
-        Ok(problem.map_or(Ok(()), |problem| Err(failure(CHECK, format!("it {problem} when it is imported")))))
+        let seen = store.data().read_usage();
+        let problem = before.and_then(|before| {
+            store.data().find_leftovers().or_else(|| seen.describe_since(before, counts_clock_reads))
+        });
+        Ok(problem.map_or(Ok(()), |problem| Err(build_failure(CHECK, format!("it {problem} when it is imported")))))
     }
 }
 
 /// Replays an empty tape, so that randomness and time are always the same.
-fn same_every_time() -> TapeMode {
+fn build_fixed_tape_mode() -> TapeMode {
     let (wall, monotonic) = (Readings::default(), Readings::default());
     let (rest, bodies) = (Counts::default(), Bodies::default());
     let tape = Tape { seed: SEED, wall, monotonic, entries: Vec::new(), rest, end: End::Stopped, bodies };

@@ -11,7 +11,7 @@ use wasmparser::{BinaryReaderError, Parser, Payload};
 
 use crate::Error;
 use crate::sandbox::code::component_memory::{
-    InitialMemory, PLATFORM_MEMORY_BYTES_MAX, WASM_PAGE_BYTES, memory_owner, memory_section, with_module,
+    InitialMemory, PLATFORM_MEMORY_BYTES_MAX, WASM_PAGE_BYTES, build_memory_section, find_memory_owner, with_module,
 };
 
 /// Zeros that end a segment. Fewer segments are faster to read than a few zeros.
@@ -38,15 +38,15 @@ pub fn memory_of(component: &[u8], bytes_max: usize) -> Result<Option<Vec<u8>>, 
 }
 
 fn try_with_memory(image: &[u8], memory: &[u8]) -> Result<Option<Vec<u8>>, BinaryReaderError> {
-    let Some(owner) = memory_owner(image)? else { return Ok(None) };
+    let Some(owner) = find_memory_owner(image)? else { return Ok(None) };
     let Some(module) = image.get(owner.clone()) else { return Ok(None) };
-    let Some(segments) = segments(memory) else { return Ok(None) };
+    let Some(segments) = build_segments(memory) else { return Ok(None) };
     let mut changed = Module::new();
     for payload in Parser::new(0).parse_all(module) {
         let payload = payload?;
         match (&payload, payload.as_section()) {
             (Payload::MemorySection(_), _) => {
-                changed.section(&memory_section(module, (memory.len() / WASM_PAGE_BYTES) as u64)?);
+                changed.section(&build_memory_section(module, (memory.len() / WASM_PAGE_BYTES) as u64)?);
             }
             (Payload::DataCountSection { .. }, _) => {
                 changed.section(&DataCountSection { count: segments.len() });
@@ -64,7 +64,7 @@ fn try_with_memory(image: &[u8], memory: &[u8]) -> Result<Option<Vec<u8>>, Binar
 }
 
 /// Returns segments with all bytes of a memory that are not zero.
-fn segments(memory: &[u8]) -> Option<DataSection> {
+fn build_segments(memory: &[u8]) -> Option<DataSection> {
     if !memory.len().is_multiple_of(WASM_PAGE_BYTES) {
         return None;
     }

@@ -37,7 +37,7 @@ pub fn pack(mut code: Vec<u8>, image: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// When [`pack`] did not make the file.
-pub fn parts(file: &[u8]) -> io::Result<Parts> {
+pub fn split_parts(file: &[u8]) -> io::Result<Parts> {
     try_parts(file).ok_or_else(|| io::Error::other("the file does not have the format of compiled code"))
 }
 
@@ -61,7 +61,7 @@ mod tests {
         for code in [0, 1, WASM_PAGE_BYTES - 1, WASM_PAGE_BYTES, WASM_PAGE_BYTES + 1] {
             for image in [0, WASM_PAGE_BYTES, 3 * WASM_PAGE_BYTES] {
                 let file = pack(vec![1; code], &vec![2; image]);
-                let parts = parts(&file).unwrap();
+                let parts = split_parts(&file).unwrap();
                 assert_eq!((parts.code.len(), parts.image.len()), (code, image));
                 assert!(file[parts.code].iter().all(|byte| *byte == 1));
                 assert!(parts.image.start.is_multiple_of(WASM_PAGE_BYTES) || image == 0);
@@ -74,10 +74,10 @@ mod tests {
     fn other_and_truncated_files_are_refused() {
         let file = pack(b"code".to_vec(), &[3; WASM_PAGE_BYTES]);
         for length in 0..file.len() {
-            assert!(parts(&file[..length]).is_err(), "{length}");
+            assert!(split_parts(&file[..length]).is_err(), "{length}");
         }
         let mut longer = file.clone();
         longer.insert(0, 0);
-        assert!(parts(&longer).is_err() && parts(&[0; 100]).is_err());
+        assert!(split_parts(&longer).is_err() && split_parts(&[0; 100]).is_err());
     }
 }

@@ -51,7 +51,7 @@ impl MappedCode {
         let mapping = map(code, bytes)?;
         // SAFETY: the mapping is never removed, and the file never changes.
         let bytes: &'static [u8] = unsafe { mapping.as_ref() };
-        let parts = code_file::parts(bytes)?;
+        let parts = code_file::split_parts(bytes)?;
         let initial = &bytes[parts.image.clone()];
         let image = match initial {
             [] => None,
@@ -70,7 +70,7 @@ impl MappedCode {
     ///
     /// # Errors
     /// `Rejected` when the component does not fit into the engine's pool. `Internal` when the system refuses memory, which passes.
-    pub fn component(&self, engine: &Engine) -> Result<Component, Error> {
+    pub fn load_component(&self, engine: &Engine) -> Result<Component, Error> {
         // SAFETY: the caller of `map` promised code of this release, and the mapping is never removed.
         let loaded = unsafe { Component::deserialize_raw(engine, NonNull::from(&self.bytes[self.parts.code.clone()])) };
         loaded.map_err(|error| match error.chain().any(|cause| cause.is::<io::Error>() || cause.is::<nix::Error>()) {

@@ -24,8 +24,8 @@ impl MemoryRefusals {
     }
 
     /// The calls as lines of a stack trace.
-    pub fn stack_trace(&self, bundle: &[u8]) -> Vec<String> {
-        self.calls.lock().stack_trace(bundle)
+    pub fn read_stack_trace(&self, bundle: &[u8]) -> Vec<String> {
+        self.calls.lock().read_stack_trace(bundle)
     }
 }
 

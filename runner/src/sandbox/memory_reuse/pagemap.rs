@@ -77,7 +77,7 @@ struct Region {
 impl Region {
     /// Returns the part that was written to, which may be empty. From `zeros_from` on there is no file, and the page of zeros is
     /// clean.
-    fn written(&self, range: Range<usize>, zeros_from: usize) -> Range<usize> {
+    fn select_written(&self, range: Range<usize>, zeros_from: usize) -> Range<usize> {
         match self.categories & PFNZERO {
             0 => range,
             _ => range.start..zeros_from.clamp(range.start, range.end),
@@ -120,7 +120,8 @@ impl Pagemap {
     #[must_use]
     pub fn answers(&self) -> bool {
         let here = std::ptr::from_ref(self).addr() & !0xffff;
-        self.written(&Scan { within: here..here + 0x1_0000, zeros_from: here, bytes_max: usize::MAX }, |_| ()).is_ok()
+        self.find_written(&Scan { within: here..here + 0x1_0000, zeros_from: here, bytes_max: usize::MAX }, |_| ())
+            .is_ok()
     }
 
     /// Calls `each` for every written range, in order. Returns `false` when the ranges have more than `bytes_max` bytes in
@@ -128,7 +129,7 @@ impl Pagemap {
     ///
     /// # Errors
     /// When the kernel does not answer. Then nothing is known.
-    pub fn written(&self, scan: &Scan, mut each: impl FnMut(Range<usize>)) -> io::Result<bool> {
+    pub fn find_written(&self, scan: &Scan, mut each: impl FnMut(Range<usize>)) -> io::Result<bool> {
         if self.process != std::process::id() {
             return Err(io::Error::other("the page map belongs to another process"));
         }
@@ -138,11 +139,11 @@ impl Pagemap {
         while from < within.end {
             let (found, end) = self.scan(from..within.end, &mut regions)?;
             for region in regions.iter().take(found) {
-                let range = address(region.start)?..address(region.end)?;
+                let range = convert_address(region.start)?..convert_address(region.end)?;
                 if range.start < from || range.start > range.end || range.end > within.end {
                     return Err(io::Error::other("the kernel returned a range outside of the scan"));
                 }
-                let written = region.written(range, *zeros_from);
+                let written = region.select_written(range, *zeros_from);
                 bytes = bytes.saturating_add(written.len());
                 if bytes > *bytes_max {
                     return Ok(false);
@@ -179,11 +180,11 @@ impl Pagemap {
         if found > REGIONS {
             return Err(io::Error::other("the kernel returned more ranges than requested"));
         }
-        Ok((found, address(scan.walk_end)?))
+        Ok((found, convert_address(scan.walk_end)?))
     }
 }
 
-fn address(value: u64) -> io::Result<usize> {
+fn convert_address(value: u64) -> io::Result<usize> {
     usize::try_from(value).map_err(io::Error::other)
 }
 
@@ -196,7 +197,7 @@ mod tests {
         let inverted = categories ^ FILE;
         let is_reported = inverted & FILE == FILE && inverted & EXISTS != 0;
         let region = Region { start: 0, end: 1, categories: categories & PFNZERO };
-        is_reported && !region.written(0..1, usize::from(has_file)).is_empty()
+        is_reported && !region.select_written(0..1, usize::from(has_file)).is_empty()
     }
 
     #[test]
@@ -225,8 +226,8 @@ mod tests {
     fn pages_of_zeros_count_only_over_the_file() {
         let region = Region { start: 10, end: 20, categories: PFNZERO };
         for (zeros_from, expected) in [(0, 10..10), (10, 10..10), (13, 10..13), (20, 10..20), (30, 10..20)] {
-            assert_eq!(region.written(10..20, zeros_from), expected);
-            assert_eq!(Region { categories: 0, ..region }.written(10..20, zeros_from), 10..20);
+            assert_eq!(region.select_written(10..20, zeros_from), expected);
+            assert_eq!(Region { categories: 0, ..region }.select_written(10..20, zeros_from), 10..20);
         }
     }
 
@@ -240,6 +241,6 @@ mod tests {
     fn another_process_gets_an_error() {
         let pagemap = Pagemap::open().expect("/proc/self/pagemap can be opened");
         let other = Pagemap { process: pagemap.process + 1, ..pagemap };
-        assert!(other.written(&Scan { within: 0..4096, zeros_from: 0, bytes_max: usize::MAX }, |_| ()).is_err());
+        assert!(other.find_written(&Scan { within: 0..4096, zeros_from: 0, bytes_max: usize::MAX }, |_| ()).is_err());
     }
 }

@@ -64,7 +64,7 @@ impl Reservation {
     }
 
     fn protect(&mut self, range: Range<usize>, protection: ProtFlags) -> io::Result<()> {
-        let Some((start, length)) = self.part(range)? else { return Ok(()) };
+        let Some((start, length)) = self.find_part(range)? else { return Ok(()) };
         // SAFETY: a part of this reservation, to which there is no reference: `contents` borrows the reservation.
         Ok(unsafe { mprotect(start, length.get(), protection) }?)
     }
@@ -74,7 +74,7 @@ impl Reservation {
     /// # Errors
     /// As [`Reservation::open`].
     pub fn map(&mut self, range: Range<usize>, file: &File, offset: u64) -> io::Result<()> {
-        let Some((start, length)) = self.part(range)? else { return Ok(()) };
+        let Some((start, length)) = self.find_part(range)? else { return Ok(()) };
         let address = NonZeroUsize::new(start.as_ptr().addr());
         let offset = off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         let writable = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
@@ -88,7 +88,7 @@ impl Reservation {
     /// # Errors
     /// As [`Reservation::open`].
     pub fn discard(&mut self, range: Range<usize>) -> io::Result<()> {
-        let Some((start, length)) = self.part(range)? else { return Ok(()) };
+        let Some((start, length)) = self.find_part(range)? else { return Ok(()) };
         // SAFETY: a part of this reservation, to which there is no reference.
         Ok(unsafe { madvise(start, length.get(), MmapAdvise::MADV_DONTNEED) }?)
     }
@@ -124,7 +124,7 @@ impl Reservation {
     }
 
     /// Returns a range's address and length, unless the range is empty.
-    fn part(&self, range: Range<usize>) -> io::Result<Option<(NonNull<c_void>, NonZeroUsize)>> {
+    fn find_part(&self, range: Range<usize>) -> io::Result<Option<(NonNull<c_void>, NonZeroUsize)>> {
         if range.start > range.end || range.end > self.bytes {
             return Err(io::ErrorKind::InvalidInput.into());
         }

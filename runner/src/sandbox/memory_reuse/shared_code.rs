@@ -9,7 +9,9 @@ use wasmparser::{BinaryReaderError, Parser, Payload};
 use super::code_file;
 use super::split::{SplitComponent, split};
 use crate::sandbox::code::CodeStore;
-use crate::sandbox::code::component_memory::{PLATFORM_MEMORY_BYTES_MAX, memory_owner, memory_section, with_module};
+use crate::sandbox::code::component_memory::{
+    PLATFORM_MEMORY_BYTES_MAX, build_memory_section, find_memory_owner, with_module,
+};
 
 const DIGEST_BYTES: usize = 32;
 /// A note holds the digest of the component that was compiled, and the size of its initial memory.
@@ -25,7 +27,7 @@ impl SharedCode {
     /// Describes an image; `None` when its initial memory is not known. Reads some megabytes.
     pub fn of(component: &[u8]) -> Option<Self> {
         let split = split(component, PLATFORM_MEMORY_BYTES_MAX).ok()??;
-        let key = key(&split).ok()?;
+        let key = compute_key(&split).ok()?;
         let SplitComponent { image: mut memory, minimum, .. } = split;
         memory.resize(minimum, 0);
         Some(Self { key, memory })
@@ -34,15 +36,15 @@ impl SharedCode {
     /// Makes this image's code file from the compiled code of a related image. The related image must not have more memory,
     /// since code may rely on the initial size.
     pub fn find(&self, codes: &CodeStore) -> Option<Vec<u8>> {
-        let note = codes.note(&self.key)?;
+        let note = codes.read_note(&self.key)?;
         let digest = Digest::from_bytes(note.get(..DIGEST_BYTES)?.try_into().ok()?);
-        if noted_bytes(&note)? > self.memory.len() as u64 {
+        if read_noted_bytes(&note)? > self.memory.len() as u64 {
             return None;
         }
         let related = codes.get(&digest).ok()?;
         let mut file = vec![0; usize::try_from(related.bytes()).ok()?];
         related.file().read_exact_at(&mut file, 0).ok()?;
-        let code = code_file::parts(&file).ok()?.code;
+        let code = code_file::split_parts(&file).ok()?.code;
         file.truncate(code.end);
         Some(code_file::pack(file, &self.memory))
     }
@@ -50,7 +52,7 @@ impl SharedCode {
     /// Notes that the component's code can be shared. A failure only costs another compilation later.
     pub fn remember(&self, codes: &CodeStore, digest: &Digest) {
         let memory = self.memory.len() as u64;
-        if codes.note(&self.key).is_some_and(|note| noted_bytes(&note).is_some_and(|noted| noted <= memory)) {
+        if codes.read_note(&self.key).is_some_and(|note| read_noted_bytes(&note).is_some_and(|noted| noted <= memory)) {
             return; // the noted code fits every image that this code fits
         }
         let mut note = Vec::with_capacity(NOTE_BYTES);
@@ -60,20 +62,20 @@ impl SharedCode {
     }
 }
 
-fn noted_bytes(note: &[u8]) -> Option<u64> {
+fn read_noted_bytes(note: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(note.get(DIGEST_BYTES..)?.try_into().ok()?))
 }
 
 /// Digest of a component without its memory: neither contents nor size.
-fn key(split: &SplitComponent) -> Result<Digest, BinaryReaderError> {
-    let Some(owner) = memory_owner(&split.component)? else { return Ok(Digest::of(&split.component)) };
+fn compute_key(split: &SplitComponent) -> Result<Digest, BinaryReaderError> {
+    let Some(owner) = find_memory_owner(&split.component)? else { return Ok(Digest::of(&split.component)) };
     let module = &split.component[owner.clone()];
     let mut changed = Module::new();
     for payload in Parser::new(0).parse_all(module) {
         let payload = payload?;
         match (&payload, payload.as_section()) {
             (Payload::MemorySection(_), _) => {
-                changed.section(&memory_section(module, 0)?);
+                changed.section(&build_memory_section(module, 0)?);
             }
             (_, Some((id, range))) => {
                 changed.section(&RawSection { id, data: &module[range] });
@@ -116,7 +118,7 @@ mod tests {
                 assert_eq!(&file[..6], b"native");
                 if component != &image {
                     let memory = split(component, PLATFORM_MEMORY_BYTES_MAX).unwrap().unwrap().image;
-                    assert!(file[code_file::parts(&file).unwrap().image] == memory, "the image's own memory");
+                    assert!(file[code_file::split_parts(&file).unwrap().image] == memory, "the image's own memory");
                 }
             }
             assert_eq!(fs::read_to_string(&tries).unwrap(), expected, "one compilation");

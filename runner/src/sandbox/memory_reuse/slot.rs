@@ -119,7 +119,7 @@ impl Slot {
             }
         };
         let scan = Scan { within: addresses, zeros_from: first + image.len(), bytes_max: RESET_BYTES_MAX };
-        match pagemap.map(|pagemap| pagemap.written(&scan, restore)) {
+        match pagemap.map(|pagemap| pagemap.find_written(&scan, restore)) {
             Some(Ok(true)) => Ok(()),
             Some(Ok(false) | Err(_)) | None => self.reservation.discard(within),
         }
@@ -302,7 +302,7 @@ mod tests {
             let at = |offset: usize| slot.start().addr() + offset;
             let count = |range: Range<usize>| pages += range.len() / PAGE;
             let scan = Scan { within: at(0)..at(LAYOUT.minimum), zeros_from: at(IMAGE), bytes_max: usize::MAX };
-            pagemap.written(&scan, count)?;
+            pagemap.find_written(&scan, count)?;
             Ok::<_, io::Error>(pages)
         };
         for page in [0, 3, IMAGE / PAGE - 1, IMAGE / PAGE, LAYOUT.minimum / PAGE - 1] {

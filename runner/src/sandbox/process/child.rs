@@ -125,7 +125,7 @@ impl Runner {
         };
         execution.code.bundle = bundle.clone();
         let (guests, mailbox, deferred) = (self.guests.clone(), self.mailbox.clone(), self.deferred.clone());
-        let ports = Ports { events: events(self.mailbox.clone(), run), http: self.exchanges.of(run) };
+        let ports = Ports { events: build_event_sink(self.mailbox.clone(), run), http: self.exchanges.of(run) };
         let task = tokio::spawn(async move {
             // Returns the memory of the run before, so that this run can reuse it.
             deferred.clear();
@@ -160,7 +160,7 @@ impl DeferredDrop {
     }
 }
 
-fn events(mailbox: Mailbox, run: RunNumber) -> crate::EventSink {
+fn build_event_sink(mailbox: Mailbox, run: RunNumber) -> crate::EventSink {
     // The documents were parsed from JSON and are small, so neither step fails.
     Box::new(move |document| match document {
         EventDocument::Status(document) => {

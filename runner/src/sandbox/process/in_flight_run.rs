@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::messages::ExchangeNumber;
 use crate::sandbox::frames::FrameError;
-use crate::sandbox::outcome::wall_timeout;
+use crate::sandbox::outcome::build_wall_timeout;
 use crate::sandbox::ports::{LOG_DATA_BYTES_MAX, LOG_MESSAGES_MAX, LOGGER_BYTES_MAX};
 use crate::{
     Error, EventDocument, Executed, Execution, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Limits, LogDocument,
@@ -88,7 +88,7 @@ impl InFlightRun {
     ///
     /// # Errors
     /// When the event exceeds the run's limits.
-    pub fn event(&mut self, document: &str) -> Result<(), ProtocolViolation> {
+    pub fn pass_event(&mut self, document: &str) -> Result<(), ProtocolViolation> {
         if document.len() > self.limits.status_event_bytes.saturating_mul(EVENT_GROWTH) {
             return Err(ProtocolViolation::LimitExceeded);
         }
@@ -183,7 +183,7 @@ impl InFlightRun {
     /// Ends a run whose deadline has passed.
     pub fn time_out(self) {
         let limit = self.limits.wall();
-        self.answer(Executed::ended(wall_timeout(limit)));
+        self.answer(Executed::ended(build_wall_timeout(limit)));
     }
 
     /// Ends a run whose runner is gone.

@@ -70,7 +70,7 @@ impl RunnerPool {
     /// `Internal` when the code cannot be loaded, or no runner starts.
     pub async fn run(&self, execution: Box<Execution>, ports: Ports) -> Result<Executed, Error> {
         let run = self.0.runs.fetch_add(1, Ordering::Relaxed);
-        let mut assigned = AssignedRun::new(self.0.least_loaded()?, run);
+        let mut assigned = AssignedRun::new(self.0.find_least_loaded()?, run);
         let (answer, ended) = oneshot::channel();
         let job = Job { execution, ports, answer };
         let sent = assigned.runner.requests.send(Request::Run(run, Box::new(job)));
@@ -83,7 +83,7 @@ impl RunnerPool {
 
 impl Shared {
     /// Returns the runner with the fewest runs, preferring living ones to those that are being replaced.
-    fn least_loaded(&self) -> Result<&RunnerHandle, Error> {
+    fn find_least_loaded(&self) -> Result<&RunnerHandle, Error> {
         let order = |runner: &&RunnerHandle| {
             let status = &runner.status;
             (!status.is_alive.load(Ordering::Relaxed), status.runs.load(Ordering::Relaxed))
@@ -173,11 +173,11 @@ mod tests {
     async fn runs_go_to_the_least_loaded_runner() {
         let (pool, _cache) = pool(&["cat"]);
         let numbers = |runner: &RunnerHandle| runner.status.runs.load(Ordering::Relaxed);
-        let assigned: Vec<_> = (0..5).map(|run| AssignedRun::new(pool.0.least_loaded().unwrap(), run)).collect();
+        let assigned: Vec<_> = (0..5).map(|run| AssignedRun::new(pool.0.find_least_loaded().unwrap(), run)).collect();
         assert_eq!(pool.0.runners.iter().map(numbers).collect::<Vec<_>>(), [3, 2]);
         // A living runner is preferred, however many runs it has.
         pool.0.runners[0].status.is_alive.store(true, Ordering::Relaxed);
-        assert!(std::ptr::eq(pool.0.least_loaded().unwrap(), &raw const pool.0.runners[0]));
+        assert!(std::ptr::eq(pool.0.find_least_loaded().unwrap(), &raw const pool.0.runners[0]));
         drop(assigned);
         assert_eq!(pool.0.runners.iter().map(numbers).collect::<Vec<_>>(), [0, 0]);
     }

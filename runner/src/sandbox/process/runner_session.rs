@@ -54,8 +54,8 @@ impl RunnerSession {
     pub fn handle(&mut self, message: FromRunner) -> Result<(), ProtocolViolation> {
         match message {
             FromRunner::Ready { .. } => Err(ProtocolViolation::UnexpectedMessage),
-            FromRunner::Event { run, document } => self.event(run, |run| run.event(&document)),
-            FromRunner::Log { run, document } => self.event(run, |run| run.log(&document)),
+            FromRunner::Event { run, document } => self.pass_event(run, |run| run.pass_event(&document)),
+            FromRunner::Log { run, document } => self.pass_event(run, |run| run.log(&document)),
             FromRunner::HttpRequest { run, exchange, request } => {
                 let Some(in_flight) = self.runs.get_mut(&run) else { return Ok(()) };
                 let mailbox = self.mailbox.clone();
@@ -76,7 +76,7 @@ impl RunnerSession {
     }
 
     /// Passes on an event, and ends the run when the host's code for it panics.
-    fn event(
+    fn pass_event(
         &mut self,
         run: RunNumber,
         pass_on: impl FnOnce(&mut InFlightRun) -> Result<(), ProtocolViolation>,

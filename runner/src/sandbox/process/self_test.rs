@@ -95,14 +95,14 @@ fn connect(targets: &Targets) -> io::Result<()> {
 
 fn start() -> io::Result<()> {
     // SAFETY: this process has one thread, and the child exits immediately.
-    in_new_process(unsafe { fork() }?, || 0)
+    run_in_new_process(unsafe { fork() }?, || 0)
 }
 
 fn run() -> io::Result<()> {
     let program = || execv(c"/bin/true", &[c"true"]).map_or_else(io::Error::from, |never| match never {});
     // SAFETY: this process has one thread, and the child executes another program or exits immediately.
     match unsafe { fork() } {
-        Ok(forked) => in_new_process(forked, || {
+        Ok(forked) => run_in_new_process(forked, || {
             drop(program());
             1
         }),
@@ -112,7 +112,7 @@ fn run() -> io::Result<()> {
 }
 
 /// Does the work in the child, and waits for its exit in the parent.
-fn in_new_process(forked: ForkResult, work: impl FnOnce() -> i32) -> io::Result<()> {
+fn run_in_new_process(forked: ForkResult, work: impl FnOnce() -> i32) -> io::Result<()> {
     match forked {
         ForkResult::Parent { child } => match waitpid(child, None)? {
             WaitStatus::Exited(_, 0) => Ok(()),

@@ -53,7 +53,7 @@ impl SentArtifacts {
             return Ok(());
         }
         let code = self.codes.get(component)?;
-        let descriptor = code.descriptor().map_err(|error| Error::internal(error.to_string()))?;
+        let descriptor = code.clone_descriptor().map_err(|error| Error::internal(error.to_string()))?;
         if self.components.len() >= COMPONENTS_MAX {
             self.forget()?;
         }

@@ -125,7 +125,7 @@ impl RunnerSupervisor {
                     quick_deaths = if began.elapsed() < LIFE_MIN { quick_deaths.saturating_add(1) } else { 0 };
                 }
             }
-            tokio::time::sleep(pause(quick_deaths)).await;
+            tokio::time::sleep(compute_pause(quick_deaths)).await;
         }
     }
 
@@ -200,7 +200,7 @@ impl RunnerSupervisor {
         self.status.is_alive.store(is_alive, Ordering::Relaxed);
         self.context.alive.send_modify(|alive| {
             *alive = if is_alive { *alive + 1 } else { alive.saturating_sub(1) };
-            metrics::runners(*alive);
+            metrics::set_runners(*alive);
         });
     }
 
@@ -253,7 +253,7 @@ fn announce(runner: &RunnerProcess, gone_since: Option<Instant>) {
 }
 
 /// Returns the pause before a replacement: zero at first, then longer after each quick death.
-fn pause(quick_deaths: u32) -> Duration {
+fn compute_pause(quick_deaths: u32) -> Duration {
     match quick_deaths.checked_sub(QUICK_DEATHS_MAX) {
         None => Duration::ZERO,
         Some(more) => PAUSE_MIN.saturating_mul(2_u32.saturating_pow(more)).min(PAUSE_MAX),
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn pauses_grow_with_quick_deaths() {
         let pauses: Vec<u128> =
-            [0, 1, 2, 3, 4, 5, 8, 9, 100, u32::MAX].map(|deaths| pause(deaths).as_millis()).to_vec();
+            [0, 1, 2, 3, 4, 5, 8, 9, 100, u32::MAX].map(|deaths| compute_pause(deaths).as_millis()).to_vec();
         assert_eq!(pauses, [0, 0, 0, 100, 200, 400, 3_200, 5_000, 5_000, 5_000]);
     }
 }

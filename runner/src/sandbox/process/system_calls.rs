@@ -93,27 +93,27 @@ pub fn refuse(pagemap: Option<&Pagemap>) -> Layer {
 fn try_refuse(pagemap: Option<&Pagemap>) -> Result<(), seccompiler::Error> {
     // The kernel asks the last filter first, and the strictest answer wins.
     apply_filter(&without_clone3()?)?;
-    apply_filter(&listed(pagemap)?)
+    apply_filter(&build_listed_program(pagemap)?)
 }
 
 /// Reports `clone3` as missing, since a filter cannot see its flags. Libraries then use `clone`.
 fn without_clone3() -> Result<BpfProgram, BackendError> {
     let missing = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
-    program(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), SeccompAction::Allow, missing)
+    build_program(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), SeccompAction::Allow, missing)
 }
 
-fn listed(pagemap: Option<&Pagemap>) -> Result<BpfProgram, BackendError> {
+fn build_listed_program(pagemap: Option<&Pagemap>) -> Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     rules.extend(ALLOWED.iter().chain(OLDER).map(|call| (*call, Vec::new())));
     // Threads only, no processes.
     let thread = u64::from(libc::CLONE_THREAD.cast_unsigned());
-    rules.insert(libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(thread), thread)?]);
+    rules.insert(libc::SYS_clone, vec![build_rule(0, SeccompCmpOp::MaskedEq(thread), thread)?]);
     // An abort signals a thread of this process.
-    rules.insert(libc::SYS_tgkill, one_of(0, &[nix::unistd::getpid().as_raw()])?);
+    rules.insert(libc::SYS_tgkill, build_one_of(0, &[nix::unistd::getpid().as_raw()])?);
     // Limits may be read, and not set.
-    rules.insert(libc::SYS_prlimit64, vec![rule(2, SeccompCmpOp::Eq, 0)?]);
-    rules.insert(libc::SYS_fcntl, one_of(1, &DESCRIPTOR_COMMANDS)?);
-    rules.insert(libc::SYS_prctl, one_of(0, &[libc::PR_SET_NAME, libc::PR_SET_VMA])?);
+    rules.insert(libc::SYS_prlimit64, vec![build_rule(2, SeccompCmpOp::Eq, 0)?]);
+    rules.insert(libc::SYS_fcntl, build_one_of(1, &DESCRIPTOR_COMMANDS)?);
+    rules.insert(libc::SYS_prctl, build_one_of(0, &[libc::PR_SET_NAME, libc::PR_SET_VMA])?);
     // The only `ioctl` asks the page map which pages of this process were written to.
     if let Some(pagemap) = pagemap {
         let arguments = [(0, pagemap.descriptor().cast_unsigned()), (1, PAGEMAP_SCAN)];
@@ -123,10 +123,10 @@ fn listed(pagemap: Option<&Pagemap>) -> Result<BpfProgram, BackendError> {
         rules
             .insert(libc::SYS_ioctl, vec![SeccompRule::new(arguments.map(is).into_iter().collect::<Result<_, _>>()?)?]);
     }
-    program(rules, SeccompAction::Errno(libc::EPERM.cast_unsigned()), SeccompAction::Allow)
+    build_program(rules, SeccompAction::Errno(libc::EPERM.cast_unsigned()), SeccompAction::Allow)
 }
 
-fn program(
+fn build_program(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     others: SeccompAction,
     listed: SeccompAction,
@@ -135,12 +135,12 @@ fn program(
     SeccompFilter::new(rules, others, listed, architecture)?.try_into()
 }
 
-fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+fn build_rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value)?;
     SeccompRule::new(vec![condition])
 }
 
-fn one_of(argument: u8, values: &[libc::c_int]) -> Result<Vec<SeccompRule>, BackendError> {
+fn build_one_of(argument: u8, values: &[libc::c_int]) -> Result<Vec<SeccompRule>, BackendError> {
     let rule = |value: &libc::c_int| {
         let value = u64::from(value.cast_unsigned());
         let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)?;

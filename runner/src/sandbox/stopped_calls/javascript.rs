@@ -42,24 +42,24 @@ impl ScriptCalls {
     }
 
     /// The calls as lines of a stack trace, innermost first, as the image's `errors.js` writes them.
-    pub fn stack_trace(&self, bundle: &[u8]) -> Vec<String> {
-        self.frames(bundle).map(|frame| frame.to_string()).collect()
+    pub fn read_stack_trace(&self, bundle: &[u8]) -> Vec<String> {
+        self.read_frames(bundle).map(|frame| frame.to_string()).collect()
     }
 
     /// The innermost call in the project's own files.
-    pub fn innermost(&self, bundle: &[u8]) -> Option<Position> {
-        let own = self.frames(bundle).find(|frame| !frame.location.file.starts_with(PACKAGES))?;
+    pub fn find_innermost(&self, bundle: &[u8]) -> Option<Position> {
+        let own = self.read_frames(bundle).find(|frame| !frame.location.file.starts_with(PACKAGES))?;
         Some(Position { file: own.location.file, line: Some(own.location.line) })
     }
 
     /// The calls that are in source files. Others are the bundler's.
-    fn frames(&self, bundle: &[u8]) -> impl Iterator<Item = Frame> {
+    fn read_frames(&self, bundle: &[u8]) -> impl Iterator<Item = Frame> {
         let in_script = |call: &Call| {
             let before = if call.line == 1 { FIRST_LINE_COLUMNS } else { 0 };
             (call.line, call.column.saturating_sub(before))
         };
         let positions: Vec<_> = self.0.iter().map(in_script).collect();
-        let map = source_map_of(bundle).filter(|_| !positions.is_empty()).unwrap_or_default();
+        let map = find_source_map(bundle).filter(|_| !positions.is_empty()).unwrap_or_default();
         let located = source_map::locate(map, &positions).into_iter().zip(&self.0);
         located.filter_map(|(location, call)| Some(Frame { function: call.name(), location: location? }))
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Frame {
     }
 }
 
-fn source_map_of(bundle: &[u8]) -> Option<&[u8]> {
+fn find_source_map(bundle: &[u8]) -> Option<&[u8]> {
     let (length, rest) = bundle.split_first_chunk::<LENGTH_BYTES>()?;
     rest.get(usize::try_from(u32::from_le_bytes(*length)).ok()?..)
 }

@@ -57,8 +57,8 @@ struct Call {
 }
 
 /// The author's calls as lines of a stack trace, outermost first. Empty if the memory is not that of an interpreter in a call.
-pub fn stack_trace(memory: &[u8]) -> Vec<String> {
-    let calls = calls(memory);
+pub fn read_stack_trace(memory: &[u8]) -> Vec<String> {
+    let calls = read_calls(memory);
     if calls.is_empty() {
         return Vec::new();
     }
@@ -69,13 +69,13 @@ pub fn stack_trace(memory: &[u8]) -> Vec<String> {
 }
 
 /// The innermost call in the project's own files.
-pub fn innermost(memory: &[u8]) -> Option<Position> {
-    let own = calls(memory).into_iter().find(|call| !call.file.starts_with(PACKAGES))?;
+pub fn find_innermost(memory: &[u8]) -> Option<Position> {
+    let own = read_calls(memory).into_iter().find(|call| !call.file.starts_with(PACKAGES))?;
     Some(Position { file: own.file, line: own.line })
 }
 
-fn calls(memory: &[u8]) -> Vec<Call> {
-    Interpreter::find(memory).and_then(|interpreter| interpreter.calls()).unwrap_or_default()
+fn read_calls(memory: &[u8]) -> Vec<Call> {
+    Interpreter::find(memory).and_then(|interpreter| interpreter.read_calls()).unwrap_or_default()
 }
 
 /// Writes the call as Python does.
@@ -100,67 +100,67 @@ impl<'m> Interpreter<'m> {
         let (words, _) = memory.get(..TABLE_WITHIN.min(memory.len()))?.as_chunks::<8>();
         let places = words.iter().enumerate().filter(|(_, word)| *word == COOKIE).map(|(index, _)| index * 8);
         let mut found = places.map(|runtime| Self { memory, runtime });
-        found.find(|one| one.offset(table::VERSION).is_some_and(|version| version >> 16 == RELEASE))
+        found.find(|one| one.read_offset(table::VERSION).is_some_and(|version| version >> 16 == RELEASE))
     }
 
     /// An entry of the table.
-    fn offset(&self, position: usize) -> Option<usize> {
-        self.word(self.runtime + COOKIE.len() + 8 * position)
+    fn read_offset(&self, position: usize) -> Option<usize> {
+        self.read_word(self.runtime + COOKIE.len() + 8 * position)
     }
 
     /// The field of a structure that an entry of the table describes.
-    fn field(&self, structure: usize, position: usize) -> Option<usize> {
-        self.word(structure.checked_add(self.offset(position)?)?)
+    fn read_field(&self, structure: usize, position: usize) -> Option<usize> {
+        self.read_word(structure.checked_add(self.read_offset(position)?)?)
     }
 
-    fn word(&self, address: usize) -> Option<usize> {
+    fn read_word(&self, address: usize) -> Option<usize> {
         let bytes = self.memory.get(address..)?.first_chunk::<4>()?;
         usize::try_from(u32::from_le_bytes(*bytes)).ok()
     }
 
     /// The author's calls, innermost first.
-    fn calls(&self) -> Option<Vec<Call>> {
-        let interpreter = self.field(self.runtime, table::INTERPRETERS)?;
-        let thread = self.field(interpreter, table::THREADS)?;
-        let mut frame = self.field(thread, table::CURRENT_FRAME)?;
+    fn read_calls(&self) -> Option<Vec<Call>> {
+        let interpreter = self.read_field(self.runtime, table::INTERPRETERS)?;
+        let thread = self.read_field(interpreter, table::THREADS)?;
+        let mut frame = self.read_field(thread, table::CURRENT_FRAME)?;
         let mut calls = Vec::new();
         for _ in 0..CALLS_MAX {
             if frame == 0 {
                 break;
             }
             calls.extend(self.call(frame));
-            frame = self.field(frame, table::PREVIOUS)?;
+            frame = self.read_field(frame, table::PREVIOUS)?;
         }
         Some(calls)
     }
 
     /// A call, if it is the author's.
     fn call(&self, frame: usize) -> Option<Call> {
-        let owner = *self.memory.get(frame.checked_add(self.offset(table::OWNER)?)?)?;
+        let owner = *self.memory.get(frame.checked_add(self.read_offset(table::OWNER)?)?)?;
         if owner > OWNER_MAX {
             return None;
         }
         // The lowest bits of a reference are flags.
-        let code = self.field(frame, table::EXECUTABLE)? & !3;
-        let file = self.text(self.field(code, table::FILE)?)?;
+        let code = self.read_field(frame, table::EXECUTABLE)? & !3;
+        let file = self.read_text(self.read_field(code, table::FILE)?)?;
         if NOT_THE_AUTHORS.iter().any(|prefix| file.starts_with(prefix)) {
             return None;
         }
-        let function = self.text(self.field(code, table::NAME)?)?;
-        let begin = code.checked_add(self.offset(table::CODE)?)?;
-        let at = self.field(frame, table::INSTRUCTION)?.checked_sub(begin)?;
-        let lines = self.lines(self.field(code, table::LINES)?)?;
-        let first = i64::try_from(self.field(code, table::FIRST_LINE)?).ok()?;
-        Some(Call { file, line: line_of(lines, first, at), function })
+        let function = self.read_text(self.read_field(code, table::NAME)?)?;
+        let begin = code.checked_add(self.read_offset(table::CODE)?)?;
+        let at = self.read_field(frame, table::INSTRUCTION)?.checked_sub(begin)?;
+        let lines = self.read_lines(self.read_field(code, table::LINES)?)?;
+        let first = i64::try_from(self.read_field(code, table::FIRST_LINE)?).ok()?;
+        Some(Call { file, line: find_line(lines, first, at), function })
     }
 
     /// A text, whose state has its form: bits 2 to 4 are the bytes of a character, and bit 6 is set for ASCII.
-    fn text(&self, object: usize) -> Option<String> {
-        let state = self.field(object, table::TEXT_STATE)?;
-        let length = self.field(object, table::TEXT_LENGTH)?.min(TEXT_MAX);
+    fn read_text(&self, object: usize) -> Option<String> {
+        let state = self.read_field(object, table::TEXT_STATE)?;
+        let length = self.read_field(object, table::TEXT_LENGTH)?.min(TEXT_MAX);
         let (size, is_ascii) = ((state >> 2) & 7, state & 0x40 != 0);
         // Other texts have the length and the address of their UTF-8 before the characters.
-        let start = object.checked_add(self.offset(table::ASCII_SIZE)?)? + if is_ascii { 0 } else { 8 };
+        let start = object.checked_add(self.read_offset(table::ASCII_SIZE)?)? + if is_ascii { 0 } else { 8 };
         let bytes = self.memory.get(start..start.checked_add(length * size)?)?;
         let units: Vec<u32> = match size {
             1 => bytes.iter().map(|byte| u32::from(*byte)).collect(),
@@ -171,16 +171,16 @@ impl<'m> Interpreter<'m> {
         Some(units.into_iter().map(|unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
     }
 
-    fn lines(&self, object: usize) -> Option<&'m [u8]> {
-        let length = self.field(object, table::BYTES_LENGTH)?.min(LINES_BYTES_MAX);
-        let start = object.checked_add(self.offset(table::BYTES)?)?;
+    fn read_lines(&self, object: usize) -> Option<&'m [u8]> {
+        let length = self.read_field(object, table::BYTES_LENGTH)?.min(LINES_BYTES_MAX);
+        let start = object.checked_add(self.read_offset(table::BYTES)?)?;
         self.memory.get(start..start.checked_add(length)?)
     }
 }
 
 /// The line of an instruction. An entry of the table begins with a byte whose highest bit is set: four bits of its form, and
 /// three bits of the number of code units of two bytes, less one.
-fn line_of(lines: &[u8], first: i64, at: usize) -> Option<u32> {
+fn find_line(lines: &[u8], first: i64, at: usize) -> Option<u32> {
     let (mut line, mut end) = (first, 0);
     for entry in lines.chunk_by(|_, next| next & 0x80 == 0) {
         let (head, rest) = entry.split_first()?;
@@ -218,18 +218,18 @@ mod tests {
     fn lines_are_those_of_the_table() {
         // Two units in line 3, one in the line after it, one without a line, one nine lines before.
         let lines = [0x80 | (10 << 3) | 1, 0, 0, 0x80 | (11 << 3), 0, 0, 0x80 | (15 << 3), 0x80 | (13 << 3), 19];
-        let at = |offset| line_of(&lines, 3, offset);
+        let at = |offset| find_line(&lines, 3, offset);
         assert_eq!([at(0), at(3), at(4), at(6), at(9), at(10)], [Some(3), Some(3), Some(4), None, None, None]);
-        assert_eq!(line_of(&lines, 30, 8), Some(22));
+        assert_eq!(find_line(&lines, 30, 8), Some(22));
         assert_eq!((read_signed(&[]), read_signed(&[64 | 2, 1]), read_signed(&[3])), (0, 33, -1));
     }
 
     #[test]
     fn other_memory_has_no_calls() {
-        assert!(stack_trace(&[]).is_empty() && stack_trace(&[0; 64]).is_empty());
+        assert!(read_stack_trace(&[]).is_empty() && read_stack_trace(&[0; 64]).is_empty());
         let mut hostile = vec![0xff; 1 << 16];
         hostile[..8].copy_from_slice(COOKIE);
         hostile[8..16].copy_from_slice(&0x030e_0000_u64.to_le_bytes());
-        assert!(stack_trace(&hostile).is_empty());
+        assert!(read_stack_trace(&hostile).is_empty());
     }
 }

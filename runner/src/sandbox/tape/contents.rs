@@ -45,14 +45,14 @@ pub enum End {
 
 impl End {
     pub(crate) fn whole(outcome: &Outcome, printed: &[u8]) -> Self {
-        let outcome = outcome_digest(&outcome::bound(outcome.clone()));
+        let outcome = compute_outcome_digest(&outcome::bound(outcome.clone()));
         Self::Whole { outcome, printed: Sha256::digest(printed).into() }
     }
 }
 
 impl Tape {
     /// Digests of response bodies that are stored apart from the tape.
-    pub(crate) fn wanted_bodies(&self) -> impl Iterator<Item = [u8; 32]> + '_ {
+    pub(crate) fn list_wanted_bodies(&self) -> impl Iterator<Item = [u8; 32]> + '_ {
         self.entries.iter().filter_map(|entry| match &entry.effect {
             Effect::ResponseTaken { answer, .. } => match answer.as_ref() {
                 Ok(TapedResponse { body: Body::Digest(digest), .. }) => Some(digest.0),
@@ -63,7 +63,7 @@ impl Tape {
     }
 
     /// Requests in their order, each with the answer that the run took, if any.
-    pub(super) fn exchanges(&self) -> Vec<(&TapedRequest, Option<&TapedAnswer>)> {
+    pub(super) fn collect_exchanges(&self) -> Vec<(&TapedRequest, Option<&TapedAnswer>)> {
         let mut exchanges = Vec::new();
         for entry in &self.entries {
             match &entry.effect {
@@ -82,7 +82,7 @@ impl Tape {
 }
 
 /// Hashes every part with its length before it, so that two different outcomes never give the same bytes.
-fn outcome_digest(outcome: &Outcome) -> [u8; 32] {
+fn compute_outcome_digest(outcome: &Outcome) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
         hash.update((text.len() as u64).to_be_bytes());
@@ -210,8 +210,8 @@ pub(crate) mod tests {
 
     #[test]
     fn outcomes_with_other_borders_have_other_digests() {
-        let failed = |kind: &str, message: &str| outcome_digest(&outcome::failed(kind, message));
+        let failed = |kind: &str, message: &str| compute_outcome_digest(&outcome::failed(kind, message));
         assert_ne!(failed("ab", "c"), failed("a", "bc"));
-        assert_ne!(failed("a", "b"), outcome_digest(&Outcome::Succeeded { output: "ab".into() }));
+        assert_ne!(failed("a", "b"), compute_outcome_digest(&Outcome::Succeeded { output: "ab".into() }));
     }
 }

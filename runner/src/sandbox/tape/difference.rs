@@ -76,7 +76,7 @@ impl Difference {
 
 /// Returns the first place where a replay of the same code differs from its tape. A run that exceeded its time limit is
 /// compared up to that point.
-pub(crate) fn first_difference(then: &Tape, now: &Tape) -> Option<Difference> {
+pub(crate) fn find_first_difference(then: &Tape, now: &Tape) -> Option<Difference> {
     let same = then.entries.iter().zip(&now.entries).take_while(|(then, now)| then == now).count();
     match (then.entries.get(same), now.entries.get(same)) {
         (Some(was), Some(is)) => Some(of_entries(same, was, is)),
@@ -121,7 +121,7 @@ fn of_complete_runs(then: &Tape, now: &Tape) -> Option<Difference> {
 }
 
 /// Returns all differences between a recording and a run of other code: end, effects and counts.
-pub(crate) fn changes(then: &Tape, now: &Tape) -> Vec<Difference> {
+pub(crate) fn find_changes(then: &Tape, now: &Tape) -> Vec<Difference> {
     let ends = match (&then.end, &now.end) {
         (End::Whole { outcome, printed }, End::Whole { outcome: new_outcome, printed: new_printed }) => [
             (outcome != new_outcome).then_some(Difference::of(DifferenceKind::Outcome)),
@@ -130,17 +130,17 @@ pub(crate) fn changes(then: &Tape, now: &Tape) -> Vec<Difference> {
         (then, now) => [(then != now).then_some(Difference::of(DifferenceKind::Outcome)), None],
     };
     let mut changes: Vec<_> = ends.into_iter().flatten().collect();
-    changes.extend(in_order(then, now, is_status_event));
-    changes.extend(in_order(then, now, is_content));
-    changes.extend(in_order(then, now, is_question));
-    changes.extend(requests(then, now));
-    changes.extend(numbers(then, now));
+    changes.extend(compare_in_order(then, now, is_status_event));
+    changes.extend(compare_in_order(then, now, is_content));
+    changes.extend(compare_in_order(then, now, is_question));
+    changes.extend(compare_requests(then, now));
+    changes.extend(compare_numbers(then, now));
     changes.truncate(CHANGES_MAX);
     changes
 }
 
 /// Compares effects of one kind by their position among effects of this kind.
-fn in_order<'t>(then: &'t Tape, now: &'t Tape, is_of_kind: fn(&Effect) -> bool) -> Vec<Difference> {
+fn compare_in_order<'t>(then: &'t Tape, now: &'t Tape, is_of_kind: fn(&Effect) -> bool) -> Vec<Difference> {
     let of = |tape: &'t Tape| -> Vec<&Effect> {
         tape.entries.iter().map(|entry| &entry.effect).filter(|effect| is_of_kind(effect)).collect()
     };
@@ -169,10 +169,10 @@ const fn is_question(effect: &Effect) -> bool {
 }
 
 /// Finds requests that only one of the two runs made. Their order does not matter.
-fn requests(then: &Tape, now: &Tape) -> Vec<Difference> {
+fn compare_requests(then: &Tape, now: &Tape) -> Vec<Difference> {
     let mut balance: BTreeMap<&TapedRequest, i64> = BTreeMap::new();
-    then.exchanges().into_iter().for_each(|(request, _)| *balance.entry(request).or_default() -= 1);
-    now.exchanges().into_iter().for_each(|(request, _)| *balance.entry(request).or_default() += 1);
+    then.collect_exchanges().into_iter().for_each(|(request, _)| *balance.entry(request).or_default() -= 1);
+    now.collect_exchanges().into_iter().for_each(|(request, _)| *balance.entry(request).or_default() += 1);
     let difference = |(request, balance): (&TapedRequest, i64)| {
         let text = Some(format!("requested {request}"));
         let (recorded, replayed) = if balance < 0 { (text, None) } else { (None, text) };
@@ -182,7 +182,7 @@ fn requests(then: &Tape, now: &Tape) -> Vec<Difference> {
     changed.map(difference).collect()
 }
 
-fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
+fn compare_numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
     let (was, is) = (count_kinds(then), count_kinds(now));
     let names: std::collections::BTreeSet<_> = was.keys().chain(is.keys()).copied().collect();
     let number = |counts: &BTreeMap<&str, u64>, name: &str| counts.get(name).copied().unwrap_or_default();
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn the_first_difference_is_named_with_its_place() {
         let then = tape(&["a", "b"], whole("x"));
-        let found = |now: &Tape| first_difference(&then, now).unwrap();
+        let found = |now: &Tape| find_first_difference(&then, now).unwrap();
         let other = found(&tape(&["a", "c"], End::Stopped));
         assert_eq!(texts(&other), (Some(1), "sent the status event b", "sent the status event c"));
         let more = found(&tape(&["a", "b", "c"], End::Stopped));
@@ -288,15 +288,15 @@ mod tests {
     fn a_run_that_timed_out_is_compared_up_to_that_point() {
         let then = tape(&["a"], End::Clock);
         for now in [tape(&["a"], End::Stopped), tape(&["a"], whole("x")), tape(&["a", "b"], whole("x"))] {
-            assert_eq!(first_difference(&then, &now), None);
+            assert_eq!(find_first_difference(&then, &now), None);
         }
-        assert!(first_difference(&then, &tape(&["b"], End::Stopped)).is_some());
-        assert!(first_difference(&then, &tape(&[], whole("x"))).is_some());
+        assert!(find_first_difference(&then, &tape(&["b"], End::Stopped)).is_some());
+        assert!(find_first_difference(&then, &tape(&[], whole("x"))).is_some());
     }
 
     #[test]
     fn all_changes_of_other_code_are_listed() {
-        let found = changes(&tape(&["a", "b"], whole("x")), &tape(&["a", "c", "d"], whole("y")));
+        let found = find_changes(&tape(&["a", "b"], whole("x")), &tape(&["a", "c", "d"], whole("y")));
         let kinds: Vec<_> = found.iter().map(|difference| (difference.what, difference.position)).collect();
         assert_eq!(
             kinds,
@@ -309,8 +309,8 @@ mod tests {
             ]
         );
         assert_eq!(texts(&found[3]), (None, "readings of the wall clock: 2", "readings of the wall clock: 3"));
-        assert!(changes(&tape(&["a"], whole("x")), &tape(&["a"], whole("x"))).is_empty());
-        assert_eq!(changes(&tape(&[], End::Clock), &tape(&vec!["x"; 500], whole("x"))).len(), 100);
+        assert!(find_changes(&tape(&["a"], whole("x")), &tape(&["a"], whole("x"))).is_empty());
+        assert_eq!(find_changes(&tape(&[], End::Clock), &tape(&vec!["x"; 500], whole("x"))).len(), 100);
     }
 
     #[test]
@@ -322,19 +322,19 @@ mod tests {
             }],
             ..tape(&[], whole("x"))
         };
-        let found = changes(&content("a"), &content("b"));
+        let found = find_changes(&content("a"), &content("b"));
         assert_eq!(found.len(), 1);
         assert_eq!(texts(&found[0]), (Some(0), "added the content block a", "added the content block b"));
-        let missing = changes(&content("a"), &tape(&[], whole("x")));
+        let missing = find_changes(&content("a"), &tape(&[], whole("x")));
         assert_eq!(texts(&missing[0]), (Some(0), "added the content block a", ""));
-        assert!(changes(&content("a"), &content("a")).is_empty());
-        assert!(first_difference(&content("a"), &content("b")).is_some());
+        assert!(find_changes(&content("a"), &content("a")).is_empty());
+        assert!(find_first_difference(&content("a"), &content("b")).is_some());
     }
 
     proptest! {
         #[test]
         fn a_tape_does_not_differ_from_itself(tape in any_tape()) {
-            prop_assert_eq!(first_difference(&tape, &tape), None);
+            prop_assert_eq!(find_first_difference(&tape, &tape), None);
         }
     }
 }

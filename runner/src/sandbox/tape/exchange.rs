@@ -54,7 +54,7 @@ impl Bodies {
     /// Converts an answer for the tape, and keeps its body here when it is large.
     pub(crate) fn keep(&mut self, answer: &HttpAnswer) -> TapedAnswer {
         let HttpResponse { status, headers, body } = answer.as_ref().map_err(HttpError::clone)?;
-        let stored = taped_body(body);
+        let stored = build_taped_body(body);
         if let Body::Digest(digest) = &stored {
             self.0.entry(digest.0).or_insert_with(|| body.clone());
         }
@@ -81,29 +81,33 @@ impl Bodies {
 impl From<&HttpRequest> for TapedRequest {
     fn from(request: &HttpRequest) -> Self {
         let HttpRequest { method, url, headers, body } = request;
-        Self { method: method.clone(), url: url.clone(), headers: headers.clone(), body: taped_body(body) }
+        Self { method: method.clone(), url: url.clone(), headers: headers.clone(), body: build_taped_body(body) }
     }
 }
 
-fn taped_body(bytes: &[u8]) -> Body {
+fn build_taped_body(bytes: &[u8]) -> Body {
     if bytes.len() < APART_BYTES_MIN { Body::whole(bytes) } else { Body::digest(bytes) }
 }
 
 impl TapedRequest {
     pub(super) fn heap_bytes(&self) -> usize {
-        size_of::<Self>() + self.method.len() + self.url.len() + headers_bytes(&self.headers) + self.body.heap_bytes()
+        size_of::<Self>()
+            + self.method.len()
+            + self.url.len()
+            + count_headers_bytes(&self.headers)
+            + self.body.heap_bytes()
     }
 }
 
 pub(super) fn answer_bytes(answer: &TapedAnswer) -> usize {
     size_of::<TapedAnswer>()
         + match answer {
-            Ok(response) => headers_bytes(&response.headers) + response.body.heap_bytes(),
+            Ok(response) => count_headers_bytes(&response.headers) + response.body.heap_bytes(),
             Err(error) => error.message.len(),
         }
 }
 
-fn headers_bytes(headers: &[(String, String)]) -> usize {
+fn count_headers_bytes(headers: &[(String, String)]) -> usize {
     headers.iter().map(|(name, value)| size_of::<(String, String)>() + name.len() + value.len()).sum()
 }
 

@@ -36,7 +36,8 @@ impl LenientReplay {
     /// Starts a replay. If the tape has no reading of the wall clock, the clock shows `started_at`.
     pub(crate) fn new(tape: Tape, started_at: u64) -> Self {
         let answer = |answer: Option<&_>| answer.and_then(|answer| tape.bodies.answer(answer));
-        let offered = tape.exchanges().into_iter().map(|(request, taken)| (request.clone(), answer(taken))).collect();
+        let offered =
+            tape.collect_exchanges().into_iter().map(|(request, taken)| (request.clone(), answer(taken))).collect();
         let Tape { wall, monotonic, entries, .. } = tape;
         let replies = entries.into_iter().filter_map(|entry| match entry.effect {
             Effect::InputRequested { questions, reply } => Some((questions, *reply)),
@@ -55,13 +56,13 @@ impl LenientReplay {
     }
 
     /// Milliseconds since the start. They never decrease.
-    pub(crate) fn monotonic(&mut self) -> u64 {
+    pub(crate) fn read_monotonic(&mut self) -> u64 {
         self.now = self.monotonic.next().unwrap_or_default().max(self.now);
         self.now
     }
 
     /// Milliseconds since 1970. They advance where the code waited and the recorded run did not.
-    pub(crate) fn wall(&mut self) -> u64 {
+    pub(crate) fn read_wall(&mut self) -> u64 {
         let (last, at) = self.shown;
         let at_least = last.saturating_add(self.now - at);
         let value = self.wall.next().unwrap_or_default().max(at_least);
@@ -70,7 +71,7 @@ impl LenientReplay {
     }
 
     /// Registers the deadline of a timer.
-    pub(crate) fn timer(&mut self, handle: u32, nanoseconds: u64) {
+    pub(crate) fn set_timer(&mut self, handle: u32, nanoseconds: u64) {
         self.timers.insert(handle, nanoseconds);
     }
 
@@ -85,12 +86,12 @@ impl LenientReplay {
 
     /// Whether a handle is ready. A handle that is no timer is always ready.
     pub(crate) fn is_ready(&self, handle: u32) -> bool {
-        self.deadline(handle) <= self.nanoseconds()
+        self.find_deadline(handle) <= self.nanoseconds()
     }
 
     /// Advances time to the first deadline, and returns the positions of the handles that are ready.
     pub(crate) fn wait(&mut self, handles: &[u32]) -> Result<Vec<u32>, ReplayStopped> {
-        let first = handles.iter().map(|handle| self.deadline(*handle)).min().unwrap_or_default();
+        let first = handles.iter().map(|handle| self.find_deadline(*handle)).min().unwrap_or_default();
         if first == u64::MAX {
             return Err(ReplayStopped); // no handle would ever be ready
         }
@@ -121,7 +122,7 @@ impl LenientReplay {
         found.unwrap_or_else(|| Reply::Refused(InputRefused::new(InputErrorCode::Unavailable, missing)))
     }
 
-    fn deadline(&self, handle: u32) -> u64 {
+    fn find_deadline(&self, handle: u32) -> u64 {
         self.timers.get(&handle).copied().unwrap_or_default()
     }
 }
@@ -146,22 +147,22 @@ mod tests {
     #[test]
     fn clocks_show_the_readings_of_the_tape_and_then_stop() {
         let mut replay = replay(&[2_000, 2_001], &[5]);
-        assert_eq!([replay.wall(), replay.wall(), replay.wall()], [2_000, 2_001, 2_001]);
-        assert_eq!([replay.monotonic(), replay.monotonic()], [5, 5]);
+        assert_eq!([replay.read_wall(), replay.read_wall(), replay.read_wall()], [2_000, 2_001, 2_001]);
+        assert_eq!([replay.read_monotonic(), replay.read_monotonic()], [5, 5]);
     }
 
     #[test]
     fn waiting_advances_time() {
         let mut replay = replay(&[], &[5]);
-        replay.timer(1, 50 * NANOSECONDS);
-        replay.timer(2, 70 * NANOSECONDS);
+        replay.set_timer(1, 50 * NANOSECONDS);
+        replay.set_timer(2, 70 * NANOSECONDS);
         assert_eq!(replay.wait(&[2, 1]).unwrap(), [1]);
-        assert_eq!((replay.monotonic(), replay.wall()), (50, 1_050));
+        assert_eq!((replay.read_monotonic(), replay.read_wall()), (50, 1_050));
         assert_eq!(replay.wait(&[2, 9, 1]).unwrap(), [1, 2], "a handle that is no timer is ready");
         assert_eq!(replay.wait(&[2]).unwrap(), [0]);
-        assert_eq!((replay.monotonic(), replay.wall()), (70, 1_070));
+        assert_eq!((replay.read_monotonic(), replay.read_wall()), (70, 1_070));
         replay.forget(2);
-        replay.timer(3, u64::MAX);
+        replay.set_timer(3, u64::MAX);
         assert!(replay.wait(&[3]).is_err());
     }
 }

@@ -50,37 +50,37 @@ impl Recorder {
         self.tape.as_ref().map_or(0, |tape| tape.entries.len())
     }
 
-    pub(crate) fn wall(&mut self, value: u64) {
+    pub(crate) fn record_wall(&mut self, value: u64) {
         self.total.wall_reads += 1;
         let Some(tape) = &mut self.tape else { return };
         if tape.wall.add_after(self.wall, value) {
             self.wall = value;
-            self.grew(Readings::VALUE_BYTES);
+            self.note_growth(Readings::VALUE_BYTES);
         }
     }
 
-    pub(crate) fn monotonic(&mut self, value: u64) {
+    pub(crate) fn record_monotonic(&mut self, value: u64) {
         self.total.monotonic_reads += 1;
         let Some(tape) = &mut self.tape else { return };
         if tape.monotonic.add_after(self.monotonic, value) {
             self.monotonic = value;
-            self.grew(Readings::VALUE_BYTES);
+            self.note_growth(Readings::VALUE_BYTES);
         }
     }
 
-    pub(crate) fn random(&mut self, bytes: u64) {
+    pub(crate) fn record_random(&mut self, bytes: u64) {
         self.total.random_bytes += bytes;
     }
 
     /// Adds an effect, given the number of bytes printed up to now.
     pub(crate) fn push(&mut self, printed_bytes: u64, effect: impl FnOnce(&mut Bodies) -> Effect) {
-        let before = self.since_last_entry(printed_bytes);
+        let before = self.count_since_last_entry(printed_bytes);
         let Some(tape) = &mut self.tape else { return };
         let effect = effect(&mut tape.bodies);
         let bytes = size_of::<Entry>() + effect.heap_bytes();
         tape.entries.push(Entry { before, effect });
         let fits = tape.bodies.fit();
-        self.grew(if fits { bytes } else { TAPE_BYTES_MAX });
+        self.note_growth(if fits { bytes } else { TAPE_BYTES_MAX });
     }
 
     /// The last entry, which a replay compares with its tape.
@@ -90,7 +90,7 @@ impl Recorder {
 
     /// Ends the tape and returns it.
     pub(crate) fn end(&mut self, printed_bytes: u64, end: impl FnOnce() -> End) -> TapeResult {
-        let rest = self.since_last_entry(printed_bytes);
+        let rest = self.count_since_last_entry(printed_bytes);
         match self.tape.take() {
             Some(tape) => TapeResult::Recorded(Box::new(Tape { rest, end: end(), ..*tape })),
             None if self.is_cut => TapeResult::Cut,
@@ -98,14 +98,14 @@ impl Recorder {
         }
     }
 
-    fn since_last_entry(&mut self, printed_bytes: u64) -> Counts {
+    fn count_since_last_entry(&mut self, printed_bytes: u64) -> Counts {
         self.total.printed_bytes = printed_bytes;
         let since = self.total.since(self.counted);
         self.counted = self.total;
         since
     }
 
-    fn grew(&mut self, bytes: usize) {
+    fn note_growth(&mut self, bytes: usize) {
         self.bytes += bytes;
         if self.bytes > TAPE_BYTES_MAX {
             (self.tape, self.is_cut) = (None, true);
@@ -127,11 +127,11 @@ mod tests {
     #[test]
     fn entries_count_earlier_effects() {
         let mut recorder = Recorder::new(Some([1; 32]));
-        recorder.wall(7);
-        recorder.random(3);
+        recorder.record_wall(7);
+        recorder.record_random(3);
         recorder.push(10, |_| Effect::Blocked);
-        recorder.wall(7);
-        recorder.monotonic(1);
+        recorder.record_wall(7);
+        recorder.record_monotonic(1);
         recorder.push(10, |_| Effect::Blocked);
         let tape = whole(recorder.end(12, || End::Clock));
         let counts = |wall_reads, monotonic_reads, random_bytes, printed_bytes| Counts {
@@ -149,8 +149,8 @@ mod tests {
     fn equal_readings_take_no_memory() {
         let mut recorder = Recorder::new(Some([1; 32]));
         for _ in 0..10_000_000_u32 {
-            recorder.wall(7);
-            recorder.monotonic(8);
+            recorder.record_wall(7);
+            recorder.record_monotonic(8);
         }
         assert_eq!(recorder.bytes, 2 * Readings::VALUE_BYTES);
         let tape = whole(recorder.end(0, || End::Clock));
@@ -162,7 +162,7 @@ mod tests {
     fn a_tape_that_grows_too_large_is_cut() {
         let mut recorder = Recorder::new(Some([1; 32]));
         for value in 0..1_000_000 {
-            recorder.wall(value);
+            recorder.record_wall(value);
         }
         assert_eq!(recorder.end(0, || End::Clock), TapeResult::Cut);
         assert_eq!(recorder.counts().wall_reads, 1_000_000);

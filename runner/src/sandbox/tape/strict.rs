@@ -34,11 +34,11 @@ impl StrictReplay {
         }
     }
 
-    pub(crate) fn wall(&mut self) -> Option<u64> {
+    pub(crate) fn read_wall(&mut self) -> Option<u64> {
         self.wall.next()
     }
 
-    pub(crate) fn monotonic(&mut self) -> Option<u64> {
+    pub(crate) fn read_monotonic(&mut self) -> Option<u64> {
         self.monotonic.next()
     }
 

@@ -36,7 +36,7 @@ impl<'t> Url<'t> {
     }
 
     /// The password of the URL, or its user if it has no other credential.
-    pub fn credentials(&self) -> Vec<String> {
+    pub fn find_credentials(&self) -> Vec<String> {
         let Some(userinfo) = self.userinfo else { return Vec::new() };
         match userinfo.split_once(':') {
             Some((user, "" | "x-oauth-basic" | "x-token-auth")) => vec![user.to_owned()],
@@ -47,7 +47,7 @@ impl<'t> Url<'t> {
     }
 
     /// The values of the query, the path with the query, and the segments of the path that may be tokens.
-    pub fn tokens(&self) -> Vec<String> {
+    pub fn find_tokens(&self) -> Vec<String> {
         let pairs = self.query.split(['&', ';', '#']);
         let mut tokens: Vec<String> =
             pairs.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value).to_owned()).collect();

@@ -37,7 +37,7 @@ fn add_bounds(schema: &mut Value, depth: usize) {
         return;
     }
     let Value::Object(keywords) = schema else { return };
-    if let Some([minimum, maximum]) = bounds_of_type(keywords) {
+    if let Some([minimum, maximum]) = find_bounds_of_type(keywords) {
         for (keyword, exclusive, bound) in
             [("minimum", "exclusiveMinimum", minimum), ("maximum", "exclusiveMaximum", maximum)]
         {
@@ -58,7 +58,7 @@ fn add_bounds(schema: &mut Value, depth: usize) {
 }
 
 /// The smallest and the largest value of the type that the format of an integer names. `usize` and `isize` have 32 bits in a component.
-fn bounds_of_type(keywords: &Map<String, Value>) -> Option<[Number; 2]> {
+fn find_bounds_of_type(keywords: &Map<String, Value>) -> Option<[Number; 2]> {
     let is_integer = names_type(keywords, "integer") && !names_type(keywords, "number");
     let format = keywords.get("format").filter(|_| is_integer)?.as_str()?;
     Some(match format {

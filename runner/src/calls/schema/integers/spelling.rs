@@ -79,7 +79,7 @@ impl<'a> Integers<'a> {
                 }
             }
             Value::Array(_) | Value::Object(_) => {
-                let parts = self.applicable(schemas, value);
+                let parts = self.collect_applicable(schemas, value);
                 self.spell_members(value, &parts);
             }
             _ => {}
@@ -110,17 +110,17 @@ impl<'a> Integers<'a> {
         let list = |keyword: &str| keywords.get(keyword).and_then(Value::as_array).into_iter().flatten();
         let inner = |schema| self.calls_for_integer(schema, depth);
         let either = list("anyOf").chain(list("oneOf")).filter_map(inner).reduce(|all, one| all && one);
-        let target = keywords.get("$ref").and_then(|reference| self.target(reference));
+        let target = keywords.get("$ref").and_then(|reference| self.find_target(reference));
         let both = list("allOf").chain(target).filter_map(inner);
         both.chain(own).chain(either).reduce(|any, one| any || one)
     }
 
-    fn target(&self, reference: &Value) -> Option<&'a Value> {
+    fn find_target(&self, reference: &Value) -> Option<&'a Value> {
         self.root.pointer(reference.as_str()?.strip_prefix('#')?)
     }
 
     /// The schemas that apply to a list or an object, with those that they name for the same value.
-    fn applicable(&self, schemas: Vec<&'a Value>, value: &Value) -> Vec<&'a Map<String, Value>> {
+    fn collect_applicable(&self, schemas: Vec<&'a Value>, value: &Value) -> Vec<&'a Map<String, Value>> {
         let (mut waiting, mut seen, mut found) = (schemas, HashSet::new(), Vec::new());
         while let Some(schema) = waiting.pop() {
             let Some(keywords) = schema.as_object().filter(|keywords| seen.insert(std::ptr::from_ref(*keywords)))
@@ -131,7 +131,7 @@ impl<'a> Integers<'a> {
                 continue;
             }
             found.push(keywords);
-            waiting.extend(keywords.get("$ref").and_then(|reference| self.target(reference)));
+            waiting.extend(keywords.get("$ref").and_then(|reference| self.find_target(reference)));
             waiting.extend(COMPOSED.iter().filter_map(|keyword| keywords.get(*keyword)?.as_array()).flatten());
             let holds = keywords.get("if").is_none_or(|condition| self.may_match(condition, value));
             waiting.extend(keywords.get("then").filter(|_| holds));

@@ -66,7 +66,7 @@ impl Decimal {
         let shift = self.exponent.saturating_sub(divisor.exponent);
         let power = shift.unsigned_abs();
         if shift >= 0 {
-            return (digits % of * power_of_ten(power, of)).is_multiple_of(of);
+            return (digits % of * compute_power_of_ten(power, of)).is_multiple_of(of);
         }
         // A divisor beyond 128 bits is larger than any number with the exponent 0.
         let scaled = 10_u128.checked_pow(power).and_then(|power| of.checked_mul(power));
@@ -75,7 +75,7 @@ impl Decimal {
 }
 
 /// Ten to a power, modulo a number below 2^64.
-fn power_of_ten(mut power: u32, modulus: u128) -> u128 {
+fn compute_power_of_ten(mut power: u32, modulus: u128) -> u128 {
     let (mut result, mut square) = (1 % modulus, 10 % modulus);
     while power > 0 {
         if power & 1 == 1 {

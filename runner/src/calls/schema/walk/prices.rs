@@ -76,11 +76,11 @@ impl Draft {
     /// # Errors
     /// When `$schema` does not name a draft.
     pub fn of(root: &Value) -> Result<Self, String> {
-        root.get("$schema").map_or(Ok(Self::Late), |name| Self::named(name.as_str().unwrap_or_default()))
+        root.get("$schema").map_or(Ok(Self::Late), |name| Self::parse(name.as_str().unwrap_or_default()))
     }
 
     /// Compares the whole name, since a vocabulary of a meta-schema may check formats.
-    fn named(name: &str) -> Result<Self, String> {
+    fn parse(name: &str) -> Result<Self, String> {
         let plain = name.trim_start_matches("https://").trim_start_matches("http://");
         match plain.trim_end_matches('#').strip_prefix("json-schema.org/").unwrap_or_default() {
             "draft/2019-09/schema" | "draft/2020-12/schema" => Ok(Self::Late),
@@ -99,10 +99,10 @@ impl Draft {
         if REFUSED.contains(&keyword) || (is_inner && is_id) {
             return Err(format!("{keyword} is not supported"));
         }
-        if is_inner && keyword == "$schema" && value.as_str().is_some_and(|name| Self::named(name) != Ok(self)) {
+        if is_inner && keyword == "$schema" && value.as_str().is_some_and(|name| Self::parse(name) != Ok(self)) {
             return Err("$schema differs from the $schema of the document".to_owned());
         }
-        if self != Self::Late && keyword == "enum" && compound(value) > EARLY_ENUM_MAX {
+        if self != Self::Late && keyword == "enum" && measure_compound(value) > EARLY_ENUM_MAX {
             return Err(format!("an enum of this draft may have at most {EARLY_ENUM_MAX} lists and objects"));
         }
         Ok(())
@@ -130,18 +130,18 @@ pub fn of_keyword(keyword: &str, value: &Value, draft: Draft) -> Steps {
 }
 
 /// Number of values within a value of the schema with which an input is compared.
-pub fn size(value: &Value) -> usize {
+pub fn measure_size(value: &Value) -> usize {
     match value {
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Array(items) => 1 + items.iter().map(measure_size).sum::<usize>(),
         Value::Object(members) => {
-            1 + members.iter().map(|(name, member)| name.len() / TEXT_BYTES + size(member)).sum::<usize>()
+            1 + members.iter().map(|(name, member)| name.len() / TEXT_BYTES + measure_size(member)).sum::<usize>()
         }
         Value::String(text) => 1 + text.len() / TEXT_BYTES,
         _ => 1,
     }
 }
 
-fn compound(value: &Value) -> usize {
+fn measure_compound(value: &Value) -> usize {
     let items = value.as_array().into_iter().flatten();
     items.filter(|item| item.is_array() || item.is_object()).count()
 }
@@ -193,6 +193,6 @@ mod tests {
 
     #[test]
     fn the_size_of_data_counts_nested_values() {
-        assert_eq!(size(&json!([[[1]], {"a": "x".repeat(64)}])), 1 + 3 + 1 + 3);
+        assert_eq!(measure_size(&json!([[[1]], {"a": "x".repeat(64)}])), 1 + 3 + 1 + 3);
     }
 }

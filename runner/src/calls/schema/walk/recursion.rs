@@ -40,18 +40,18 @@ impl<'a> Recursions<'a> {
     }
 
     /// Number of ways in which references reach one value: a value is reached by one first step.
-    pub fn ways(&self) -> u64 {
-        most_of_one(self.0.values().flatten().map(|(first, _)| *first))
+    pub fn count_ways(&self) -> u64 {
+        count_most_of_one(self.0.values().flatten().map(|(first, _)| *first))
     }
 
     /// Number of references to a target that lead to one value from all values above it: a value is reached by one last step.
-    pub fn calls_of(&self, target: &str) -> u64 {
-        most_of_one(self.0.get(target).into_iter().flatten().map(|(_, last)| *last))
+    pub fn count_calls_of(&self, target: &str) -> u64 {
+        count_most_of_one(self.0.get(target).into_iter().flatten().map(|(_, last)| *last))
     }
 }
 
 /// The largest number of steps that one value can be reached by.
-fn most_of_one<'a>(steps: impl Iterator<Item = Step<'a>>) -> u64 {
+fn count_most_of_one<'a>(steps: impl Iterator<Item = Step<'a>>) -> u64 {
     let mut counts = BTreeMap::<Step<'_>, u64>::new();
     for step in steps {
         *counts.entry(step).or_default() += 1;
@@ -61,13 +61,14 @@ fn most_of_one<'a>(steps: impl Iterator<Item = Step<'a>>) -> u64 {
 }
 
 /// How often a computation whose result is not kept may match one definition with one value, when each level adds at most so many ways.
-pub fn repeats(ways: u64) -> u64 {
-    most_repeats(ways, VISITS_MAX, 1)
+pub fn compute_repeats(ways: u64) -> u64 {
+    compute_most_repeats(ways, VISITS_MAX, 1)
 }
 
 /// Tries all numbers of ways for each level, until the visits are used up.
-fn most_repeats(ways: u64, left: u64, visits: u64) -> u64 {
-    let next = (2..=ways.min(left / visits)).map(|more| most_repeats(ways, left - visits * more, visits * more));
+fn compute_most_repeats(ways: u64, left: u64, visits: u64) -> u64 {
+    let next =
+        (2..=ways.min(left / visits)).map(|more| compute_most_repeats(ways, left - visits * more, visits * more));
     next.max().unwrap_or(visits)
 }
 
@@ -83,13 +84,13 @@ mod tests {
         }
         recursions.add("#/$defs/a", &[Step::Any]);
         recursions.add_target("#/$defs/b");
-        assert_eq!(recursions.ways(), 3);
-        assert_eq!(["#", "#/$defs/a", "#/$defs/b"].map(|target| recursions.calls_of(target)), [3, 1, 0]);
-        assert_eq!(Recursions::default().ways(), 0);
+        assert_eq!(recursions.count_ways(), 3);
+        assert_eq!(["#", "#/$defs/a", "#/$defs/b"].map(|target| recursions.count_calls_of(target)), [3, 1, 0]);
+        assert_eq!(Recursions::default().count_ways(), 0);
     }
 
     #[test]
     fn repeats_end_where_results_are_kept() {
-        assert_eq!([1, 2, 3, 5, 6, 14, 1_000].map(repeats), [1, 8, 9, 10, 12, 14, 14]);
+        assert_eq!([1, 2, 3, 5, 6, 14, 1_000].map(compute_repeats), [1, 8, 9, 10, 12, 14, 14]);
     }
 }

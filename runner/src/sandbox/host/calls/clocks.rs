@@ -18,11 +18,11 @@ const MILLISECONDS: u64 = 1_000;
 impl wall_clock::Host for HostCall<'_> {
     fn now(&mut self) -> Result<wall_clock::Datetime> {
         let value = match &mut self.environment {
-            Environment::Live(clock) => Some(clock.wall()),
-            Environment::Strict(strict) => strict.wall(),
-            Environment::Lenient(lenient) => Some(lenient.wall()),
+            Environment::Live(clock) => Some(clock.read_wall()),
+            Environment::Strict(strict) => strict.read_wall(),
+            Environment::Lenient(lenient) => Some(lenient.read_wall()),
         };
-        self.recorder.wall(value.unwrap_or_default());
+        self.recorder.record_wall(value.unwrap_or_default());
         let value = value.ok_or(ReplayStopped)?;
         let nanoseconds = u32::try_from(value % MILLISECONDS * RESOLUTION_NS)?;
         Ok(wall_clock::Datetime { seconds: value / MILLISECONDS, nanoseconds })
@@ -36,11 +36,11 @@ impl wall_clock::Host for HostCall<'_> {
 impl monotonic_clock::Host for HostCall<'_> {
     fn now(&mut self) -> Result<u64> {
         let value = match &mut self.environment {
-            Environment::Live(clock) => Some(clock.monotonic()),
-            Environment::Strict(strict) => strict.monotonic(),
-            Environment::Lenient(lenient) => Some(lenient.monotonic()),
+            Environment::Live(clock) => Some(clock.read_monotonic()),
+            Environment::Strict(strict) => strict.read_monotonic(),
+            Environment::Lenient(lenient) => Some(lenient.read_monotonic()),
         };
-        self.recorder.monotonic(value.unwrap_or_default());
+        self.recorder.record_monotonic(value.unwrap_or_default());
         Ok(value.ok_or(ReplayStopped)?.saturating_mul(RESOLUTION_NS))
     }
 
@@ -50,7 +50,7 @@ impl monotonic_clock::Host for HostCall<'_> {
 
     fn subscribe_instant(&mut self, when: u64) -> Result<Resource<DynPollable>> {
         let now = match &self.environment {
-            Environment::Live(clock) => clock.monotonic().saturating_mul(RESOLUTION_NS),
+            Environment::Live(clock) => clock.read_monotonic().saturating_mul(RESOLUTION_NS),
             Environment::Strict(_) => when,
             Environment::Lenient(lenient) => lenient.nanoseconds(),
         };
@@ -68,7 +68,7 @@ impl Host {
         let real = if matches!(self.environment, Environment::Live(_)) { nanoseconds } else { 0 };
         let pollable = monotonic_clock::Host::subscribe_duration(&mut self.clocks(), real)?;
         if let Environment::Lenient(lenient) = &mut self.environment {
-            lenient.timer(pollable.rep(), lenient.nanoseconds().saturating_add(nanoseconds));
+            lenient.set_timer(pollable.rep(), lenient.nanoseconds().saturating_add(nanoseconds));
         }
         Ok(pollable)
     }

@@ -16,7 +16,7 @@ impl wire::Host for HostCall<'_> {
         let added = self.content.add(block);
         let is_accepted = added.is_ok();
         let body = if is_accepted && encoded.len() <= TAPED_BYTES_MAX { Body::whole } else { Body::digest };
-        self.effect(|_| Effect::ContentAdded { block: body(&encoded), is_accepted })?;
+        self.record_effect(|_| Effect::ContentAdded { block: body(&encoded), is_accepted })?;
         Ok(added.map_err(Into::into))
     }
 }

@@ -27,7 +27,7 @@ impl wire::Host for HostCall<'_> {
             Environment::Lenient(_) => exchanges.clone(), // the tape has all answers
         };
         let recorded = answered.as_slice().into();
-        self.effect(|_| Effect::ResponsesAwaited { exchanges: exchanges.into(), answered: recorded })?;
+        self.record_effect(|_| Effect::ResponsesAwaited { exchanges: exchanges.into(), answered: recorded })?;
         Ok(answered)
     }
 
@@ -42,20 +42,20 @@ impl wire::Host for HostCall<'_> {
         if self.environment.is_live() {
             self.http.cancel(exchange);
         }
-        self.effect(|_| Effect::RequestCancelled { exchange })
+        self.record_effect(|_| Effect::RequestCancelled { exchange })
     }
 }
 
 impl HostCall<'_> {
     /// Sends a request, or finds its answer on the tape of a replay.
     pub(super) fn start_exchange(&mut self, request: HttpRequest) -> Result<u32> {
-        self.effect(|_| Effect::RequestStarted { request: Box::new((&request).into()) })?;
+        self.record_effect(|_| Effect::RequestStarted { request: Box::new((&request).into()) })?;
         let Host { environment, http, .. } = &mut **self;
         Ok(match environment {
             Environment::Live(_) => http.start(request),
-            Environment::Strict(_) => http.next_number(),
+            Environment::Strict(_) => http.take_number(),
             Environment::Lenient(lenient) => {
-                let exchange = http.next_number();
+                let exchange = http.take_number();
                 lenient.request(exchange, &(&request).into());
                 exchange
             }
@@ -75,7 +75,7 @@ impl HostCall<'_> {
             },
             Environment::Lenient(lenient) => lenient.finish(exchange),
         };
-        self.effect(|bodies| Effect::ResponseTaken { exchange, answer: Box::new(bodies.keep(&answer)) })?;
+        self.record_effect(|bodies| Effect::ResponseTaken { exchange, answer: Box::new(bodies.keep(&answer)) })?;
         Ok(answer)
     }
 }

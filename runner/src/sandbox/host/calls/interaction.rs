@@ -25,7 +25,7 @@ impl wire::Host for HostCall<'_> {
             Environment::Lenient(lenient) => lenient.reply(&questions),
         };
         let answered = reply.clone();
-        self.effect(|_| Effect::InputRequested { questions, reply: Box::new(answered) })?;
+        self.record_effect(|_| Effect::InputRequested { questions, reply: Box::new(answered) })?;
         match reply {
             Reply::Answered(results) => Ok(Ok(results)),
             Reply::Refused(InputRefused { code, message }) => Ok(Err(wire::InputError { code: code.into(), message })),

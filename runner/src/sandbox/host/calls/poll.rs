@@ -20,7 +20,7 @@ impl poll::Host for HostCall<'_> {
             },
             Environment::Lenient(lenient) => lenient.wait(&pollables.iter().map(Resource::rep).collect::<Vec<_>>())?,
         };
-        self.effect(|_| Effect::Polled { of, ready: ready.as_slice().into() })?;
+        self.record_effect(|_| Effect::Polled { of, ready: ready.as_slice().into() })?;
         Ok(ready)
     }
 }
@@ -32,7 +32,7 @@ impl poll::HostPollable for HostCall<'_> {
             Environment::Strict(_) => {}
             Environment::Lenient(lenient) => drop(lenient.wait(&[pollable.rep()])?),
         }
-        self.effect(|_| Effect::Blocked)
+        self.record_effect(|_| Effect::Blocked)
     }
 
     async fn ready(&mut self, pollable: Resource<DynPollable>) -> Result<bool> {
@@ -41,7 +41,7 @@ impl poll::HostPollable for HostCall<'_> {
             Environment::Strict(strict) => matches!(strict.next(), Some(Effect::ReadinessChecked { is_ready: true })),
             Environment::Lenient(lenient) => lenient.is_ready(pollable.rep()),
         };
-        self.effect(|_| Effect::ReadinessChecked { is_ready })?;
+        self.record_effect(|_| Effect::ReadinessChecked { is_ready })?;
         Ok(is_ready)
     }
 

@@ -14,7 +14,7 @@ impl status::Host for HostCall<'_> {
         let is_accepted = sent.is_ok();
         // A refused event may have any size, and a run may send any number of them.
         let body = if is_accepted { Body::whole } else { Body::digest };
-        self.effect(|_| Effect::StatusSent { event: body(event.as_bytes()), is_accepted })?;
+        self.record_effect(|_| Effect::StatusSent { event: body(event.as_bytes()), is_accepted })?;
         if !is_accepted && self.status.refuse() > REFUSED_MAX && self.environment.is_live() {
             // Waiting uses the guest's wall time and no processor.
             tokio::time::sleep(TICK).await;

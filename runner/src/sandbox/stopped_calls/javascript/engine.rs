@@ -69,7 +69,7 @@ pub struct Engine<'m> {
 impl<'m> Engine<'m> {
     pub fn find(memory: &'m [u8]) -> Option<Self> {
         let memory = Memory(memory);
-        let context = memory.address(CONTEXT)?;
+        let context = memory.read_address(CONTEXT)?;
         Some(Self { memory, context })
     }
 
@@ -96,35 +96,35 @@ impl<'m> Engine<'m> {
 
     fn read_activations(&self, calls: &mut Calls) -> Option<()> {
         let memory = self.memory;
-        let mut next = memory.address(self.context + CONTEXT_ACTIVATION);
+        let mut next = memory.read_address(self.context + CONTEXT_ACTIVATION);
         while let Some(activation) = next {
             calls.step()?;
-            let is_interpreted = memory.byte(activation + activation::KIND)? == 0;
-            if !is_interpreted || memory.address(activation + activation::CONTEXT)? != self.context {
+            let is_interpreted = memory.read_byte(activation + activation::KIND)? == 0;
+            if !is_interpreted || memory.read_address(activation + activation::CONTEXT)? != self.context {
                 return None;
             }
             self.read_frames(activation, calls)?;
             // The calls that a resumed call continues take the place of the activations before.
-            if let Some(saved) = memory.address(activation + activation::ASYNC_STACK) {
-                let cause = memory.address(activation + activation::ASYNC_CAUSE)?;
+            if let Some(saved) = memory.read_address(activation + activation::ASYNC_STACK) {
+                let cause = memory.read_address(activation + activation::ASYNC_CAUSE)?;
                 return self.read_saved_frames(saved, memory.is_text(cause, AWAIT), calls);
             }
-            next = memory.address(activation + activation::PREVIOUS);
+            next = memory.read_address(activation + activation::PREVIOUS);
         }
         Some(())
     }
 
     fn read_frames(&self, activation: usize, calls: &mut Calls) -> Option<()> {
         let memory = self.memory;
-        let mut instruction = memory.address(activation + activation::INSTRUCTION)?;
-        let mut next = memory.address(activation + activation::FRAME);
+        let mut instruction = memory.read_address(activation + activation::INSTRUCTION)?;
+        let mut next = memory.read_address(activation + activation::FRAME);
         while let Some(frame) = next {
             calls.step()?;
-            let script = Script::read(memory, memory.address(frame + frame::SCRIPT)?)?;
-            calls.add_of_script(&script, script.offset_of(instruction)?, false)?;
-            next = memory.address(frame + frame::PREVIOUS);
+            let script = Script::read(memory, memory.read_address(frame + frame::SCRIPT)?)?;
+            calls.add_of_script(&script, script.compute_offset_of(instruction)?, false)?;
+            next = memory.read_address(frame + frame::PREVIOUS);
             if next.is_some() {
-                instruction = memory.address(frame + frame::PREVIOUS_INSTRUCTION)?;
+                instruction = memory.read_address(frame + frame::PREVIOUS_INSTRUCTION)?;
             }
         }
         Some(())
@@ -138,8 +138,8 @@ impl<'m> Engine<'m> {
             if !self.memory.has_class(frame, "SavedFrame") {
                 return None;
             }
-            let text = |slot| self.memory.read_atom(self.memory.slot_of(frame, slot, tag::STRING)?);
-            let number = |slot| u32::try_from(self.memory.slot_of(frame, slot, tag::INTEGER)?).ok();
+            let text = |slot| self.memory.read_atom(self.memory.read_slot_of(frame, slot, tag::STRING)?);
+            let number = |slot| u32::try_from(self.memory.read_slot_of(frame, slot, tag::INTEGER)?).ok();
             let is_async_itself = text(saved::CAUSE).is_some_and(|cause| cause == AWAIT);
             if text(saved::SOURCE)? == BUNDLE {
                 let function = text(saved::FUNCTION).unwrap_or_default();
@@ -147,7 +147,7 @@ impl<'m> Engine<'m> {
                 calls.add(Call { function, is_async: is_async || is_async_itself, line, column })?;
             }
             is_async = false;
-            next = self.memory.slot_of(frame, saved::PARENT, tag::OBJECT);
+            next = self.memory.read_slot_of(frame, saved::PARENT, tag::OBJECT);
         }
         Some(())
     }

@@ -28,55 +28,55 @@ pub mod text {
 pub struct Memory<'m>(pub &'m [u8]);
 
 impl<'m> Memory<'m> {
-    pub fn byte(self, address: usize) -> Option<u8> {
+    pub fn read_byte(self, address: usize) -> Option<u8> {
         self.0.get(address).copied()
     }
 
-    pub fn bytes(self, start: usize, length: usize) -> Option<&'m [u8]> {
+    pub fn read_bytes(self, start: usize, length: usize) -> Option<&'m [u8]> {
         self.0.get(start..start.checked_add(length)?)
     }
 
-    pub fn word(self, address: usize) -> Option<u32> {
+    pub fn read_word(self, address: usize) -> Option<u32> {
         Some(u32::from_le_bytes(*self.0.get(address..)?.first_chunk()?))
     }
 
     /// A word as a number, which is never so large that adding to it overflows.
-    pub fn number(self, address: usize) -> Option<usize> {
-        usize::try_from(self.word(address)?).ok()
+    pub fn read_number(self, address: usize) -> Option<usize> {
+        usize::try_from(self.read_word(address)?).ok()
     }
 
     /// An address that is not null.
-    pub fn address(self, at: usize) -> Option<usize> {
-        self.number(at).filter(|address| *address != 0)
+    pub fn read_address(self, at: usize) -> Option<usize> {
+        self.read_number(at).filter(|address| *address != 0)
     }
 
     /// Value and type in a slot of an object.
-    pub fn slot(self, object: usize, index: usize) -> Option<(usize, u32)> {
-        let at = slot_address(object, index);
-        Some((self.number(at)?, self.word(at + 4)?))
+    pub fn read_slot(self, object: usize, index: usize) -> Option<(usize, u32)> {
+        let at = compute_slot_address(object, index);
+        Some((self.read_number(at)?, self.read_word(at + 4)?))
     }
 
     /// The value in a slot, if it has the type.
-    pub fn slot_of(self, object: usize, index: usize, tag: u32) -> Option<usize> {
-        self.slot(object, index).filter(|(_, found)| *found == tag).map(|(value, _)| value)
+    pub fn read_slot_of(self, object: usize, index: usize, tag: u32) -> Option<usize> {
+        self.read_slot(object, index).filter(|(_, found)| *found == tag).map(|(value, _)| value)
     }
 
     /// Whether an object is of a class, as all objects of the class tell by the same shapes.
     pub fn has_class(self, object: usize, name: &str) -> bool {
-        let class = || self.address(self.address(self.address(self.address(object)?)?)?);
+        let class = || self.read_address(self.read_address(self.read_address(self.read_address(object)?)?)?);
         class().is_some_and(|class| self.is_text(class, name))
     }
 
     /// A text that the engine has once.
     pub fn read_atom(self, atom: usize) -> Option<String> {
-        let flags = self.word(atom).filter(|flags| flags & text::ATOM != 0)?;
-        let length = self.number(atom + text::LENGTH)?.min(TEXT_MAX);
+        let flags = self.read_word(atom).filter(|flags| flags & text::ATOM != 0)?;
+        let length = self.read_number(atom + text::LENGTH)?.min(TEXT_MAX);
         let start = atom + text::CHARACTERS;
-        let start = if flags & text::INLINE == 0 { self.address(start)? } else { start };
+        let start = if flags & text::INLINE == 0 { self.read_address(start)? } else { start };
         if flags & text::LATIN_1 != 0 {
-            return Some(self.bytes(start, length)?.iter().copied().map(char::from).collect());
+            return Some(self.read_bytes(start, length)?.iter().copied().map(char::from).collect());
         }
-        let units = self.bytes(start, 2 * length)?.as_chunks().0;
+        let units = self.read_bytes(start, 2 * length)?.as_chunks().0;
         let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
         Some(String::from_utf16_lossy(&units))
     }
@@ -88,6 +88,6 @@ impl<'m> Memory<'m> {
     }
 }
 
-pub const fn slot_address(object: usize, index: usize) -> usize {
+pub const fn compute_slot_address(object: usize, index: usize) -> usize {
     object + SLOTS + SLOT_BYTES * index
 }

@@ -22,7 +22,7 @@ pub fn find_place(notes: &[u8], start: Place, offset: usize) -> Option<Place> {
             continue;
         }
         match note >> 4 {
-            0 => place.column = place.column.checked_add_signed(sign_extended(notes.take_operand()?))?,
+            0 => place.column = place.column.checked_add_signed(extend_sign(notes.take_operand()?))?,
             1 => place = Place { line: place.line.checked_add(1)?, column: 1 },
             2 => place = Place { line: place.line.checked_add(1)?, column: notes.take_operand()? },
             3 => place = Place { line: start.line.checked_add(notes.take_operand()?)?, column: 1 },
@@ -59,7 +59,7 @@ impl Notes<'_> {
 }
 
 /// The signed number of an operand, whose highest bit of 31 is its sign.
-const fn sign_extended(operand: u32) -> i32 {
+const fn extend_sign(operand: u32) -> i32 {
     (operand << 1).cast_signed() >> 1
 }
 

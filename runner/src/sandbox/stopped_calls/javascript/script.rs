@@ -55,38 +55,38 @@ pub struct Script<'m> {
 impl<'m> Script<'m> {
     /// A script, which has a function that has it.
     pub fn read(memory: Memory<'m>, address: usize) -> Option<Self> {
-        let code = memory.address(memory.address(address + field::SHARED)? + field::CODE)?;
-        let length = memory.number(code + code::LENGTH)?;
-        let function = memory.address(address + field::FUNCTION);
+        let code = memory.read_address(memory.read_address(address + field::SHARED)? + field::CODE)?;
+        let length = memory.read_number(code + code::LENGTH)?;
+        let function = memory.read_address(address + field::FUNCTION);
         let is_whole = function.is_none_or(|function| {
             memory.has_class(function, "Function")
-                && memory.slot_of(function, slot::SCRIPT, tag::PRIVATE) == Some(address)
+                && memory.read_slot_of(function, slot::SCRIPT, tag::PRIVATE) == Some(address)
         });
         is_whole.then_some(Self { memory, address, code, length, function })
     }
 
     /// The script of a function.
     pub fn of_function(memory: Memory<'m>, function: usize) -> Option<Self> {
-        Self::read(memory, memory.slot_of(function, slot::SCRIPT, tag::PRIVATE)?)
+        Self::read(memory, memory.read_slot_of(function, slot::SCRIPT, tag::PRIVATE)?)
     }
 
     /// The offset of an instruction of the script.
-    pub fn offset_of(&self, instruction: usize) -> Option<usize> {
+    pub fn compute_offset_of(&self, instruction: usize) -> Option<usize> {
         instruction.checked_sub(self.code + code::BYTES).filter(|offset| *offset < self.length)
     }
 
     /// The offset of the instruction at which a generator continues.
-    pub fn offset_of_resumption(&self, index: usize) -> Option<usize> {
-        let begin = self.memory.number(self.code + code::RESUME_OFFSETS)?;
-        let end_index = usize::from(self.memory.byte(self.code + code::FLAGS)? & 3);
-        let end = self.memory.number((self.code + begin).checked_sub(4 * end_index)?)?;
+    pub fn read_offset_of_resumption(&self, index: usize) -> Option<usize> {
+        let begin = self.memory.read_number(self.code + code::RESUME_OFFSETS)?;
+        let end_index = usize::from(self.memory.read_byte(self.code + code::FLAGS)? & 3);
+        let end = self.memory.read_number((self.code + begin).checked_sub(4 * end_index)?)?;
         let at = begin.checked_add(index.checked_mul(4)?).filter(|at| end_index > 0 && *at < end)?;
-        self.memory.number(self.code + at).filter(|offset| *offset < self.length)
+        self.memory.read_number(self.code + at).filter(|offset| *offset < self.length)
     }
 
     /// The name of the function, which is empty if it has none.
     pub fn read_name(&self) -> Option<String> {
-        match self.memory.slot(self.function?, slot::NAME)? {
+        match self.memory.read_slot(self.function?, slot::NAME)? {
             (name, tag::STRING) => self.memory.read_atom(name),
             _ => Some(String::new()),
         }
@@ -94,34 +94,34 @@ impl<'m> Script<'m> {
 
     /// Whether the script is of the author's code.
     pub fn is_bundle(&self) -> Option<bool> {
-        let Some(url) = self.memory.address(self.source()? + source::DISPLAY_URL) else { return Some(false) };
+        let Some(url) = self.memory.read_address(self.read_source()? + source::DISPLAY_URL) else { return Some(false) };
         let expected = BUNDLE.encode_utf16().chain([0]).flat_map(u16::to_le_bytes);
         Some(self.read_text(url)?.iter().copied().eq(expected))
     }
 
     /// Whether the script is that of a file of the image.
     pub fn is_file(&self, file: &str) -> Option<bool> {
-        let name = self.memory.address(self.source()? + source::FILE)?;
+        let name = self.memory.read_address(self.read_source()? + source::FILE)?;
         Some(self.read_text(name)?.iter().copied().eq(file.bytes().chain([0])))
     }
 
-    fn source(&self) -> Option<usize> {
-        let object = self.memory.address(self.address + field::SOURCE)?;
+    fn read_source(&self) -> Option<usize> {
+        let object = self.memory.read_address(self.address + field::SOURCE)?;
         let is_source = self.memory.has_class(object, "ScriptSource");
-        self.memory.slot_of(object, slot::SOURCE, tag::PRIVATE).filter(|_| is_source)
+        self.memory.read_slot_of(object, slot::SOURCE, tag::PRIVATE).filter(|_| is_source)
     }
 
     fn read_text(&self, text: usize) -> Option<&'m [u8]> {
-        self.memory.bytes(self.memory.address(text)?, self.memory.number(text + source::LENGTH)?)
+        self.memory.read_bytes(self.memory.read_address(text)?, self.memory.read_number(text + source::LENGTH)?)
     }
 
     /// The position of an instruction, if its source notes are within the bytes that are left.
     pub fn find_place(&self, offset: usize, notes_left: &mut usize) -> Option<Place> {
         let (begin, end) =
-            (code::BYTES.checked_add(self.length)?, self.memory.number(self.code + code::RESUME_OFFSETS)?);
-        let notes = self.memory.bytes(self.code + begin, end.checked_sub(begin)?)?;
+            (code::BYTES.checked_add(self.length)?, self.memory.read_number(self.code + code::RESUME_OFFSETS)?);
+        let notes = self.memory.read_bytes(self.code + begin, end.checked_sub(begin)?)?;
         *notes_left = notes_left.checked_sub(notes.len())?;
         let (line, column) = (self.address + field::LINE, self.address + field::COLUMN);
-        find_place(notes, Place { line: self.memory.word(line)?, column: self.memory.word(column)? }, offset)
+        find_place(notes, Place { line: self.memory.read_word(line)?, column: self.memory.read_word(column)? }, offset)
     }
 }

@@ -52,12 +52,12 @@ fn locate_each(map: &SourceMap, positions: &[(u32, u32)], mut add: impl FnMut(us
             // The segment before has the positions before this one.
             let is_before = |(at, column)| at < line || (at == line && i64::from(column) <= segment.column);
             while let Some(index) = wanted.next_if(|index| is_before(positions[*index])) {
-                add(index, last.and_then(|last: Segment| last.location(&map.sources)));
+                add(index, last.and_then(|last: Segment| last.find_location(&map.sources)));
             }
             last = has_source.then_some(segment);
         }
         while let Some(index) = wanted.next_if(|index| positions[*index].0 <= line) {
-            add(index, last.and_then(|last| last.location(&map.sources)));
+            add(index, last.and_then(|last| last.find_location(&map.sources)));
         }
         wanted.peek()?;
     }
@@ -76,7 +76,7 @@ impl Segment {
         Some(true)
     }
 
-    fn location(self, sources: &[String]) -> Option<Location> {
+    fn find_location(self, sources: &[String]) -> Option<Location> {
         let file = sources.get(usize::try_from(self.source).ok()?)?.clone();
         let from_1 = |number| u32::try_from(number).ok()?.checked_add(1);
         Some(Location { file, line: from_1(self.line)?, column: from_1(self.source_column)? })
@@ -96,7 +96,7 @@ impl Numbers<'_> {
         for index in 0..DIGITS_MAX {
             let (digit, rest) = self.0.split_first()?;
             self.0 = rest;
-            let digit = digit_value(*digit)?;
+            let digit = decode_digit(*digit)?;
             value |= (digit & 31) << (5 * index);
             if digit & 32 == 0 {
                 return Some(Some(if value & 1 == 0 { value >> 1 } else { -(value >> 1) }));
@@ -106,7 +106,7 @@ impl Numbers<'_> {
     }
 }
 
-const fn digit_value(digit: u8) -> Option<i64> {
+const fn decode_digit(digit: u8) -> Option<i64> {
     let value = match digit {
         b'A'..=b'Z' => digit - b'A',
         b'a'..=b'z' => digit - b'a' + 26,

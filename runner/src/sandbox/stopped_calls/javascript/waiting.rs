@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory::{Memory, slot_address, tag};
+use super::memory::{Memory, compute_slot_address, tag};
 use super::script::Script;
 
 /// Asynchronous functions that are considered.
@@ -77,7 +77,7 @@ fn find_chain(waiting: &BTreeMap<usize, Waiting>, innermost: usize) -> Option<Ve
 
 /// Whether an asynchronous function at an `await` is at the address.
 fn is_function(memory: Memory<'_>, object: usize) -> bool {
-    let has_tag = |slot, tag| memory.word(slot_address(object, slot) + 4) == Some(tag);
+    let has_tag = |slot, tag| memory.read_word(compute_slot_address(object, slot) + 4) == Some(tag);
     has_tag(slot::PROMISE, tag::OBJECT)
         && has_tag(slot::RESUMPTION, tag::INTEGER)
         && has_tag(slot::STACK, tag::OBJECT)
@@ -87,14 +87,14 @@ fn is_function(memory: Memory<'_>, object: usize) -> bool {
 
 /// What waits for the result of a function, if it is another function or the image.
 fn find_waiting(memory: Memory<'_>, function: usize) -> Option<Waiting> {
-    let mut promise = memory.slot_of(function, slot::PROMISE, tag::OBJECT)?;
+    let mut promise = memory.read_slot_of(function, slot::PROMISE, tag::OBJECT)?;
     for _ in 0..PROMISES_MAX {
-        let reaction = memory.slot_of(promise, slot::REACTION, tag::OBJECT)?;
+        let reaction = memory.read_slot_of(promise, slot::REACTION, tag::OBJECT)?;
         if !memory.has_class(promise, PROMISE_CLASS) || !memory.has_class(reaction, REACTION_CLASS) {
             return None;
         }
-        let flags = memory.slot_of(reaction, slot::FLAGS, tag::INTEGER)?;
-        let awaiting = memory.slot_of(reaction, slot::AWAITING, tag::OBJECT);
+        let flags = memory.read_slot_of(reaction, slot::FLAGS, tag::INTEGER)?;
+        let awaiting = memory.read_slot_of(reaction, slot::AWAITING, tag::OBJECT);
         if flags & FLAG_AWAITS != 0 {
             return awaiting.filter(|function| is_function(memory, *function)).map(Waiting::Function);
         }
@@ -103,7 +103,7 @@ fn find_waiting(memory: Memory<'_>, function: usize) -> Option<Waiting> {
         } else if is_waiting_image(memory, reaction) {
             return Some(Waiting::Image);
         } else {
-            promise = memory.slot_of(reaction, slot::DERIVED, tag::OBJECT)?;
+            promise = memory.read_slot_of(reaction, slot::DERIVED, tag::OBJECT)?;
         }
     }
     None
@@ -120,13 +120,13 @@ impl Waiting {
 
 /// Whether a function of the image's is called with the result.
 fn is_waiting_image(memory: Memory<'_>, reaction: usize) -> bool {
-    let function = memory.slot_of(reaction, slot::ON_FULFILLED, tag::OBJECT);
+    let function = memory.read_slot_of(reaction, slot::ON_FULFILLED, tag::OBJECT);
     let script = function.and_then(|function| Script::of_function(memory, function));
     script.and_then(|script| script.is_file(WAITING_FILE)) == Some(true)
 }
 
 fn read_call(memory: Memory<'_>, function: usize) -> Option<WaitingCall<'_>> {
-    let script = Script::of_function(memory, memory.slot_of(function, slot::CALLEE, tag::OBJECT)?)?;
-    let offset = script.offset_of_resumption(memory.slot_of(function, slot::RESUMPTION, tag::INTEGER)?)?;
+    let script = Script::of_function(memory, memory.read_slot_of(function, slot::CALLEE, tag::OBJECT)?)?;
+    let offset = script.read_offset_of_resumption(memory.read_slot_of(function, slot::RESUMPTION, tag::INTEGER)?)?;
     Some(WaitingCall { script, offset })
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::memory::{slot_address, text};
+use super::super::memory::{compute_slot_address, text};
 use super::super::script::{code, field, slot, source};
 use super::super::waiting::slot as waiting;
 use super::*;
@@ -54,13 +54,13 @@ impl Builder {
         let class = self.add(8, &[(0, name)]);
         let base = self.add(8, &[(0, class)]);
         let shape = self.add(8, &[(0, base)]);
-        let object = self.add(slot_address(0, 12), &[(0, shape)]);
+        let object = self.add(compute_slot_address(0, 12), &[(0, shape)]);
         slots.iter().for_each(|&(slot, value, tag)| self.set_slot(object, slot, value, tag));
         object
     }
 
     fn set_slot(&mut self, object: usize, slot: usize, value: usize, tag: u32) {
-        let at = slot_address(object, slot);
+        let at = compute_slot_address(object, slot);
         self.set(at, value);
         self.set(at + 4, tag as usize);
     }
@@ -213,8 +213,9 @@ fn calls_wait_for_one_another() {
 fn a_script_of_another_engine_has_no_calls() {
     let mut builder = Builder { memory: stopped(), next: 0 };
     let memory = Memory(&builder.memory);
-    let activation = memory.number(memory.number(CONTEXT).unwrap() + CONTEXT_ACTIVATION).unwrap();
-    let script = memory.number(memory.number(activation + activation::FRAME).unwrap() + frame::SCRIPT).unwrap();
+    let activation = memory.read_number(memory.read_number(CONTEXT).unwrap() + CONTEXT_ACTIVATION).unwrap();
+    let script =
+        memory.read_number(memory.read_number(activation + activation::FRAME).unwrap() + frame::SCRIPT).unwrap();
     builder.set(script + field::FUNCTION, script);
     assert_eq!(read(&builder.memory, 9).concat(), [""; 0]);
 }
@@ -223,9 +224,9 @@ fn a_script_of_another_engine_has_no_calls() {
 fn circles_end() {
     let mut builder = Builder { memory: stopped(), next: 0 };
     let memory = Memory(&builder.memory);
-    let activation = memory.number(memory.number(CONTEXT).unwrap() + CONTEXT_ACTIVATION).unwrap();
-    let top = memory.number(activation + activation::FRAME).unwrap();
-    let instruction = memory.number(activation + activation::INSTRUCTION).unwrap();
+    let activation = memory.read_number(memory.read_number(CONTEXT).unwrap() + CONTEXT_ACTIVATION).unwrap();
+    let top = memory.read_number(activation + activation::FRAME).unwrap();
+    let instruction = memory.read_number(activation + activation::INSTRUCTION).unwrap();
     builder.set(top + frame::PREVIOUS, top);
     builder.set(top + frame::PREVIOUS_INSTRUCTION, instruction);
     assert_eq!(read(&builder.memory, usize::MAX)[0].len(), STEPS_MAX - 1);
