@@ -1,7 +1,7 @@
 //! Outbound HTTP of tools, from Python's libraries to real servers on loopback.
 //!
 //! The attacks continue the table in `hostile.rs`. An attack that no server can play is tested beside the code in
-//! `runner/src/egress/`.
+//! `runner/src/sandbox/egress/`.
 //!
 //! | | attack | test |
 //! |---|---|---|

@@ -15,10 +15,11 @@
 
 use std::path::PathBuf;
 
-use registry::AdmissionBounds;
+use ipnet::IpNet;
+use registry::{AdmissionBounds, HostPattern};
 
 use crate::depth::DEPTH_MAX;
-use crate::{EgressConfig, Limits};
+use crate::limits::Limits;
 
 /// Concurrent runs. One thread interleaves them; each has up to 256 MiB.
 const PARALLEL_RUNS_MAX: usize = 32;
@@ -50,6 +51,37 @@ impl Runners {
             command: vec![program.into(), "internal".into(), "run".into()],
             count: std::thread::available_parallelism().map_or(1, usize::from),
         }
+    }
+}
+
+/// Hosts and networks to which tools may send requests.
+#[derive(Debug, Clone, Default)]
+pub struct EgressConfig {
+    /// Hosts that versions may declare. An empty list switches outbound HTTP off.
+    pub hosts: Vec<HostPattern>,
+    /// Networks that may be reached besides the public Internet.
+    pub networks: Vec<IpNet>,
+    pub budget: EgressBudget,
+}
+
+/// Limits of every organisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EgressBudget {
+    pub requests_per_minute: u32,
+    /// Bytes sent and received.
+    pub bytes_per_minute: u64,
+    /// Requests in flight. Further requests wait.
+    pub parallel_max: usize,
+}
+
+impl EgressBudget {
+    /// Twenty requests a second, and about 9 MB a second.
+    pub const DEFAULT: Self = Self { requests_per_minute: 1_200, bytes_per_minute: 512 << 20, parallel_max: 64 };
+}
+
+impl Default for EgressBudget {
+    fn default() -> Self {
+        Self::DEFAULT
     }
 }
 

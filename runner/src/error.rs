@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use registry::{Digest, Permission, QueueFull, Timestamp, UserId, Version, did_you_mean};
 
-use crate::input_bytes::InputsFull;
-
 use crate::interaction::{INPUT_REQUIRED, Question};
 
 /// Time after which a refused caller may try again. A slot becomes free when a run ends, and most runs end within a
@@ -36,7 +34,7 @@ impl fmt::Display for SchemaViolation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the stored code of this version {problem}: {} in the data directory or in its bucket. Publish its commit again, or ask the operator to \
-     restore the file from a backup", file(.artifact)
+     restore the file from a backup", show_file(.artifact)
 )]
 pub struct DamagedArtifact {
     pub artifact: Digest,
@@ -45,9 +43,16 @@ pub struct DamagedArtifact {
 }
 
 /// The path of an artifact in the data directory, which is also the beginning of its key in a bucket.
-fn file(artifact: &Digest) -> String {
+fn show_file(artifact: &Digest) -> String {
     let name = artifact.to_hex();
     format!("artifacts/{}/{name}", &name[..2])
+}
+
+/// Why a call is refused: the bound that its inputs would exceed, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct InputsFull {
+    pub bound: QueueFull,
+    pub bytes_max: usize,
 }
 
 /// A version that nobody can call any more, and the versions that are live.

@@ -1,110 +1,74 @@
 //! Runs WebAssembly components under limits.
 //!
 //! [`Invoker::invoke`] runs tools and records every run. [`TrialRunner`] runs code without a record. Both execute runs in a
-//! [`RunnerPool`] of processes, or in a [`Sandbox`] on a thread of this process. These know no store: they take an
-//! [`Execution`] and return an [`Executed`], both plain data.
+//! [`RunnerPool`] of processes, or in a [`Sandbox`] on a thread of this process.
+//!
+//! The crate has two halves. `sandbox` executes components: it takes an [`Execution`] and returns an [`Executed`], both plain data, and
+//! knows neither calls nor the store. `calls` has what surrounds an execution, from the arguments of a call to its record. The modules
+//! below are in layers: a module imports from its own layer and from lower ones.
 
-mod bindings;
-mod caches;
-mod call;
-mod caller;
-mod child_end;
-mod code_cache;
-mod code_store;
-mod compile;
-mod component_memory;
+// Settings, errors, limits and questions, which both halves use.
 mod config;
 mod depth;
-mod egress;
-mod engine;
 mod error;
-mod executed;
-mod execution;
-mod executor;
-mod fair_scheduler;
-mod frames;
-mod host;
-mod input_bytes;
-mod input_documents;
 mod interaction;
-mod interpreter;
-mod intervention_rules;
-mod invoke;
 mod limits;
-mod loaded_components;
-mod memory_reuse;
 mod metrics;
-mod native;
 mod nesting;
-mod outcome;
-mod output;
-mod output_schemas;
-mod ports;
-mod process;
-mod redact;
-mod refused_arguments;
-mod run_documents;
-mod run_end;
-mod sandbox;
-mod schema;
-mod snapshot;
-mod stopped_calls;
-mod structure;
-mod tape;
-mod tape_documents;
 mod text;
-mod ticker;
-mod tool_call;
-mod tool_mocks;
-mod trial;
-mod versions;
-mod wiping;
+
+// Executes components.
+mod sandbox;
+
+// Calls of tools.
+mod calls;
+
+// The caches of both halves.
+mod caches;
 
 pub use caches::CACHES;
-pub use call::{
+pub use calls::call::{
     Call, CallOrigin, Candidate, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent, ResultPersistence, RunEvent,
     RunResult, StatusEvent, Subject,
 };
-pub use caller::{Conversation, ToolCaller};
-pub use child_end::{CPU_SECONDS_GRACE, ChildEnd};
-pub use code_cache::CodeCache;
-pub use code_store::{CodeStore, NativeCode};
-pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
-pub use config::{Config, Runners, schema_worker};
-pub use depth::{DEPTH_HEADER, Depth};
-pub use egress::{CompiledMocks, DocumentRefused, Documents, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
-pub use error::{DeprecatedVersion, Error, ErrorKind, SchemaViolation, TapeAbsence};
-pub use executed::{Executed, Printed};
-pub use execution::{Code, CodeBundle, Execution, RunDocuments};
-pub use frames::{FrameError, FramedSocket};
-pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, ConfirmedCall, Interaction, Question, QuestionKind, is_result};
-pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
-pub use intervention_rules::check_intervention_rule;
-pub use invoke::{
+pub use calls::caller::{Conversation, ToolCaller};
+pub use calls::intervention_rules::check_intervention_rule;
+pub use calls::invoke::{
     CONFIRMATION, CallPolicy, CalledTool, DifferingRun, Extensions, Invoker, LastRuns, NATIVE_OUTPUT_CHARACTERS_MAX,
     Refusal, Replay, ReplayReport, ReplayResult, ReplayTarget, Storage, confirm, is_confirmed,
 };
-pub use limits::Limits;
-pub use metrics::describe_metrics;
-pub use native::{
+pub use calls::native::{
     NativeCall, NativeTool, NativeToolRefused, NativeToolSpec, NativeTools, Reach, RoutedTool, ShownSchemas,
     ToolEffect, ToolRoute, Verb, find_excess, schema_of, unbounded_places,
 };
+pub use calls::redact::Redactor;
+pub use calls::refused_arguments::{invalid_fields, refusal_message};
+pub use calls::schema::{InputSchema, SchemaMatcher, bound_integers, child_schema_main};
+pub use calls::tool_mocks::{ToolMock, ToolMockError};
+pub use calls::trial::{Trial, TrialResult, TrialRunner};
+pub use config::{Config, EgressBudget, EgressConfig, Runners, schema_worker};
+pub use depth::{DEPTH_HEADER, Depth};
+pub use error::{DeprecatedVersion, Error, ErrorKind, SchemaViolation, TapeAbsence};
+pub use interaction::{ANSWER_BYTES_MAX, Answer, Asked, ConfirmedCall, Interaction, Question, QuestionKind, is_result};
+pub use limits::Limits;
+pub use metrics::describe_metrics;
 pub use nesting::{LEVELS_MAX as NESTING_LEVELS_MAX, is_within as nests_within};
-pub use outcome::{EMPTY_OUTPUT, Outcome, failed};
-pub use ports::{
+pub use sandbox::child_end::{CPU_SECONDS_GRACE, ChildEnd};
+pub use sandbox::code::structure::{StructureError, check as check_structure};
+pub use sandbox::code::{CodeCache, CodeStore, NativeCode};
+pub use sandbox::compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
+pub use sandbox::egress::{CompiledMocks, DocumentRefused, Documents, MOCKS_MAX, Mock, Mocks};
+pub use sandbox::executed::{Executed, Printed};
+pub use sandbox::execution::{Code, CodeBundle, Execution, RunDocuments};
+pub use sandbox::frames::{FrameError, FramedSocket};
+pub use sandbox::guest_runtime::Sandbox;
+pub use sandbox::interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile, memory_of, with_memory};
+pub use sandbox::outcome::{EMPTY_OUTPUT, Outcome, failed};
+pub use sandbox::ports::{
     EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,
     Ports, StatusDocument,
 };
-pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
-pub use redact::{Redactor, trim as trim_secret};
-pub use refused_arguments::{invalid_fields, refusal_message};
-pub use sandbox::Sandbox;
-pub use schema::{InputSchema, SchemaMatcher, bound_integers, child_schema_main};
-pub use snapshot::{memory_of, with_memory};
-pub use structure::{StructureError, check as check_structure};
-pub use tape::{Body, Difference, DifferenceKind, Effect, End, Entry, Tape, TapeMode};
-pub use text::{begin as begin_text, cut as cut_text};
-pub use tool_mocks::{ToolMock, ToolMockError};
-pub use trial::{Trial, TrialResult, TrialRunner};
-pub use wiping::{WipingAllocator, wipe_freed_memory};
+pub use sandbox::process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
+pub use sandbox::tape::{Body, Difference, DifferenceKind, Effect, End, Entry, Tape, TapeMode};
+pub use sandbox::wiping::{WipingAllocator, wipe_freed_memory};
+pub use text::{begin as begin_text, cut as cut_text, trim as trim_secret};

@@ -1,10 +1,9 @@
-//! Limits of one run, and the limiter that sums memory over the run.
+//! Limits of one run.
 
 use std::time::Duration;
 
 use registry::{RunBounds, VersionSettings};
 use serde::{Deserialize, Serialize};
-use wasmtime::ResourceLimiter;
 
 /// Unicode scalar values of the longest output. A longer output fails its run.
 pub const OUTPUT_CHARACTERS_MAX: usize = 20_000;
@@ -126,19 +125,19 @@ impl Limits {
     #[must_use]
     pub fn bounded(self, asked: &RunBounds, cap: &Self) -> Self {
         Self {
-            cpu_ms: below(asked.cpu_ms, self.cpu_ms, cap.cpu_ms),
-            table_elements: below(asked.table_elements, self.table_elements, cap.table_elements),
-            handles: below(asked.handles, self.handles, cap.handles),
-            host_calls: below(asked.host_calls, self.host_calls, cap.host_calls),
-            output_characters: below(asked.output_characters, self.output_characters, cap.output_characters),
-            stdio_bytes: below(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
-            status_events: below(asked.status_events, self.status_events, cap.status_events),
-            status_event_bytes: below(asked.status_event_bytes, self.status_event_bytes, cap.status_event_bytes),
-            http_requests: below(asked.http_requests, self.http_requests, cap.http_requests),
-            http_parallel: below(asked.http_parallel, self.http_parallel, cap.http_parallel),
-            http_request_bytes: below(asked.http_request_bytes, self.http_request_bytes, cap.http_request_bytes),
-            http_response_bytes: below(asked.http_response_bytes, self.http_response_bytes, cap.http_response_bytes),
-            http_bytes: below(asked.http_bytes, self.http_bytes, cap.http_bytes),
+            cpu_ms: bound(asked.cpu_ms, self.cpu_ms, cap.cpu_ms),
+            table_elements: bound(asked.table_elements, self.table_elements, cap.table_elements),
+            handles: bound(asked.handles, self.handles, cap.handles),
+            host_calls: bound(asked.host_calls, self.host_calls, cap.host_calls),
+            output_characters: bound(asked.output_characters, self.output_characters, cap.output_characters),
+            stdio_bytes: bound(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
+            status_events: bound(asked.status_events, self.status_events, cap.status_events),
+            status_event_bytes: bound(asked.status_event_bytes, self.status_event_bytes, cap.status_event_bytes),
+            http_requests: bound(asked.http_requests, self.http_requests, cap.http_requests),
+            http_parallel: bound(asked.http_parallel, self.http_parallel, cap.http_parallel),
+            http_request_bytes: bound(asked.http_request_bytes, self.http_request_bytes, cap.http_request_bytes),
+            http_response_bytes: bound(asked.http_response_bytes, self.http_response_bytes, cap.http_response_bytes),
+            http_bytes: bound(asked.http_bytes, self.http_bytes, cap.http_bytes),
             ..self
         }
     }
@@ -150,73 +149,11 @@ impl Limits {
 }
 
 /// The requested value, or else the default, up to the cap.
-fn below<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
+fn bound<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
     match asked.map(T::try_from) {
         None => default.min(cap),
         Some(Ok(asked)) => asked.min(cap),
         Some(Err(_)) => cap, // larger than the type
-    }
-}
-
-/// Refuses memory growth beyond the run's limit. The guest sees a failed allocation.
-pub struct Limiter {
-    memory_left: u64,
-    table_left: usize,
-    pub memory_peak: u64,
-    /// Whether the guest was ever refused memory.
-    pub memory_refused: bool,
-    /// Refuses in place of the limiter, if the memory is one that can be read.
-    pub refusals: Option<Box<dyn RefuseGrowth>>,
-}
-
-/// Refuses a memory's growth in place of the limiter.
-pub trait RefuseGrowth: Send + Sync {
-    /// Makes the memory refuse the growth that the limiter is asked for.
-    fn refuse(&self);
-
-    /// Takes note that the growth failed, whoever refused it.
-    fn end(&self);
-}
-
-impl Limiter {
-    #[must_use]
-    pub const fn new(limits: &Limits) -> Self {
-        Self {
-            memory_left: limits.memory_bytes,
-            table_left: limits.table_elements,
-            memory_peak: 0,
-            memory_refused: false,
-            refusals: None,
-        }
-    }
-}
-
-impl ResourceLimiter for Limiter {
-    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let more = desired.saturating_sub(current) as u64;
-        let Some(left) = self.memory_left.checked_sub(more) else {
-            self.memory_refused = true;
-            self.refusals.iter().for_each(|refusals| refusals.refuse());
-            return Ok(self.refusals.is_some());
-        };
-        self.memory_left = left;
-        self.memory_peak += more;
-        Ok(true)
-    }
-
-    /// Called when the engine refuses growth that this limiter granted, such as beyond the maximum of one memory.
-    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.memory_refused = true;
-        self.refusals.iter().for_each(|refusals| refusals.end());
-        Ok(())
-    }
-
-    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let Some(left) = self.table_left.checked_sub(desired.saturating_sub(current)) else {
-            return Ok(false);
-        };
-        self.table_left = left;
-        Ok(true)
     }
 }
 
@@ -258,17 +195,5 @@ mod tests {
             ..Limits::DEFAULT
         };
         assert_eq!(limits, expected);
-    }
-
-    #[test]
-    fn memory_and_tables_are_summed() {
-        let limits = Limits { memory_bytes: 10, table_elements: 3, ..Limits::DEFAULT };
-        let mut limiter = Limiter::new(&limits);
-        assert!(limiter.memory_growing(0, 6, None).unwrap());
-        assert!(limiter.memory_growing(0, 4, None).unwrap() && !limiter.memory_refused);
-        assert!(!limiter.memory_growing(6, 7, None).unwrap() && limiter.memory_refused);
-        assert!(limiter.table_growing(0, 3, None).unwrap());
-        assert!(!limiter.table_growing(0, 1, None).unwrap());
-        assert_eq!(limiter.memory_peak, 10);
     }
 }

@@ -1,9 +1,10 @@
 //! Metrics of the runner, for the recorder of the `metrics` crate. Labels have few values: no organisation and no tool,
 //! and every exception of a tool has the label `exception`.
 
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use std::time::Duration;
 
-use crate::{Executed, Outcome};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use registry::Outcome;
 
 const RUNS: &str = "lathe_runs_total";
 const RUN_SECONDS: &str = "lathe_run_duration_seconds";
@@ -64,20 +65,19 @@ fn begin_at_zero() {
 }
 
 /// Records the duration and computing time of a run. The language of a native tool is `native`.
-pub(crate) fn count_executed(run: &Executed, language: &'static str) {
-    histogram!(RUN_SECONDS, "language" => language).record(run.duration);
-    histogram!(RUN_CPU_SECONDS, "language" => language)
-        .record(std::time::Duration::from_millis(run.ledger.cost.cpu_ms));
+pub(crate) fn count_executed(duration: Duration, cpu_ms: u64, language: &'static str) {
+    histogram!(RUN_SECONDS, "language" => language).record(duration);
+    histogram!(RUN_CPU_SECONDS, "language" => language).record(Duration::from_millis(cpu_ms));
 }
 
 /// Counts a run by its outcome.
 pub(crate) fn count_ended(outcome: &Outcome, language: &'static str) {
-    counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language).increment(1);
+    counter!(RUNS, "outcome" => label_outcome(outcome), "language" => language).increment(1);
 }
 
 /// Sets the number of runners that are ready.
-pub(crate) fn runners(alive: usize) {
-    gauge!(RUNNERS).set(number(alive));
+pub(crate) fn set_runners(alive: usize) {
+    gauge!(RUNNERS).set(convert_count(alive));
 }
 
 /// Counts a runner that ended by itself, was killed, or did not start.
@@ -86,11 +86,11 @@ pub(crate) fn count_runner_crash(reason: &'static str) {
 }
 
 /// A count as a metric value.
-pub(crate) fn number(count: usize) -> f64 {
+pub(crate) fn convert_count(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }
 
-fn outcome_label(outcome: &Outcome) -> &'static str {
+fn label_outcome(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Succeeded { .. } => "succeeded",
         Outcome::Failed { exception_type, .. } => {
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn an_exception_of_a_tool_is_no_label() {
-        let label = |kind: &str| outcome_label(&crate::outcome::failed(kind, "why"));
+        let label = |kind: &str| label_outcome(&crate::sandbox::outcome::failed(kind, "why"));
         assert_eq!(label("timeout_wall"), "timeout_wall");
         assert_eq!(label("acme.OutOfCoffee"), "exception");
-        assert_eq!(outcome_label(&Outcome::Succeeded { output: String::new() }), "succeeded");
+        assert_eq!(label_outcome(&Outcome::Succeeded { output: String::new() }), "succeeded");
     }
 }

@@ -1,4 +1,4 @@
-//! Texts within a bound of bytes.
+//! Texts within a bound of bytes, and without the blanks around them.
 
 /// Stands at the end of a text that was cut.
 pub(crate) const CUT: &str = "[truncated]";
@@ -18,7 +18,7 @@ pub fn begin(mut text: String, bytes_max: usize) -> String {
 }
 
 /// Returns how many of the lines fit into `bytes_max`, and whether there are more lines.
-pub(crate) fn lines_within(lines: &[String], bytes_max: usize) -> (usize, bool) {
+pub(crate) fn count_lines_within(lines: &[String], bytes_max: usize) -> (usize, bool) {
     let mut left = bytes_max;
     let fits = |line: &&String| {
         let fits = line.len() <= left;
@@ -40,6 +40,19 @@ pub(crate) fn begin_lines(lines: Vec<String>, bytes_max: usize) -> Vec<String> {
     begun.collect()
 }
 
+/// Removes what editors, shells and copying add around a secret: blanks, line ends, control characters, byte order marks and
+/// invisible spaces.
+#[must_use]
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(is_blank)
+}
+
+pub(crate) fn is_blank(character: char) -> bool {
+    character.is_whitespace()
+        || character.is_control()
+        || matches!(character, '\u{feff}' | '\u{fffe}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{180e}' | '\u{ad}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,7 +61,7 @@ mod tests {
     fn the_last_line_within_the_bound_is_cut() {
         let lines = begin_lines(vec!["x".repeat(1000); 100], 2_500);
         assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [1000, 1000, 500]);
-        assert_eq!(lines_within(&lines, 2_000), (2, true));
+        assert_eq!(count_lines_within(&lines, 2_000), (2, true));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! No import cycles between the files of a crate, nor between its top-level modules.
+//! No import cycles between the files of a crate, nor between its top-level modules, nor between the modules of a half of `runner`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,9 @@ const CRATES: [&str; 11] = [
     "scaffold",
     "scaffold/flatten",
 ];
+
+/// Folders of a crate whose modules are compared, besides those at its top.
+const FOLDERS: [(&str, &str); 2] = [("runner", "sandbox"), ("runner", "calls")];
 
 /// A path of names from the root of the crate.
 pub(super) type Path = Vec<String>;
@@ -173,13 +176,19 @@ fn circles_of(sources: &str, files: &[File]) -> Vec<String> {
 
 /// Returns the imports between the top-level modules of a crate. A module that re-exports a name of another one imports it.
 pub(super) fn collect_module_imports(sources: &str, files: &[File]) -> Imports {
-    let modules = read_modules(sources, files);
+    collect_imports_in(&[], &read_modules(sources, files))
+}
+
+/// Returns the imports between the modules of a folder, or between those at the top.
+fn collect_imports_in(folder: &[String], modules: &BTreeMap<Path, Names>) -> Imports {
+    let length = folder.len() + 1;
+    let is_in = |path: &Path| path.len() >= length && path.starts_with(folder);
     let mut imports = Imports::new();
-    for (path, names) in modules.iter().filter(|(path, _)| !path.is_empty()) {
+    for (path, names) in modules.iter().filter(|(path, _)| is_in(path)) {
         let named = names.used.iter().chain(names.exported.values());
-        let targets = named.filter_map(|name| module_of(&modules, name)).filter(|target| !target.is_empty());
-        let others = targets.map(|target| target[..1].to_vec()).filter(|target| target[0] != path[0]);
-        imports.entry(path[..1].to_vec()).or_default().extend(others);
+        let targets = named.filter_map(|name| module_of(modules, name)).filter(is_in);
+        let others = targets.map(|target| target[..length].to_vec()).filter(|target| !path.starts_with(target));
+        imports.entry(path[..length].to_vec()).or_default().extend(others);
     }
     imports
 }
@@ -203,10 +212,16 @@ fn files_do_not_import_each_other_in_circles() {
 #[test]
 fn modules_do_not_import_each_other_in_cycles() {
     let files = product();
+    let names = |cycle: Vec<&Path>| cycle.iter().map(|path| path.join("/")).collect::<Vec<_>>().join(" ");
     let mut findings = Vec::new();
     for name in CRATES {
         let imports = collect_module_imports(&format!("{name}/src/"), &files);
-        let names = |cycle: Vec<&Path>| cycle.iter().map(|path| path.join("/")).collect::<Vec<_>>().join(" ");
+        findings.extend(find_cycles(&imports).into_iter().map(|cycle| format!("{name}: {}", names(cycle))));
+    }
+    for (name, folder) in FOLDERS {
+        let modules = read_modules(&format!("{name}/src/"), &files);
+        let imports = collect_imports_in(&[folder.to_owned()], &modules);
+        assert!(imports.len() > 10, "the modules of {folder} have moved");
         findings.extend(find_cycles(&imports).into_iter().map(|cycle| format!("{name}: {}", names(cycle))));
     }
     none("modules of a crate import each other in cycles", &findings);
@@ -226,6 +241,22 @@ fn a_cycle_of_modules_is_found() {
     let imports = collect_module_imports("x/src/", &files);
     let [a, b] = ["a", "b"].map(|name| vec![name.to_owned()]);
     assert_eq!(find_cycles(&imports), BTreeSet::from([vec![&a, &b]]));
+}
+
+#[test]
+fn a_cycle_in_a_folder_is_found() {
+    let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+    let files = [
+        file("x/src/lib.rs", "mod a;\nmod b;"),
+        file("x/src/a.rs", "mod c;\nmod d;"),
+        file("x/src/a/c.rs", "use crate::a::d::D;\npub struct C(D);"),
+        file("x/src/a/d.rs", "mod e;\npub struct D;"),
+        file("x/src/a/d/e.rs", "use crate::a::c::C;"),
+        file("x/src/b.rs", "use crate::a::c::C;"),
+    ];
+    let imports = collect_imports_in(&["a".to_owned()], &read_modules("x/src/", &files));
+    let [c, d] = ["c", "d"].map(|name| vec!["a".to_owned(), name.to_owned()]);
+    assert_eq!(find_cycles(&imports), BTreeSet::from([vec![&c, &d]]));
 }
 
 #[test]

@@ -1,11 +1,12 @@
-//! The layers of `api_kit` and `api`, in the order of their `lib.rs`, and what the lowest one may know.
+//! The layers of `runner`, `api_kit` and `api`, in the order of their `lib.rs`, and what the lowest one may know.
 
 use super::circles::collect_module_imports;
 use super::{File, code, none, product};
 
 const KIT: &str = "api_kit/src/";
+const RUNNER: &str = "runner/src/";
 /// The crates whose `lib.rs` lists layers.
-const LAYERED: [&str; 2] = [KIT, "api/src/"];
+const LAYERED: [&str; 3] = [RUNNER, KIT, "api/src/"];
 
 /// Words of the domain above versions and runs, which the lowest layer does not know.
 const WORDS: [&str; 9] =

@@ -23,7 +23,9 @@ fn has_required(schema: &Value, content: &Map<String, Value>) -> bool {
 /// Whether a value is one that a field takes. A field of another type takes every value.
 fn is_of(field: &Value, value: &Value) -> bool {
     let is_of_type = match field["type"].as_str() {
-        Some("string") => value.as_str().is_some_and(|text| is_within(field, "minLength", "maxLength", length(text))),
+        Some("string") => {
+            value.as_str().is_some_and(|text| is_within(field, "minLength", "maxLength", count_characters(text)))
+        }
         Some("integer") => value.as_f64().is_some_and(|number| number.fract() == 0.0 && is_in_range(field, number)),
         Some("number") => value.as_f64().is_some_and(|number| is_in_range(field, number)),
         Some("boolean") => value.is_boolean(),
@@ -51,7 +53,7 @@ fn is_within(field: &Value, least: &str, most: &str, number: f64) -> bool {
     field[least].as_f64().is_none_or(|least| number >= least) && field[most].as_f64().is_none_or(|most| number <= most)
 }
 
-fn length(text: &str) -> f64 {
+fn count_characters(text: &str) -> f64 {
     text.chars().count() as f64
 }
 
