@@ -10,4 +10,4 @@ mod transcript;
 
 pub use client::{Model, ModelFailure};
 pub use settings::{ModelApi, ModelBounds, ModelSettings};
-pub use transcript::{Entry, ModelCall, ModelRequest, ToolDefinition};
+pub use transcript::{ModelCall, ModelRequest, ToolDefinition, TranscriptEntry};

@@ -30,7 +30,7 @@ const TOOL: NativeToolSpec<Search> = NativeToolSpec {
     permission: Some(Permission::OwnAccount),
     effect: Some(ToolEffect::ReadOnly),
     input_schema: Some(schema_of::<Query>),
-    output_schema: Some(schema_of::<Found>),
+    output_schema: Some(schema_of::<FoundTools>),
     handler: Some(handle),
     ..NativeToolSpec::new("", SEARCH_TOOLS)
 };
@@ -56,7 +56,7 @@ struct Query {
 
 /// The tools that were found.
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct FoundTools {
     #[schemars(with = "Vec<FoundTool<'static>>")]
     tools: Vec<Box<RawValue>>,
     /// Number of all tools that match.
@@ -127,7 +127,7 @@ fn find_tools(catalogue: &Catalogue, words: &[String], limit: usize) -> Result<S
         }
         tools.push(tool);
     }
-    serde_json::to_string(&Found { tools, matches: scored.len(), corrections }).map_err(|error| error.to_string())
+    serde_json::to_string(&FoundTools { tools, matches: scored.len(), corrections }).map_err(|error| error.to_string())
 }
 
 fn text_of(tool: &ListedTool) -> ToolText {

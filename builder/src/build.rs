@@ -14,9 +14,9 @@ use crate::checks::CheckFiles;
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::project_texts;
-use crate::steps::apis::{self, ApiSchemas, Report};
+use crate::steps::apis::{self, ApiReport, ApiSchemas};
 use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::{Manifest, check_arguments, check_mcp};
 use crate::steps::{inspect, mocks, schema, stand_ins};
@@ -84,7 +84,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// When a stage refuses the project.
-    pub async fn build(&self, sources: Sources<'_>, progress: &Progress) -> Result<Built, Error> {
+    pub async fn build(&self, sources: Sources<'_>, progress: &BuildProgress) -> Result<Built, Error> {
         let Sources { files, caches, accepts } = sources;
         let project = progress.step("manifest", ReadProject::read(files, Parser { command: &self.parser })).await?;
         let ReadProject { files, documents, declarations } = project;
@@ -100,7 +100,7 @@ impl Pipeline {
         Ok(built)
     }
 
-    async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         match &self.workers {
             None => self.toolchains.make(project, progress).await,
             Some(workers) => workers.make(project, progress).await,
@@ -181,7 +181,7 @@ impl Declarations {
         if self.manifest.apis.is_empty() {
             return apis::check_undeclared(derived).map(|()| BTreeMap::new());
         }
-        apis::build_settings(&self.manifest, std::mem::take(&mut self.api_schemas), Report::read(derived)?)
+        apis::build_settings(&self.manifest, std::mem::take(&mut self.api_schemas), ApiReport::read(derived)?)
     }
 
     fn settings(&self, world: ToolWorld, limits_max: &Limits) -> Result<VersionSettings, Error> {

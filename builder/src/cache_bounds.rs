@@ -37,7 +37,7 @@ pub struct CacheBounds {
 
 /// The files of one cache entry, which have one name and different extensions.
 #[derive(Default)]
-struct Entry {
+struct CachedFiles {
     files: Vec<PathBuf>,
     bytes: u64,
     used: Option<SystemTime>,
@@ -72,7 +72,7 @@ impl CacheBounds {
 fn enforce(directory: &Path, bytes_max: u64) -> u64 {
     let mut found = HashMap::new();
     collect(directory, DEPTH_MAX, &mut found);
-    let mut entries: Vec<Entry> = found.into_values().collect();
+    let mut entries: Vec<CachedFiles> = found.into_values().collect();
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.used));
     let (mut kept, mut deleted) = (0_u64, 0);
     for entry in entries {
@@ -87,7 +87,7 @@ fn enforce(directory: &Path, bytes_max: u64) -> u64 {
 }
 
 /// Adds the entries below a directory, by their path without extensions. What cannot be read is left out.
-fn collect(directory: &Path, depth: usize, found: &mut HashMap<PathBuf, Entry>) {
+fn collect(directory: &Path, depth: usize, found: &mut HashMap<PathBuf, CachedFiles>) {
     for file in fs::read_dir(directory).into_iter().flatten().flatten() {
         match file.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&file.path(), depth - 1, found),
@@ -97,7 +97,7 @@ fn collect(directory: &Path, depth: usize, found: &mut HashMap<PathBuf, Entry>) 
     }
 }
 
-fn add(file: &DirEntry, found: &mut HashMap<PathBuf, Entry>) -> io::Result<()> {
+fn add(file: &DirEntry, found: &mut HashMap<PathBuf, CachedFiles>) -> io::Result<()> {
     let (path, metadata) = (file.path(), file.metadata()?);
     let used = metadata.modified()?;
     let name = file.file_name();

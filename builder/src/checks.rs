@@ -13,7 +13,7 @@ use runner::{Code, Input, InputSchema, Mock, Mocks, Trial, TrialRunner};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Error, Location};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 pub use file::{Check, CheckFiles, STAGE};
 use verdict::Judge;
 
@@ -79,7 +79,7 @@ impl Checker<'_> {
     ///
     /// # Errors
     /// As [`Checker::run_all`], and when a check cannot be read or fails.
-    pub async fn require(&self, files: &CheckFiles, progress: &Progress) -> Result<(), Error> {
+    pub async fn require(&self, files: &CheckFiles, progress: &BuildProgress) -> Result<(), Error> {
         let checks = files.read_blocking().await?;
         if checks.is_empty() {
             progress.line("no checks; add checks/*.json");

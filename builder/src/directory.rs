@@ -39,7 +39,7 @@ pub fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
 /// When the files are too many or too large, or a file is a link or cannot be read or converted.
 pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
     let checkout = Checkout::around(root)?;
-    let mut found = Found::default();
+    let mut found = FilesRead::default();
     for entry in walk(root) {
         let entry = entry.map_err(|error| unreadable(&error))?;
         if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
@@ -60,12 +60,12 @@ pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
 
 /// Files that were read, and their bytes in total.
 #[derive(Default)]
-struct Found {
+struct FilesRead {
     files: BTreeMap<String, Vec<u8>>,
     bytes: u64,
 }
 
-impl Found {
+impl FilesRead {
     /// Reads a file, unless it has just vanished: editors replace files by renaming a new one.
     fn add(&mut self, path: String, place: &Path) -> Result<(), Error> {
         let read = fs::symlink_metadata(place).and_then(|metadata| {

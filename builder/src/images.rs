@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 use crate::component::{Image, ShippedImage};
 use crate::conventions::CONVENTIONS;
 use crate::error::Error;
-use crate::progress::{Progress, milliseconds};
+use crate::progress::{BuildProgress, milliseconds};
 use crate::steps::inspect;
 
 /// Time after which a build says that it waits for compiled code. Code from the cache is there sooner.
@@ -116,7 +116,7 @@ impl Images {
     ///
     /// # Errors
     /// Those of [`Images::ready`].
-    pub async fn ready_with_progress(&self, language: Language, progress: &Progress) -> Result<ReadyImage, Error> {
+    pub async fn ready_with_progress(&self, language: Language, progress: &BuildProgress) -> Result<ReadyImage, Error> {
         let mut ready = pin!(self.ready(language));
         if let Ok(done) = timeout(SHOWN_AFTER, &mut ready).await {
             return done;

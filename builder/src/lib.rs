@@ -44,7 +44,7 @@ pub use decoded_text::{NotText, decode_text};
 pub use error::{Error, ErrorKind, Location};
 pub use local::{LocalBuilder, LocalRun};
 pub use metrics::describe_metrics;
-pub use progress::{BuildEvent, Progress, StepState};
+pub use progress::{BuildEvent, BuildProgress, StepState};
 pub use publish::{
     Builder, BuilderServices, PublishRequest, Published, ReplayGate, ReplayedBranch, TestRequest, Verification,
     VersionDifference,

@@ -11,7 +11,7 @@ use crate::checks::{self, Checked, Checker};
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::steps::manifest::Manifest;
 use crate::supplied_variables::SuppliedVariables;
 
@@ -51,7 +51,7 @@ impl LocalBuilder {
         &self,
         files: BTreeMap<String, Vec<u8>>,
         variables: Option<&SuppliedVariables>,
-        progress: &Progress,
+        progress: &BuildProgress,
     ) -> Result<Built, Error> {
         let accepts = |manifest: &Manifest| variables.map_or(Ok(()), |variables| variables.suffice(manifest));
         let sources = Sources { accepts: &accepts, ..Sources::new(files) };
@@ -65,7 +65,7 @@ impl LocalBuilder {
     ///
     /// # Errors
     /// When the checks together take too long, or a run fails on the host's side.
-    pub async fn check(&self, built: &Built, progress: &Progress) -> Result<Vec<Checked>, Error> {
+    pub async fn check(&self, built: &Built, progress: &BuildProgress) -> Result<Vec<Checked>, Error> {
         let checker = Checker { subject: built.subject(&self.organization), trials: &self.trials };
         let checking = async {
             let checks = built.checks.read_blocking().await?;

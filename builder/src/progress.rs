@@ -33,17 +33,17 @@ pub enum StepState {
 
 /// A report of a build to its listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Report {
+pub(crate) enum BuildReport {
     Started { step: &'static str },
     Ended { step: &'static str, duration: Duration, failure: Option<String> },
     Line { line: String },
 }
 
-type Listener = Arc<dyn Fn(Report) + Send + Sync>;
+type Listener = Arc<dyn Fn(BuildReport) + Send + Sync>;
 
 /// The receiver of a build's reports. Clones share the log and the listener.
 #[derive(Clone, Default)]
-pub struct Progress {
+pub struct BuildProgress {
     listener: Option<Listener>,
     log: Arc<Mutex<BuildLog>>,
     warnings: Arc<Mutex<Vec<String>>>,
@@ -56,7 +56,7 @@ struct BuildLog {
     is_full: bool,
 }
 
-impl Progress {
+impl BuildProgress {
     /// A receiver that only keeps the log.
     #[must_use]
     pub fn none() -> Self {
@@ -72,7 +72,7 @@ impl Progress {
     }
 
     /// A receiver that passes all reports to a listener. The listener must not block.
-    pub(crate) fn to(listener: impl Fn(Report) + Send + Sync + 'static) -> Self {
+    pub(crate) fn to(listener: impl Fn(BuildReport) + Send + Sync + 'static) -> Self {
         Self { listener: Some(Arc::new(listener)), ..Self::default() }
     }
 
@@ -82,18 +82,18 @@ impl Progress {
         step: &'static str,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
-        self.report(Report::Started { step });
+        self.report(BuildReport::Started { step });
         #[expect(clippy::disallowed_methods, reason = "the duration is only shown")]
         let started = Instant::now();
         let done = work.instrument(tracing::info_span!("step", step)).await;
         let failure = done.as_ref().err().map(|error| cut(error.to_string()));
-        self.report(Report::Ended { step, duration: started.elapsed(), failure });
+        self.report(BuildReport::Ended { step, duration: started.elapsed(), failure });
         done
     }
 
     /// Adds a line to the log.
     pub fn line(&self, line: impl Into<String>) {
-        self.report(Report::Line { line: cut(line.into()) });
+        self.report(BuildReport::Line { line: cut(line.into()) });
     }
 
     /// Adds a warning: a declaration that builds, but most likely does not do what its author means.
@@ -113,17 +113,17 @@ impl Progress {
     }
 
     /// Passes on a report of this process or of a worker.
-    pub(crate) fn report(&self, report: Report) {
+    pub(crate) fn report(&self, report: BuildReport) {
         match &report {
-            Report::Started { .. } => {}
-            Report::Ended { step, duration, failure } => {
+            BuildReport::Started { .. } => {}
+            BuildReport::Ended { step, duration, failure } => {
                 metrics::step(step, *duration);
                 match failure {
                     None => self.append(&format!("{step}: done in {} ms", milliseconds(*duration))),
                     Some(error) => self.append(&format!("{step}: {error}")),
                 }
             }
-            Report::Line { line } => self.append(line),
+            BuildReport::Line { line } => self.append(line),
         }
         if let Some(listener) = &self.listener {
             listener(report);
@@ -151,20 +151,20 @@ impl Progress {
     }
 }
 
-impl fmt::Debug for Progress {
+impl fmt::Debug for BuildProgress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Progress").field("has_listener", &self.listener.is_some()).finish_non_exhaustive()
+        formatter.debug_struct("BuildProgress").field("has_listener", &self.listener.is_some()).finish_non_exhaustive()
     }
 }
 
-impl From<Report> for BuildEvent {
-    fn from(report: Report) -> Self {
+impl From<BuildReport> for BuildEvent {
+    fn from(report: BuildReport) -> Self {
         match report {
-            Report::Started { step } => Self::Step { name: step, state: StepState::Started },
-            Report::Ended { step, duration, .. } => {
+            BuildReport::Started { step } => Self::Step { name: step, state: StepState::Started },
+            BuildReport::Ended { step, duration, .. } => {
                 Self::Step { name: step, state: StepState::Finished { duration_ms: milliseconds(duration) } }
             }
-            Report::Line { line } => Self::Log { line },
+            BuildReport::Line { line } => Self::Log { line },
         }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_warning_is_a_line_of_the_log() {
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         progress.line("warning: of a compiler");
         progress.warn("nothing has changed");
         assert!(progress.log().ends_with("warning: nothing has changed\n"), "{}", progress.log());
@@ -190,14 +190,14 @@ mod tests {
 
     #[test]
     fn a_line_that_looks_like_the_end_of_a_log_does_not_end_it() {
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         ["[truncated]", "last"].into_iter().for_each(|line| progress.line(line));
         assert_eq!(progress.log(), "[truncated]\nlast\n");
     }
 
     #[test]
     fn the_log_is_truncated_once() {
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         for _ in 0..3_000 {
             progress.line("x".repeat(100));
         }

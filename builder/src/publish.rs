@@ -23,7 +23,7 @@ use crate::blocking::blocking;
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::steps::manifest::Manifest;
 use crate::text::cut;
 use branch_test::candidate;
@@ -61,7 +61,7 @@ impl Builder {
         &self,
         principal: &Principal,
         request: PublishRequest,
-        progress: Progress,
+        progress: BuildProgress,
     ) -> Result<Published, Error> {
         let admitted = self.admit(principal)?;
         let lease = self.store.versions().acquire_lease(principal, &request.tool, LEASE_TTL).await?;
@@ -85,7 +85,7 @@ impl Builder {
     }
 
     /// Records a failed build, and returns its error with the build's id.
-    async fn record_failure(&self, lease: Lease, error: Error, progress: &Progress) -> Error {
+    async fn record_failure(&self, lease: Lease, error: Error, progress: &BuildProgress) -> Error {
         let message = cut(error.to_string());
         tracing::info!(tool = %lease.tool, build = %lease.build, error = message, "a build failed");
         let failed = FailedBuild { stage: error.stage().into(), message, log: progress.log() };

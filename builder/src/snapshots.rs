@@ -19,7 +19,7 @@ use crate::blocking::blocking;
 use crate::component::{Image, Snapshot};
 use crate::config::Config;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::steps::bundle;
 use crate::steps::bundle::packages::{Loaded, Packages, Unloaded};
 use failures::{FAILURES, Failed, Failures, Persistence};
@@ -71,7 +71,7 @@ impl Snapshots {
     ///
     /// # Errors
     /// When the child process cannot be started.
-    pub async fn get(&self, of: SnapshotInputs<'_>, progress: &Progress) -> Result<Option<Snapshot>, Error> {
+    pub async fn get(&self, of: SnapshotInputs<'_>, progress: &BuildProgress) -> Result<Option<Snapshot>, Error> {
         let SnapshotInputs { image, code, component, packages } = of;
         let digest = image.digest;
         let hash = move || (key(&digest, &packages), packages);

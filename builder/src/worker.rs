@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
-use crate::progress::{Progress, Report};
+use crate::progress::{BuildProgress, BuildReport};
 use crate::sandbox::{Missing, Sandbox};
 use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::Manifest;
@@ -205,9 +205,9 @@ impl Worker {
     /// Builds a job and sends its result. A server that closes the connection cancels the job.
     async fn job(&self, channel: &mut FramedSocket, job: &[u8]) -> Result<(), ConnectionEnd> {
         let _counted = CountedBuild::begin(&self.building);
-        let (sender, mut reports) = mpsc::unbounded_channel::<Report>();
+        let (sender, mut reports) = mpsc::unbounded_channel::<BuildReport>();
         // The receiver exists until the build has ended.
-        let progress = Progress::to(move |report| drop(sender.send(report)));
+        let progress = BuildProgress::to(move |report| drop(sender.send(report)));
         let mut making = pin!(self.make(job, progress));
         let made = loop {
             tokio::select! {
@@ -232,7 +232,7 @@ impl Worker {
         }
     }
 
-    async fn make(&self, job: &[u8], progress: Progress) -> Result<ToolchainOutput, Error> {
+    async fn make(&self, job: &[u8], progress: BuildProgress) -> Result<ToolchainOutput, Error> {
         let Job { files, caches } = postcard::from_bytes(job).map_err(Error::internal)?;
         let documents = Documents::read(&files, Parser { command: &self.parser }).await?;
         let manifest = Manifest::read(&documents, &files)?;

@@ -24,7 +24,7 @@ use crate::conventions::find_convention;
 use crate::error::Error;
 use crate::images::Images;
 use crate::metrics;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::{Project, ToolchainOutput};
 use crate::worker_endpoint::WorkerEndpoint;
@@ -40,13 +40,13 @@ const ATTEMPTS_MAX: u32 = 2;
 /// The workers of a server. Clones share them; the last one closes the socket.
 #[derive(Clone)]
 pub struct Workers {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerServer>,
     images: Images,
     /// The organisation of the jobs. `None` where there is only one.
     organization: Option<OrganizationId>,
 }
 
-struct Shared {
+struct WorkerServer {
     pool: Arc<Pool>,
     accepting: AbortHandle,
 }
@@ -66,7 +66,7 @@ impl Workers {
         let listener = listener::bind(&endpoint)?;
         let acceptor = Acceptor { endpoint, pool: pool.clone() };
         let accepting = tokio::spawn(acceptor.run(listener)).abort_handle();
-        Ok(Self { shared: Arc::new(Shared { pool, accepting }), images, organization: None })
+        Ok(Self { shared: Arc::new(WorkerServer { pool, accepting }), images, organization: None })
     }
 
     /// The same workers for the jobs of an organisation.
@@ -79,7 +79,7 @@ impl Workers {
     ///
     /// # Errors
     /// When a stage refuses the project, or workers are missing or lost.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         let language = project.manifest.language;
         let pinned = match PinnedPackages::of(&project).await {
             Err(error) if !matches!(error, Error::Failed { .. }) => return Err(error),
@@ -119,7 +119,7 @@ impl Workers {
     }
 }
 
-impl Drop for Shared {
+impl Drop for WorkerServer {
     fn drop(&mut self) {
         self.accepting.abort();
     }
@@ -172,7 +172,7 @@ mod tests {
         }
 
         /// Submits a job while the worker behaves as the test wants.
-        async fn job(&mut self, progress: &Progress, behave: impl AsyncFnOnce(&mut FramedSocket)) -> JobOutcome {
+        async fn job(&mut self, progress: &BuildProgress, behave: impl AsyncFnOnce(&mut FramedSocket)) -> JobOutcome {
             let worker = &mut self.worker;
             let behaving = async {
                 assert_eq!(worker.receive(JOB_BYTES_MAX).await.unwrap().as_deref(), Some(&b"job"[..]));
@@ -223,7 +223,7 @@ mod tests {
     #[tokio::test]
     async fn reports_of_a_worker_reach_the_progress_and_it_gets_the_next_job() {
         let mut pair = Pair::new().await;
-        let (progress, mut events) = Progress::channel();
+        let (progress, mut events) = BuildProgress::channel();
         for _ in 0..2 {
             let answer = pair.job(&progress, async |worker| {
                 worker.send(&started("compile")).await.unwrap();
@@ -269,7 +269,7 @@ mod tests {
             (vec![made(WITH_SNAPSHOT), vec![0; SNAPSHOT_BYTES_MAX + 1]], "limit"),
             (vec![made(WITH_SNAPSHOT), vec![0; 9], vec![0; BLOB_BYTES_MAX + 1]], "limit"),
         ] {
-            let (mut pair, progress) = (Pair::new().await, Progress::none());
+            let (mut pair, progress) = (Pair::new().await, BuildProgress::none());
             let answer = pair.job(&progress, async |worker| {
                 for frame in &frames {
                     // The server may have closed the connection.
@@ -285,7 +285,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_worker_that_leaves_before_its_first_report_has_declined_the_job() {
-        let (mut pair, progress) = (Pair::new().await, Progress::none());
+        let (mut pair, progress) = (Pair::new().await, BuildProgress::none());
         let answer = pair.job(&progress, async |worker| {
             worker.send(&bytes(&FromWorker::Leaves)).await.unwrap();
         });
@@ -296,7 +296,7 @@ mod tests {
     #[tokio::test]
     async fn a_cancelled_job_ends_the_connection() {
         let mut pair = Pair::new().await;
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         let job = pair.workers.shared.pool.submit(None, b"job"[..].into(), &progress);
         // The future is dropped once the worker has the job.
         tokio::select! {
@@ -317,7 +317,7 @@ mod tests {
     async fn a_worker_that_does_not_start_its_job_is_lost() {
         let moment = Duration::from_millis(50);
         let pool = Pool::new(PoolTimeouts { no_worker: DEADLINE, all_busy: DEADLINE, start: moment });
-        let (mut pair, progress) = (Pair::with(pool).await, Progress::none());
+        let (mut pair, progress) = (Pair::with(pool).await, BuildProgress::none());
         let answer = pair.job(&progress, is_disconnected).await;
         let JobOutcome::Lost { reason } = answer else { panic!("it is lost") };
         assert!(reason.contains("did not start"), "{reason}");

@@ -69,6 +69,6 @@ pub use sandbox::ports::{
     Ports, StatusDocument,
 };
 pub use sandbox::process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
-pub use sandbox::tape::{Body, Difference, DifferenceKind, Effect, End, Entry, Tape, TapeMode};
+pub use sandbox::tape::{Body, Difference, DifferenceKind, Effect, End, Tape, TapeEntry, TapeMode};
 pub use sandbox::wiping::{WipingAllocator, wipe_freed_memory};
 pub use text::{begin as begin_text, cut as cut_text, trim as trim_secret};

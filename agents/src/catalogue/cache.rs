@@ -14,12 +14,12 @@ pub(crate) const CATALOGUES: CacheBound = CacheBound { name: "catalogues of agen
 const TTL: Duration = Duration::from_secs(600);
 
 #[derive(Clone)]
-pub(super) struct CatalogueCache(Arc<ByteCache<Key, Entry>>);
+pub(super) struct CatalogueCache(Arc<ByteCache<Key, CachedCatalogue>>);
 
 type Key = (OrganizationId, AgentId, AccountId);
 
 #[derive(Clone)]
-struct Entry {
+struct CachedCatalogue {
     made_from: MadeFrom,
     catalogue: Arc<Catalogue>,
 }
@@ -56,7 +56,7 @@ impl CatalogueCache {
     }
 
     pub fn keep(&self, principal: &Principal, made_from: MadeFrom, catalogue: Arc<Catalogue>) {
-        self.0.insert(key(principal, &made_from), Entry { made_from, catalogue });
+        self.0.insert(key(principal, &made_from), CachedCatalogue { made_from, catalogue });
     }
 
     pub fn drop_expired(&self) {
@@ -65,7 +65,7 @@ impl CatalogueCache {
 }
 
 /// The running agent is that of the catalogue.
-impl HeapBytes for Entry {
+impl HeapBytes for CachedCatalogue {
     fn heap_bytes(&self) -> usize {
         self.catalogue.heap_bytes() + self.made_from.grants.heap_bytes()
     }

@@ -45,7 +45,7 @@ struct Request<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct EmbeddingResponse {
     data: Vec<Embedding>,
 }
 
@@ -82,7 +82,7 @@ impl HttpEmbedder {
         if !status.is_success() {
             return Err(failure(status));
         }
-        let answer: Answer =
+        let answer: EmbeddingResponse =
             serde_json::from_slice(&body(response).await?).map_err(|error| EmbedFailure::Unavailable {
                 reason: format!("the answer is not that of an endpoint for embeddings: {error}"),
             })?;

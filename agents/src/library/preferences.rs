@@ -17,7 +17,7 @@ use super::tools::{lists, of};
 use crate::domain::library::{LibraryFamily, LibraryItem};
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
 use crate::store::Library;
-use source::Source;
+use source::PreferenceSource;
 use superseded::Superseded;
 
 /// Bytes of a value as JSON, as of all its earlier values together. A list shows hundreds of preferences.
@@ -37,7 +37,7 @@ pub(super) struct Preference {
     value: Value,
     /// How the preference is known.
     #[serde(default)]
-    source: Source,
+    source: PreferenceSource,
     #[schemars(length(min = 1, max = 1024))]
     description: Option<String>,
     /// The latest values that others have replaced, the newest last.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::request_body::RequestBody;
-use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
+use super::transcript::{ModelCall, ModelRequest, Reply, ToolDefinition, TranscriptEntry, mark_cut_off};
 
 /// The version of the API. Servers that speak this API know it; later versions change nothing that is sent here.
 pub const VERSION: &str = "2023-06-01";
@@ -14,7 +14,7 @@ pub const VERSION: &str = "2023-06-01";
 const ANSWER_TOKENS_MAX: u32 = 8_192;
 
 #[derive(Deserialize)]
-struct Answer {
+struct MessageResponse {
     content: Vec<Block>,
     usage: Option<Usage>,
     stop_reason: Option<String>,
@@ -59,13 +59,13 @@ pub fn body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
 }
 
 /// Messages of both sides by turns. The results of all calls of an answer stand in one message.
-fn messages(transcript: &[Entry]) -> Vec<Value> {
+fn messages(transcript: &[TranscriptEntry]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for entry in transcript {
         let (role, blocks) = match entry {
-            Entry::User { text } => ("user", vec![json!({"type": "text", "text": text})]),
-            Entry::Model { text, calls } => ("assistant", answered(text, calls)),
-            Entry::Observation { call, text, is_error } => {
+            TranscriptEntry::User { text } => ("user", vec![json!({"type": "text", "text": text})]),
+            TranscriptEntry::Model { text, calls } => ("assistant", answered(text, calls)),
+            TranscriptEntry::Observation { call, text, is_error } => {
                 let result = json!({"type": "tool_result", "tool_use_id": call, "content": text, "is_error": is_error});
                 ("user", vec![result])
             }
@@ -101,7 +101,8 @@ fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
 
 /// Reads an answer.
 pub fn reply(answer: &[u8]) -> Result<Reply, String> {
-    let Answer { content, usage, stop_reason } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+    let MessageResponse { content, usage, stop_reason } =
+        serde_json::from_slice(answer).map_err(|error| error.to_string())?;
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
     for Block { kind, text, id, name, input } in content {
         match kind.as_str() {
@@ -130,19 +131,19 @@ mod tests {
         ModelCall::of_text(id.into(), "look_up".into(), "{}")
     }
 
-    fn observation(call: &str) -> Entry {
-        Entry::Observation { call: call.into(), text: "found".into(), is_error: true }
+    fn observation(call: &str) -> TranscriptEntry {
+        TranscriptEntry::Observation { call: call.into(), text: "found".into(), is_error: true }
     }
 
     #[test]
     fn messages_of_both_sides_take_turns() {
         let transcript = [
-            Entry::User { text: "Find them.".into() },
-            Entry::Model { text: String::new(), calls: vec![call("a"), call("b")] },
+            TranscriptEntry::User { text: "Find them.".into() },
+            TranscriptEntry::Model { text: String::new(), calls: vec![call("a"), call("b")] },
             observation("a"),
             observation("b"),
-            Entry::Model { text: " ".into(), calls: vec![] },
-            Entry::User { text: "Go on.".into() },
+            TranscriptEntry::Model { text: " ".into(), calls: vec![] },
+            TranscriptEntry::User { text: "Go on.".into() },
         ];
         let request = ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] };
         let body = body("small", &request).value();

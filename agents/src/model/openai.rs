@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request_body::RequestBody;
-use super::transcript::{Entry, ModelCall, ModelRequest, Reply, ToolDefinition, mark_cut_off};
+use super::transcript::{ModelCall, ModelRequest, Reply, ToolDefinition, TranscriptEntry, mark_cut_off};
 
 #[derive(Deserialize)]
-struct Answer {
+struct CompletionResponse {
     choices: Vec<Choice>,
     usage: Option<Usage>,
 }
@@ -49,15 +49,17 @@ pub fn body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
     RequestBody::of(&json!({"model": model, "messages": messages}), request.tools.iter().map(tool))
 }
 
-fn message(entry: &Entry) -> Value {
+fn message(entry: &TranscriptEntry) -> Value {
     match entry {
-        Entry::User { text } => json!({"role": "user", "content": text}),
-        Entry::Model { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
-        Entry::Model { text, calls } => {
+        TranscriptEntry::User { text } => json!({"role": "user", "content": text}),
+        TranscriptEntry::Model { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
+        TranscriptEntry::Model { text, calls } => {
             let calls: Vec<_> = calls.iter().map(call).collect();
             json!({"role": "assistant", "content": text, "tool_calls": calls})
         }
-        Entry::Observation { call, text, .. } => json!({"role": "tool", "tool_call_id": call, "content": text}),
+        TranscriptEntry::Observation { call, text, .. } => {
+            json!({"role": "tool", "tool_call_id": call, "content": text})
+        }
     }
 }
 
@@ -74,7 +76,7 @@ fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
 
 /// Reads an answer. A call without an id has an empty one.
 pub fn reply(answer: &[u8]) -> Result<Reply, String> {
-    let Answer { choices, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+    let CompletionResponse { choices, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
     let Choice { message, finish_reason } = choices.into_iter().next().ok_or("it has no choice")?;
     let mut calls: Vec<_> = message.tool_calls.into_iter().flatten().map(called).collect();
     if finish_reason.as_deref() == Some("length") {
@@ -97,9 +99,9 @@ mod tests {
     fn a_transcript_becomes_messages() {
         let call = ModelCall::of_text("c1".into(), "look_up".into(), r#"{"id":1}"#);
         let transcript = [
-            Entry::User { text: "Find it.".into() },
-            Entry::Model { text: "hm".into(), calls: vec![call] },
-            Entry::Observation { call: "c1".into(), text: "found".into(), is_error: false },
+            TranscriptEntry::User { text: "Find it.".into() },
+            TranscriptEntry::Model { text: "hm".into(), calls: vec![call] },
+            TranscriptEntry::Observation { call: "c1".into(), text: "found".into(), is_error: false },
         ];
         let tools = [ToolDefinition {
             name: "look_up".into(),
@@ -119,7 +121,7 @@ mod tests {
     #[test]
     fn invented_names_are_written_so_that_they_are_accepted_and_no_tools_are_left_out() {
         let call = ModelCall::of_text("c1".into(), "look up!".into(), "{}");
-        let transcript = [Entry::Model { text: String::new(), calls: vec![call] }];
+        let transcript = [TranscriptEntry::Model { text: String::new(), calls: vec![call] }];
         let body =
             body("small", &ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] }).value();
         assert_eq!(body["messages"][0]["tool_calls"][0]["function"]["name"], "look_up_");

@@ -12,7 +12,7 @@ const NAME_CHARACTERS_MAX: usize = 64;
 /// An entry of the transcript of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub enum Entry {
+pub enum TranscriptEntry {
     /// What the model is told.
     User { text: String },
     /// What the model answered.
@@ -50,7 +50,7 @@ pub struct ModelRequest<'a> {
     /// The model, instead of that of the settings.
     pub model: Option<&'a str>,
     pub system: &'a str,
-    pub transcript: &'a [Entry],
+    pub transcript: &'a [TranscriptEntry],
     pub tools: &'a [ToolDefinition],
 }
 
@@ -141,10 +141,10 @@ mod tests {
     #[test]
     fn an_entry_is_read_back_from_a_checkpoint() {
         let call = ModelCall::of_text("c1".into(), "pay".into(), r#"{"to": ["ä", {}], "amount": 1.50}"#);
-        let entry = Entry::Model { text: "x".into(), calls: vec![call] };
+        let entry = TranscriptEntry::Model { text: "x".into(), calls: vec![call] };
         let written = serde_json::to_string(&entry).unwrap();
         assert!(written.contains(r#""input":{"amount":1.5,"to":["ä",{}]}"#), "{written}");
-        assert_eq!(serde_json::from_str::<Entry>(&written).unwrap(), entry);
+        assert_eq!(serde_json::from_str::<TranscriptEntry>(&written).unwrap(), entry);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::run_options::AgentRunOptions;
 use super::run_stage::{CompletedRun, FinalAnswer, OpenQuestion, RunFailure, RunStage};
 use super::stuck::Repeated;
 use crate::error::Error;
-use crate::model::{Entry, ModelCall};
+use crate::model::{ModelCall, TranscriptEntry};
 
 /// Bytes of an observation that the model sees.
 const OBSERVATION_BYTES_MAX: usize = 20_000;
@@ -30,7 +30,7 @@ pub struct RunCheckpoint {
     pub tokens: u64,
     /// The runs of workflows that this run has started. A server that ended may not have begun the last one.
     pub triggered_runs: Vec<InvocationId>,
-    pub(super) transcript: Vec<Entry>,
+    pub(super) transcript: Vec<TranscriptEntry>,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,
     /// Requests to people so far.
@@ -71,7 +71,7 @@ impl RunCheckpoint {
             single_call: None,
             tokens: 0,
             triggered_runs: Vec::new(),
-            transcript: vec![Entry::User { text }],
+            transcript: vec![TranscriptEntry::User { text }],
             memory: BTreeMap::new(),
             repeated: Repeated::default(),
             requests: 0,
@@ -166,7 +166,7 @@ impl RunCheckpoint {
     /// Whether the transcript has a call with this id.
     pub(super) fn has_call(&self, id: &str) -> bool {
         self.transcript.iter().any(|entry| match entry {
-            Entry::Model { calls, .. } => calls.iter().any(|call| call.id == id),
+            TranscriptEntry::Model { calls, .. } => calls.iter().any(|call| call.id == id),
             _ => false,
         })
     }
@@ -183,14 +183,14 @@ impl RunCheckpoint {
         for call in not_made {
             self.push_observation(call, NOT_MADE.to_owned(), true);
         }
-        self.transcript.push(Entry::User { text });
+        self.transcript.push(TranscriptEntry::User { text });
         self.stage = RunStage::AskingModel;
     }
 
     /// Adds the result of a call to the transcript.
     pub(super) fn push_observation(&mut self, call: ModelCall, text: String, is_error: bool) {
         let text = cut_text(text, OBSERVATION_BYTES_MAX);
-        self.transcript.push(Entry::Observation { call: call.id, text, is_error });
+        self.transcript.push(TranscriptEntry::Observation { call: call.id, text, is_error });
     }
 
     /// Ends the run with an answer, which becomes part of the context.
@@ -303,12 +303,12 @@ mod tests {
         assert_eq!((next.id.as_str(), rest.len()), ("two", 0));
         checkpoint.push_user_message("Hint".to_owned(), vec![next]);
         assert_eq!(checkpoint.stage, RunStage::AskingModel);
-        let observed = |call: &str, text: &str, is_error| Entry::Observation {
+        let observed = |call: &str, text: &str, is_error| TranscriptEntry::Observation {
             call: call.to_owned(),
             text: text.to_owned(),
             is_error,
         };
-        let told = Entry::User { text: "Hint".to_owned() };
+        let told = TranscriptEntry::User { text: "Hint".to_owned() };
         assert_eq!(checkpoint.transcript[1..], [observed("one", "1", false), observed("two", NOT_MADE, true), told]);
     }
 }

@@ -22,7 +22,7 @@ use super::working::Working;
 use crate::domain::agent_runs::{AgentRun, AgentRunState, NewStep};
 use crate::domain::library::LibraryFamily;
 use crate::error::Error;
-use crate::model::{Entry, Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition};
+use crate::model::{Model, ModelCall, ModelFailure, ModelRequest, ToolDefinition, TranscriptEntry};
 
 /// Calls of one answer that are made. The model is told which ones were not.
 const CALLS_MAX: usize = 32;
@@ -186,7 +186,9 @@ impl AgentRunLoop {
             return self.fail("too_many_calls", message).await;
         }
         self.name_calls(&mut reply.calls);
-        self.checkpoint.transcript.push(Entry::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+        self.checkpoint
+            .transcript
+            .push(TranscriptEntry::Model { text: reply.text.clone(), calls: reply.calls.clone() });
         let excess = reply.calls.split_off(reply.calls.len().min(CALLS_MAX));
         let mut steps = self.refuse_calls(&excess);
         match PendingCalls::of(reply.calls) {
@@ -206,7 +208,7 @@ impl AgentRunLoop {
         let refused = ToolObservation::failure(text);
         let observation = |call: &ModelCall| {
             let (call, text) = (call.id.clone(), refused.text.clone());
-            Entry::Observation { call, text, is_error: true }
+            TranscriptEntry::Observation { call, text, is_error: true }
         };
         let steps = excess.iter().map(|call| self.step_of(call, &refused)).collect();
         self.checkpoint.transcript.extend(excess.iter().map(observation));

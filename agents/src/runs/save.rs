@@ -12,7 +12,7 @@ use super::observation::ToolObservation;
 use super::run_loop::AgentRunLoop;
 use crate::domain::agent_runs::{AgentRunState, Checkpoint, NewStep};
 use crate::error::Error;
-use crate::model::{Entry, ModelCall};
+use crate::model::{ModelCall, TranscriptEntry};
 
 /// Bytes of a checkpoint. A longer transcript ends the run, since every step writes it again.
 const DOCUMENT_BYTES_MAX: usize = 1 << 20;
@@ -27,7 +27,7 @@ impl AgentRunLoop {
     /// A call with its result, for the list of steps.
     pub(super) fn step_of(&self, call: &ModelCall, observed: &ToolObservation) -> NewStep {
         let thought = self.checkpoint.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Model { text, .. } => Some(text.as_str()),
+            TranscriptEntry::Model { text, .. } => Some(text.as_str()),
             _ => None,
         });
         let redactor = self.redactor();

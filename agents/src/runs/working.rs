@@ -29,11 +29,11 @@ pub(super) struct WorkingRuns {
     pub workflows: TaskTracker,
     /// The schemas in requests to models that are under way.
     pub schema_texts: SchemaTexts,
-    runs: Arc<DashMap<AgentRunId, Entry>>,
+    runs: Arc<DashMap<AgentRunId, WorkingRun>>,
     next: Arc<AtomicU64>,
 }
 
-struct Entry {
+struct WorkingRun {
     /// Distinguishes the work on a run from earlier work on the same run.
     number: u64,
     organization: OrganizationId,
@@ -42,7 +42,7 @@ struct Entry {
 
 /// The work on a run, which can be cancelled while this exists.
 pub(super) struct Working {
-    runs: Arc<DashMap<AgentRunId, Entry>>,
+    runs: Arc<DashMap<AgentRunId, WorkingRun>>,
     run: AgentRunId,
     number: u64,
     /// Ends a call of a tool, too.
@@ -67,7 +67,7 @@ impl Default for WorkingRuns {
 impl WorkingRuns {
     pub fn begin(&self, run: &AgentRun) -> Working {
         let (cancelled, number) = (CancellationToken::new(), self.next.fetch_add(1, Ordering::Relaxed));
-        let entry = Entry { number, organization: run.organization.clone(), cancelled: cancelled.clone() };
+        let entry = WorkingRun { number, organization: run.organization.clone(), cancelled: cancelled.clone() };
         self.runs.insert(run.id.clone(), entry);
         Working { runs: self.runs.clone(), run: run.id.clone(), number, cancelled, stopping: self.stopping.clone() }
     }

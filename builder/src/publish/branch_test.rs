@@ -10,7 +10,7 @@ use super::replay_gate::{self, ReplayCandidate, ReplayGate};
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::steps::manifest::Manifest;
 use crate::supplied_variables::SuppliedVariables;
 
@@ -39,7 +39,7 @@ impl Builder {
         &self,
         principal: &Principal,
         request: TestRequest,
-        progress: Progress,
+        progress: BuildProgress,
     ) -> Result<Candidate, Error> {
         let admitted = self.admit(principal)?;
         let span = tracing::info_span!("build", kind = "test");
@@ -74,7 +74,7 @@ impl Builder {
         &self,
         principal: &Principal,
         branch: ReplayedBranch,
-        progress: Progress,
+        progress: BuildProgress,
     ) -> Result<Candidate, Error> {
         let admitted = self.admit(principal)?;
         let span = tracing::info_span!("build", kind = "replay");

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::conventions::PROJECT_FILES;
 use crate::error::Error;
 use crate::images::Images;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::sandbox::{Missing, Sandbox};
 use crate::text::shown;
 use crate::toolchain::project::Caches;
@@ -97,7 +97,12 @@ impl Builder {
     }
 
     /// Runs the project's checks, alongside all other runs, up to the first that fails.
-    pub(super) async fn check(&self, principal: &Principal, built: &Built, progress: &Progress) -> Result<(), Error> {
+    pub(super) async fn check(
+        &self,
+        principal: &Principal,
+        built: &Built,
+        progress: &BuildProgress,
+    ) -> Result<(), Error> {
         let checking = async {
             built.compile_expensive(self.trials.schemas(), &principal.organization).await?;
             built.artifact.make_ready(self.trials.compiler()).await?;
@@ -112,7 +117,7 @@ impl Builder {
         &self,
         principal: &Principal,
         built: &Built,
-        progress: &Progress,
+        progress: &BuildProgress,
     ) -> Result<(), Error> {
         for name in built.manifest.calls.keys() {
             if self.store.tools().find_live_tool(&principal.organization, name).await?.is_none() {
@@ -130,7 +135,12 @@ impl Builder {
         })
     }
 
-    pub(super) async fn build(&self, of: Commit<'_>, admitted: &Admitted, progress: &Progress) -> Result<Built, Error> {
+    pub(super) async fn build(
+        &self,
+        of: Commit<'_>,
+        admitted: &Admitted,
+        progress: &BuildProgress,
+    ) -> Result<Built, Error> {
         let waiting = tokio::time::timeout(BUILD_WAIT_MAX, admitted.permit()).await;
         let permit = waiting.map_err(|_| Error::Overloaded { retry_after: RETRY_AFTER })?;
         let _permit = permit.ok_or_else(|| Error::internal("the builder is shutting down"))?;
@@ -211,7 +221,7 @@ impl<'a> Commit<'a> {
         Self { repository, id, project_path, branch: None, caches: Caches::Used, accepts: &|_| Ok(()) }
     }
 
-    async fn build(self, pipeline: &Pipeline, progress: &Progress) -> Result<Built, Error> {
+    async fn build(self, pipeline: &Pipeline, progress: &BuildProgress) -> Result<Built, Error> {
         let Self { repository, id, project_path, branch, caches, accepts } = self;
         progress.line(find_name(repository, id).await?);
         let (repository, path) = (repository.clone(), project_path.clone());

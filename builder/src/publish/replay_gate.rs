@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::builder::Builder;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 
 pub const STAGE: &str = "replay";
 /// Differing runs in a refusal. The build log has more.
@@ -41,7 +41,11 @@ impl Builder {
     ///
     /// # Errors
     /// When too many results differ, or the computing time grows too much.
-    pub(super) async fn pass_replay_gate(&self, of: ReplayCandidate<'_>, progress: &Progress) -> Result<(), Error> {
+    pub(super) async fn pass_replay_gate(
+        &self,
+        of: ReplayCandidate<'_>,
+        progress: &BuildProgress,
+    ) -> Result<(), Error> {
         let ReplayCandidate { principal, tool, candidate, gate } = of;
         let highest = self.store.versions().resolve_version(&principal.organization, tool, &Constraint::any()).await?;
         let Some(version) = highest else {

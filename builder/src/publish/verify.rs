@@ -9,7 +9,7 @@ use crate::attestation;
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::toolchain::project::Caches;
 
 /// The result of rebuilding a version.
@@ -37,7 +37,7 @@ impl Builder {
         &self,
         principal: &Principal,
         version: &ToolVersion,
-        progress: Progress,
+        progress: BuildProgress,
     ) -> Result<Verification, Error> {
         let admitted = self.admit(principal)?;
         let commit = CommitId::parse(&version.commit).map_err(Error::internal)?;

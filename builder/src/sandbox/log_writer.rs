@@ -1,6 +1,6 @@
 //! Writes a job's output to the log of its build.
 
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::text::CUT;
 
 /// Output that is logged as it arrives. With [`END_BYTES_MAX`], it leaves half of a build's log to other steps.
@@ -12,7 +12,7 @@ const LINE_BYTES_MAX: usize = 2_000;
 
 /// Splits output into lines and keeps its beginning and its end.
 pub struct BatchedLogWriter {
-    progress: Progress,
+    progress: BuildProgress,
     written: usize,
     /// The line that has no line break yet.
     line: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct BatchedLogWriter {
 }
 
 impl BatchedLogWriter {
-    pub fn new(progress: Progress) -> Self {
+    pub fn new(progress: BuildProgress) -> Self {
         Self {
             progress,
             written: 0,
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     fn written(chunks: &[&[u8]]) -> (String, String) {
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         let mut writer = BatchedLogWriter::new(progress.clone());
         chunks.iter().for_each(|chunk| writer.take(chunk));
         let last = writer.finish();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::identity::Identities;
 use super::{Bounds, Failure, Job, Missing, ReadOnlyMount, Sandbox};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 
 const SHELL: &str = "/bin/sh";
 const REPORT: &str = "/build/report";
@@ -30,7 +30,7 @@ impl Sandbox {
     }
 
     async fn test(&self, private: &Path) -> Result<(), Missing> {
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         let finished = match self.run(job(private), &progress).await {
             Ok(finished) => finished,
             Err(Failure::Sandbox { problem }) => return Err(Missing::refused(&problem)),

@@ -34,7 +34,7 @@ use super::staging::Staging;
 use super::system_calls;
 use super::watch::Watched;
 use super::{Failure, Sandbox};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 
 /// Time for namespaces and mounts. They take milliseconds, and more on a machine under load.
 const START_MAX: Duration = Duration::from_secs(20);
@@ -54,7 +54,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// A status other than zero, a bound that was reached, or an output file that is missing or no regular file.
-    pub async fn run(&self, job: Job, progress: &Progress) -> Result<Finished, Failure> {
+    pub async fn run(&self, job: Job, progress: &BuildProgress) -> Result<Finished, Failure> {
         let (answer, answered) = oneshot::channel();
         let (_wanted, cancelled) = oneshot::channel::<()>();
         let run = JobRun { sandbox: self.clone(), job, progress: progress.clone() };
@@ -74,7 +74,7 @@ impl Sandbox {
 struct JobRun {
     sandbox: Sandbox,
     job: Job,
-    progress: Progress,
+    progress: BuildProgress,
 }
 
 impl JobRun {

@@ -52,16 +52,16 @@ impl Failed {
 
 /// Failures by the key of the snapshot.
 #[derive(Debug)]
-pub struct Failures(ByteCache<Digest, Entry>);
+pub struct Failures(ByteCache<Digest, FailureEntry>);
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct FailureEntry {
     reason: String,
     until: Instant,
     pause: Duration,
 }
 
-impl HeapBytes for Entry {
+impl HeapBytes for FailureEntry {
     fn heap_bytes(&self) -> usize {
         self.reason.heap_bytes()
     }
@@ -87,7 +87,7 @@ impl Failures {
             Persistence::TimedOut => before.map_or(TIMED_OUT, |before| (before * 2).clamp(TIMED_OUT, LASTING)),
             Persistence::Passing => PASSING,
         };
-        self.0.insert(key, Entry { reason: failed.reason.clone(), until: now + pause, pause });
+        self.0.insert(key, FailureEntry { reason: failed.reason.clone(), until: now + pause, pause });
         failed.reason.clone()
     }
 

@@ -15,7 +15,7 @@ use crate::steps::schema;
 use crate::text::shown;
 
 pub use combined::input_schema;
-pub use report::Report;
+pub use report::ApiReport;
 use report::STAGE;
 
 /// The schema files of an API.
@@ -45,7 +45,7 @@ pub fn schemas(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result
 pub fn build_settings(
     manifest: &Manifest,
     mut files: BTreeMap<ApiName, ApiSchemas>,
-    mut report: Report,
+    mut report: ApiReport,
 ) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
     schema::outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
     compare(&report, list_declared(&manifest.apis))?;
@@ -74,7 +74,7 @@ pub fn build_settings(
 /// # Errors
 /// When the derived schema is a report.
 pub fn check_undeclared(derived: &str) -> Result<(), Error> {
-    let Ok(report) = Report::read(derived) else { return Ok(()) };
+    let Ok(report) = ApiReport::read(derived) else { return Ok(()) };
     compare(&report, BTreeMap::from_iter(report.modules.keys().map(|module| (&**module, BTreeSet::new()))))
 }
 
@@ -92,7 +92,7 @@ fn list_declared(apis: &BTreeMap<ApiName, Api>) -> BTreeMap<&str, BTreeSet<&str>
 }
 
 /// Refuses a module whose exported functions are not those of its APIs.
-fn compare(report: &Report, declared: BTreeMap<&str, BTreeSet<&str>>) -> Result<(), Error> {
+fn compare(report: &ApiReport, declared: BTreeMap<&str, BTreeSet<&str>>) -> Result<(), Error> {
     for (module, functions) in declared {
         let found = report.modules.get(module);
         let mut exported: Vec<_> = found.iter().flat_map(|found| &found.functions).map(String::as_str).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn made(manifest: &Manifest, report: &Value) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
-        build_settings(manifest, BTreeMap::new(), Report::read(&report.to_string())?)
+        build_settings(manifest, BTreeMap::new(), ApiReport::read(&report.to_string())?)
     }
 
     fn orders(functions: &[&str]) -> Value {

@@ -65,7 +65,7 @@ impl Request {
 type ChildResult<T> = Result<Result<T, CompileFailure>, String>;
 
 /// A project to bundle.
-pub struct Source {
+pub struct BundledProject {
     pub project: Project,
     /// Whether the bundler derives the schema of the input from the code.
     pub derive_schema: bool,
@@ -75,8 +75,8 @@ pub struct Source {
 ///
 /// # Errors
 /// When a check of the author's code fails, with file and line, or when the child fails.
-pub async fn bundle(code: &NativeCode, bundler: &[String], source: Source) -> Result<Bundle, Error> {
-    let Source { project, derive_schema } = source;
+pub async fn bundle(code: &NativeCode, bundler: &[String], source: BundledProject) -> Result<Bundle, Error> {
+    let BundledProject { project, derive_schema } = source;
     let request = |code| Request::Bundle { code, project, derive_schema };
     let bundle: Bundle = ask(code, bundler, request).await?;
     if bundle.bytes.len() > BUNDLE_BYTES_MAX {

@@ -23,7 +23,7 @@ use super::wheel_choice;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 
 const STAGE: &str = "dependencies";
 const ACCEPT: &str = "application/vnd.pypi.simple.v1+json, text/html;q=0.1";
@@ -89,7 +89,7 @@ impl Packages {
         &self,
         manifest: &Manifest,
         files: &BTreeMap<String, Vec<u8>>,
-        progress: &Progress,
+        progress: &BuildProgress,
     ) -> Result<Fetched, Error> {
         let asked = manifest.dependencies.iter().map(|dependency| &dependency.name);
         let asked: Vec<_> = asked.filter(|name| *name != lock::OWN_PACKAGE).collect();

@@ -163,7 +163,7 @@ fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependen
     let Some(node) = document.at(convention.dependencies) else { return Ok(Vec::new()) };
     match &node.value {
         Value::Table(table) => {
-            let one = |(name, entry): (&String, &node::Entry)| {
+            let one = |(name, entry): (&String, &node::TableEntry)| {
                 let requirement = if let Value::Text(text) = &entry.node.value { text.clone() } else { String::new() };
                 Dependency { name: name.clone(), requirement, line: entry.key_line }
             };
@@ -256,7 +256,7 @@ fn hosts(lathe: &Fields, key: &str, hosts: &[Located<String>]) -> Result<Vec<Str
 fn secret_hosts(lathe: &mut Fields, required: &[EnvvarName]) -> Result<BTreeMap<EnvvarName, Vec<String>>, Error> {
     let key = "secret_hosts";
     let table = lathe.table(key)?;
-    let one = |(name, entry): (String, node::Entry)| {
+    let one = |(name, entry): (String, node::TableEntry)| {
         let name = variable(lathe, key, &Located { line: entry.key_line, value: name })?;
         if !required.contains(&name) {
             return Err(lathe.refuse(key, entry.key_line, "must be among `required_secret_envvars`"));

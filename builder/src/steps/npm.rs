@@ -23,7 +23,7 @@ use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::text::shown;
 
 const STAGE: &str = "dependencies";
@@ -62,7 +62,7 @@ impl NpmPackages {
         &self,
         manifest: &Manifest,
         files: &BTreeMap<String, Vec<u8>>,
-        progress: &Progress,
+        progress: &BuildProgress,
     ) -> Result<(Vec<Package>, Vec<SourceFile>), Error> {
         let project_file = files.get(PROJECT_FILE).map(Vec::as_slice).unwrap_or_default();
         let Some(lock) = files.get(lock::FILE) else {

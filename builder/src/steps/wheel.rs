@@ -40,7 +40,7 @@ pub struct Wheel {
 }
 
 /// The use of an entry of a wheel.
-enum Entry {
+enum EntryUse {
     /// A file that tools can read, and its path below the package directory.
     Kept(String),
     Native,
@@ -70,12 +70,12 @@ pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
             continue;
         }
         let path = match use_of(entry.name())? {
-            Entry::Kept(path) => path,
-            Entry::Native => {
+            EntryUse::Kept(path) => path,
+            EntryUse::Native => {
                 native.push(entry.name().to_owned());
                 continue;
             }
-            Entry::NotNeeded => continue,
+            EntryUse::NotNeeded => continue,
         };
         let mut contents = Vec::new();
         entry.take(left + 1).read_to_end(&mut contents).map_err(|error| error.to_string())?;
@@ -98,7 +98,7 @@ fn check_directory(wheel: &[u8]) -> Result<(), String> {
     if count(&DIRECTORY_END) > ENDS_MAX { Err(format!("more than {ENDS_MAX} zip files inside")) } else { Ok(()) }
 }
 
-fn use_of(name: &str) -> Result<Entry, String> {
+fn use_of(name: &str) -> Result<EntryUse, String> {
     let parts: Vec<_> = name.split('/').collect();
     if name.starts_with('/') || name.contains('\\') || parts.contains(&"..") {
         return Err(format!("it holds the path {}", quote(name)));
@@ -106,17 +106,17 @@ fn use_of(name: &str) -> Result<Entry, String> {
     let first = parts.first().copied().unwrap_or_default();
     let file = parts.last().copied().unwrap_or_default();
     if NATIVE.iter().any(|suffix| file.ends_with(suffix)) || file.contains(NATIVE_RELEASE) {
-        return Ok(Entry::Native);
+        return Ok(EntryUse::Native);
     }
     if name.ends_with('/') || (first.ends_with(".dist-info") && file != ENTRY_POINTS) {
-        return Ok(Entry::NotNeeded);
+        return Ok(EntryUse::NotNeeded);
     }
     if first.ends_with(".data") {
         // Only modules are needed, not scripts and headers.
         let inside = matches!(parts.get(1), Some(&("purelib" | "platlib")));
-        return Ok(if inside { Entry::Kept(parts[2..].join("/")) } else { Entry::NotNeeded });
+        return Ok(if inside { EntryUse::Kept(parts[2..].join("/")) } else { EntryUse::NotNeeded });
     }
-    Ok(Entry::Kept(name.into()))
+    Ok(EntryUse::Kept(name.into()))
 }
 
 #[cfg(test)]

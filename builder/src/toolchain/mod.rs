@@ -17,20 +17,20 @@ use registry::Language;
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::sandbox::{Missing, Sandbox, ScratchDirectory, Scratches};
 use crate::snapshots::Snapshots;
 use javascript::JavaScript;
 use project::{Caches, Project, ToolchainOutput};
 use python::Python;
 use rust::Rust;
-use shared::Shared;
+use shared::ToolchainParts;
 
 /// The toolchains of this process. Clones share their caches.
 #[derive(Clone)]
 pub struct Toolchains {
     config: Arc<Config>,
-    shared: Shared,
+    shared: ToolchainParts,
     javascript: JavaScript,
     python: Python,
     rust: Rust,
@@ -42,7 +42,7 @@ impl Toolchains {
     pub fn open(config: Config, images: Images) -> Result<Self, Error> {
         let snapshots = Snapshots::open(&config, images.compiler())?;
         let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
-        let shared = Shared { images, snapshots, scratches };
+        let shared = ToolchainParts { images, snapshots, scratches };
         let (javascript, python) = (JavaScript::new(&config, &shared)?, Python::new(&config, &shared)?);
         let rust = Rust::new(&config, &shared)?;
         Ok(Self { config: Arc::new(config), shared, javascript, python, rust })
@@ -73,7 +73,7 @@ impl Toolchains {
     ///
     /// # Errors
     /// The first stage that refuses the project.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         if project.caches == Caches::Used {
             return self.make_with_caches(project, progress).await;
         }
@@ -81,7 +81,7 @@ impl Toolchains {
         toolchains.make_with_caches(project, progress).await
     }
 
-    async fn make_with_caches(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    async fn make_with_caches(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         match project.manifest.language {
             Language::JavaScript => self.javascript.make(project, progress).await,
             Language::Python => self.python.make(project, progress).await,
@@ -95,7 +95,7 @@ impl Toolchains {
         let config = Config { cache_dir: directory.path().to_owned(), ..(*self.config).clone() };
         let snapshots = Snapshots::open(&config, self.shared.images.compiler())?;
         let rust = self.rust.with_caches(&config)?;
-        let shared = Shared { snapshots, ..self.shared.clone() };
+        let shared = ToolchainParts { snapshots, ..self.shared.clone() };
         let javascript = self.javascript.with_caches(&config, &shared)?;
         let python = Python::new(&config, &shared)?;
         Ok((Self { config: Arc::new(config), shared, javascript, python, rust }, directory))

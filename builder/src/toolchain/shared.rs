@@ -6,7 +6,7 @@ use crate::snapshots::Snapshots;
 
 /// Images, snapshots and temporary directories of this process. Clones share them.
 #[derive(Clone)]
-pub struct Shared {
+pub struct ToolchainParts {
     pub images: Images,
     pub snapshots: Snapshots,
     pub scratches: Scratches,

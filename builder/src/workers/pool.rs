@@ -13,7 +13,7 @@ use super::protocol::{Bytes, OutputMessage};
 use super::violation::ProtocolViolation;
 use crate::error::Error;
 use crate::metrics;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 
 /// Supervisors restart a worker within seconds.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -41,7 +41,7 @@ const TIMEOUTS: PoolTimeouts = PoolTimeouts {
 #[derive(Debug)]
 pub struct Assignment {
     pub job: Arc<[u8]>,
-    pub progress: Progress,
+    pub progress: BuildProgress,
     pub outcome: oneshot::Sender<JobOutcome>,
 }
 
@@ -63,7 +63,7 @@ pub enum JobOutcome {
 #[derive(Debug)]
 pub struct Pool {
     pub timeouts: PoolTimeouts,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     changed: Notify,
 }
 
@@ -74,7 +74,7 @@ impl Default for Pool {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PoolState {
     idle: VecDeque<oneshot::Sender<Assignment>>,
     connected: usize,
     busy: usize,
@@ -82,7 +82,7 @@ struct State {
     jobs: HashMap<Option<OrganizationId>, usize>,
 }
 
-impl State {
+impl PoolState {
     /// Whether an organisation may use one more worker. Of two or more workers, one is reserved for other organisations.
     fn has_share(&self, organization: Option<&OrganizationId>) -> bool {
         let own = self.jobs.get(&organization.cloned()).copied().unwrap_or_default();
@@ -118,7 +118,7 @@ impl Pool {
         &self,
         organization: Option<&OrganizationId>,
         job: Arc<[u8]>,
-        progress: &Progress,
+        progress: &BuildProgress,
     ) -> Result<JobOutcome, Error> {
         let (outcome, ended) = oneshot::channel();
         let assignment = Assignment { job, progress: progress.clone(), outcome };
@@ -189,7 +189,7 @@ impl Pool {
         (state.connected, state.busy)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut PoolState)) {
         let mut state = self.state.lock();
         change(&mut state);
         metrics::workers(state.connected);
@@ -233,10 +233,10 @@ mod tests {
     async fn a_job_is_refused_when_no_worker_connects_in_time() {
         let moment = Duration::from_millis(10);
         let pool = Arc::new(Pool::new(PoolTimeouts { no_worker: moment, all_busy: moment, start: moment }));
-        let refused = pool.submit(None, job(), &Progress::none()).await.unwrap_err();
+        let refused = pool.submit(None, job(), &BuildProgress::none()).await.unwrap_err();
         assert_eq!(refused.code(), "no_build_worker");
         let connected = pool.connect();
-        let refused = pool.submit(None, job(), &Progress::none()).await.unwrap_err();
+        let refused = pool.submit(None, job(), &BuildProgress::none()).await.unwrap_err();
         assert_eq!(refused.code(), "overloaded");
         drop(connected);
         assert_eq!(pool.counts(), (0, 0));
@@ -247,7 +247,7 @@ mod tests {
         let pool = Arc::<Pool>::default();
         let submitting = tokio::spawn({
             let pool = pool.clone();
-            async move { pool.submit(None, job(), &Progress::none()).await }
+            async move { pool.submit(None, job(), &BuildProgress::none()).await }
         });
         tokio::task::yield_now().await;
         let _connected = pool.connect();
@@ -263,7 +263,7 @@ mod tests {
         let workers = [(); 2].map(|()| (pool.connect(), pool.wait_for_job()));
         let submit = |organization: &str| {
             let (pool, organization) = (pool.clone(), OrganizationId::parse(organization).unwrap());
-            tokio::spawn(async move { pool.submit(Some(&organization), job(), &Progress::none()).await })
+            tokio::spawn(async move { pool.submit(Some(&organization), job(), &BuildProgress::none()).await })
         };
         let (first, second) = (submit("crowd"), submit("crowd"));
         let [(_first, one), (_second, other)] = workers;
@@ -287,7 +287,7 @@ mod tests {
         let pool = Arc::<Pool>::default();
         let _connected = pool.connect();
         let offered = pool.wait_for_job();
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         let (given, ()) = tokio::join!(pool.submit(None, job(), &progress), async {
             drop(offered.await.unwrap());
         });

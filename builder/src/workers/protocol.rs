@@ -11,7 +11,7 @@ use super::known_names::{HASH_ALGORITHMS, PACKAGE_KINDS, STEPS, find_known};
 use super::violation::ProtocolViolation;
 use crate::attestation::{Hash, Package};
 use crate::error::{Error, Location};
-use crate::progress::Report;
+use crate::progress::BuildReport;
 use crate::text::cut;
 use crate::toolchain::project::{self, Caches};
 
@@ -40,7 +40,7 @@ pub enum FromWorker {
     Leaves,
 }
 
-/// The wire format of [`Report`].
+/// The wire format of [`BuildReport`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportMessage {
     Started { step: String },
@@ -129,21 +129,21 @@ impl FromWorker {
     }
 }
 
-impl From<Report> for ReportMessage {
-    fn from(report: Report) -> Self {
+impl From<BuildReport> for ReportMessage {
+    fn from(report: BuildReport) -> Self {
         match report {
-            Report::Started { step } => Self::Started { step: step.into() },
-            Report::Ended { step, duration, failure } => Self::Ended {
+            BuildReport::Started { step } => Self::Started { step: step.into() },
+            BuildReport::Ended { step, duration, failure } => Self::Ended {
                 step: step.into(),
                 duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
                 failure: failure.map(cut),
             },
-            Report::Line { line } => Self::Line { line: cut(line) },
+            BuildReport::Line { line } => Self::Line { line: cut(line) },
         }
     }
 }
 
-impl TryFrom<ReportMessage> for Report {
+impl TryFrom<ReportMessage> for BuildReport {
     type Error = ProtocolViolation;
 
     fn try_from(report: ReportMessage) -> Result<Self, ProtocolViolation> {
@@ -255,7 +255,7 @@ mod tests {
         fn a_report_survives_the_wire(report in reports()) {
             let sent = postcard::to_allocvec(&FromWorker::Report(report.clone())).unwrap();
             prop_assert_eq!(FromWorker::read(&sent), Ok(FromWorker::Report(report.clone())));
-            prop_assert_eq!(ReportMessage::from(Report::try_from(report.clone()).unwrap()), report);
+            prop_assert_eq!(ReportMessage::from(BuildReport::try_from(report.clone()).unwrap()), report);
         }
 
         #[test]
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut() {
-        let ReportMessage::Line { line } = ReportMessage::from(Report::Line { line: "ä".repeat(1 << 20) }) else {
+        let ReportMessage::Line { line } = ReportMessage::from(BuildReport::Line { line: "ä".repeat(1 << 20) }) else {
             panic!("a line")
         };
         // The last letter has two bytes.

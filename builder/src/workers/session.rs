@@ -10,7 +10,7 @@ use super::pool::{Assignment, JobOutcome, Pool};
 use super::protocol::{BLOB_BYTES_MAX, Bytes, FromWorker, Kind, MESSAGE_BYTES_MAX, OutputMessage, SNAPSHOT_BYTES_MAX};
 use super::violation::ProtocolViolation;
 use crate::error::Error;
-use crate::progress::{Progress, Report};
+use crate::progress::{BuildProgress, BuildReport};
 
 /// Reports of one job. The log keeps 100 KiB, and cargo prints a line for each of some hundred crates.
 const REPORTS_MAX: usize = 10_000;
@@ -115,7 +115,7 @@ impl Session<'_> {
     }
 
     /// Sends a job, passes on its reports, and returns its outcome.
-    async fn exchange(&mut self, job: &[u8], progress: &Progress) -> Result<Exchanged, SessionEnd> {
+    async fn exchange(&mut self, job: &[u8], progress: &BuildProgress) -> Result<Exchanged, SessionEnd> {
         let mut message = self.first_message(job).await?;
         let mut budget = ReportBudget::default();
         loop {
@@ -184,12 +184,12 @@ struct ReportBudget {
 }
 
 impl ReportBudget {
-    fn count(&mut self, report: Report) -> Result<Report, ProtocolViolation> {
+    fn count(&mut self, report: BuildReport) -> Result<BuildReport, ProtocolViolation> {
         self.reports += 1;
         self.bytes += match &report {
-            Report::Line { line } => line.len(),
-            Report::Ended { failure, .. } => failure.as_ref().map_or(0, String::len),
-            Report::Started { .. } => 0,
+            BuildReport::Line { line } => line.len(),
+            BuildReport::Ended { failure, .. } => failure.as_ref().map_or(0, String::len),
+            BuildReport::Started { .. } => 0,
         };
         let is_within = self.reports <= REPORTS_MAX && self.bytes <= REPORT_BYTES_MAX;
         if is_within { Ok(report) } else { Err(ProtocolViolation("it sent more reports than any build".into())) }

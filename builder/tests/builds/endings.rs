@@ -4,7 +4,7 @@ use std::env;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use builder::Progress;
+use builder::BuildProgress;
 use builder::sandbox::{Bounds, Failure, Job};
 
 use crate::machine::{Machine, assert_none_left, marked, script, until_there};
@@ -35,7 +35,7 @@ async fn background_processes_end_with_the_job() {
 async fn dropping_the_future_ends_the_job() {
     let Some(machine) = Machine::here().await else { return };
     let (job, mark) = marked(script("setsid sleep 1000 & sleep 1000"));
-    let progress = Progress::none();
+    let progress = BuildProgress::none();
     let running = tokio::spawn(async move { machine.sandbox.run(job, &progress).await.map(drop) });
     until_there(&mark, "sleep").await;
     running.abort();
@@ -51,7 +51,7 @@ async fn a_server_to_kill() {
     }
     let (mut job, _) = marked(script("setsid sleep 1000 & sleep 1000"));
     job.environment.push(("MARK".into(), env::var(DOOMED).expect("a mark")));
-    let _ = machine.sandbox.run(job, &Progress::none()).await;
+    let _ = machine.sandbox.run(job, &BuildProgress::none()).await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use builder::Progress;
+use builder::BuildProgress;
 use builder::sandbox::{Bounds, Failure, Finished, Job, ReadOnlyMount};
 
 use crate::machine::{Machine, assert_none_left, marked, script, until_there};
@@ -244,7 +244,7 @@ async fn a_build_does_not_find_another() {
     let Some(machine) = Machine::here().await else { return };
     let (holding, mark) = marked(hostile("echo canary-of-another > secret; sleep 1000"));
     let sandbox = machine.sandbox.clone();
-    let held = tokio::spawn(async move { sandbox.run(holding, &Progress::none()).await.map(drop) });
+    let held = tokio::spawn(async move { sandbox.run(holding, &BuildProgress::none()).await.map(drop) });
     until_there(&mark, "sleep").await;
     let looking = hostile(
         "of=root; ls /build /tmp; grep -rs canary-of-another /build /tmp /proc/*/$of/build /proc/*/environ /dev/shm | head; \

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use builder::Progress;
+use builder::BuildProgress;
 use builder::sandbox::{Failure, Finished, Job, ReadOnlyMount, Sandbox};
 
 use crate::need::Need;
@@ -41,7 +41,7 @@ impl Machine {
     /// Runs a job, and returns its result and its output. None of its processes may be left.
     pub async fn run(&self, job: Job) -> (Result<Finished, Failure>, String) {
         let (job, mark) = marked(job);
-        let progress = Progress::none();
+        let progress = BuildProgress::none();
         let ended = self.sandbox.run(job, &progress).await;
         assert_none_left(&mark).await;
         (ended, progress.log())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Target;
 use crate::attestation::Package;
 use crate::error::{Error, Location};
-use crate::progress::Report;
+use crate::progress::BuildReport;
 use crate::steps::{bundle, documents, esbuild};
 use crate::workers::protocol::{FromWorker, Kind, OutputMessage, PackageMessage, ReportMessage};
 
@@ -30,7 +30,7 @@ fn worker_messages() {
         FromWorker::Failed(refused.into()),
     ]);
     let target = Target::new("message of a worker", &[], |bytes| match FromWorker::read(bytes) {
-        Ok(FromWorker::Report(report)) => drop(Report::try_from(report)),
+        Ok(FromWorker::Report(report)) => drop(BuildReport::try_from(report)),
         Ok(FromWorker::Failed(failure)) => drop(Error::try_from(failure)),
         Ok(FromWorker::Output(made)) => made.packages.into_iter().for_each(|package| drop(Package::try_from(package))),
         Ok(FromWorker::Leaves) | Err(_) => {}

@@ -21,10 +21,10 @@ use queue::Queue;
 
 /// Admits work of one kind. Clones share the queue.
 #[derive(Debug, Clone)]
-pub struct Admission(Arc<Shared>);
+pub struct Admission(Arc<WorkQueue>);
 
 #[derive(Debug)]
-struct Shared {
+struct WorkQueue {
     /// Kind of work, as a metric label: `runs`, `builds`, `git`.
     work: &'static str,
     bounds: AdmissionBounds,
@@ -52,7 +52,7 @@ impl Admission {
         for bound in ["organization", "process"] {
             counter!(REFUSED, "work" => work, "bound" => bound).increment(0);
         }
-        Self(Arc::new(Shared { work, bounds, queue: Mutex::default() }))
+        Self(Arc::new(WorkQueue { work, bounds, queue: Mutex::default() }))
     }
 
     /// Admits all pieces of work, or refuses all of them.

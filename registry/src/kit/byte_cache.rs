@@ -32,14 +32,14 @@ const USUAL_COUNT: (usize, usize) = (16, 16_384);
 /// Values by key. The entries of a cache never have more bytes than its bound; a value that is larger is not kept.
 #[derive(Debug)]
 pub struct ByteCache<K, V> {
-    state: Mutex<State<K, V>>,
+    state: Mutex<CacheState<K, V>>,
     /// Age at which an entry is dropped; `None` for values that stay right.
     ttl: Option<Duration>,
 }
 
 #[derive(Debug)]
-struct State<K, V> {
-    entries: Cache<K, Entry<V>, EntryBytes, RandomState, Evicted>,
+struct CacheState<K, V> {
+    entries: Cache<K, CacheEntry<V>, EntryBytes, RandomState, Evicted>,
     /// Number of times that the cache was cleared.
     generation: u64,
     /// The time of the last search for entries that have expired.
@@ -47,7 +47,7 @@ struct State<K, V> {
 }
 
 #[derive(Debug)]
-struct Entry<V> {
+struct CacheEntry<V> {
     value: V,
     bytes: usize,
     since: Instant,
@@ -66,7 +66,7 @@ impl<K: Eq + Hash + HeapBytes, V: Clone + HeapBytes> ByteCache<K, V> {
         let bytes_max = bound.bytes_max;
         let count = (bytes_max / USUAL_BYTES).clamp(USUAL_COUNT.0, USUAL_COUNT.1);
         let entries = Cache::with(count, bytes_max as u64, EntryBytes, RandomState::new(), Evicted);
-        Self { state: Mutex::new(State { entries, generation: 0, swept_at: now() }), ttl: None }
+        Self { state: Mutex::new(CacheState { entries, generation: 0, swept_at: now() }), ttl: None }
     }
 
     /// Drops entries at this age.
@@ -111,7 +111,7 @@ impl<K: Eq + Hash + HeapBytes, V: Clone + HeapBytes> ByteCache<K, V> {
         if self.ttl.is_some_and(|ttl| state.swept_at.elapsed() >= ttl) {
             self.sweep(&mut state);
         }
-        state.entries.insert_with_lifecycle(key, Entry { value, bytes, since }, &mut evicted);
+        state.entries.insert_with_lifecycle(key, CacheEntry { value, bytes, since }, &mut evicted);
         drop(state);
         drop(evicted);
     }
@@ -151,12 +151,12 @@ impl<K: Eq + Hash + HeapBytes, V: Clone + HeapBytes> ByteCache<K, V> {
         self.state.lock().entries.len()
     }
 
-    fn sweep(&self, state: &mut State<K, V>) {
+    fn sweep(&self, state: &mut CacheState<K, V>) {
         state.swept_at = now();
         state.entries.retain(|_, entry| !self.has_expired(entry));
     }
 
-    fn has_expired(&self, entry: &Entry<V>) -> bool {
+    fn has_expired(&self, entry: &CacheEntry<V>) -> bool {
         self.ttl.is_some_and(|ttl| entry.since.elapsed() >= ttl)
     }
 }
@@ -169,8 +169,8 @@ fn now() -> Instant {
 #[derive(Debug)]
 struct EntryBytes;
 
-impl<K, V> Weighter<K, Entry<V>> for EntryBytes {
-    fn weight(&self, _key: &K, entry: &Entry<V>) -> u64 {
+impl<K, V> Weighter<K, CacheEntry<V>> for EntryBytes {
+    fn weight(&self, _key: &K, entry: &CacheEntry<V>) -> u64 {
         entry.bytes as u64
     }
 }
@@ -179,10 +179,10 @@ impl<K, V> Weighter<K, Entry<V>> for EntryBytes {
 #[derive(Debug)]
 struct Evicted;
 
-impl<K, V> Lifecycle<K, Entry<V>> for Evicted {
-    type RequestState = Vec<(K, Entry<V>)>;
+impl<K, V> Lifecycle<K, CacheEntry<V>> for Evicted {
+    type RequestState = Vec<(K, CacheEntry<V>)>;
 
-    fn on_evict(&self, evicted: &mut Self::RequestState, key: K, entry: Entry<V>) {
+    fn on_evict(&self, evicted: &mut Self::RequestState, key: K, entry: CacheEntry<V>) {
         evicted.push((key, entry));
     }
 }

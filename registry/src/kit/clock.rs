@@ -50,34 +50,34 @@ impl fmt::Display for Timestamp {
 
 /// The system clock, or for tests a clock that stands still until it is moved.
 #[derive(Clone, Debug)]
-pub struct Clock(Source);
+pub struct Clock(TimeSource);
 
 #[derive(Clone, Debug)]
-enum Source {
+enum TimeSource {
     System,
     Fixed(Arc<AtomicI64>),
 }
 
 impl Clock {
     pub const fn system() -> Self {
-        Self(Source::System)
+        Self(TimeSource::System)
     }
 
     /// Creates a clock that shows `start` until [`Clock::advance`] moves it. Clones move together.
     pub fn fixed(start: Timestamp) -> Self {
-        Self(Source::Fixed(Arc::new(AtomicI64::new(start.0))))
+        Self(TimeSource::Fixed(Arc::new(AtomicI64::new(start.0))))
     }
 
     pub fn now(&self) -> Timestamp {
         match &self.0 {
-            Source::System => Timestamp(system_milliseconds()),
-            Source::Fixed(now) => Timestamp(now.load(Ordering::SeqCst)),
+            TimeSource::System => Timestamp(system_milliseconds()),
+            TimeSource::Fixed(now) => Timestamp(now.load(Ordering::SeqCst)),
         }
     }
 
     /// Moves a fixed clock. Does nothing to the system clock.
     pub fn advance(&self, by: Duration) {
-        if let Source::Fixed(now) = &self.0 {
+        if let TimeSource::Fixed(now) = &self.0 {
             now.fetch_add(milliseconds(by), Ordering::SeqCst);
         }
     }

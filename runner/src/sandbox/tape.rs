@@ -27,7 +27,7 @@ mod recorder;
 mod strict;
 
 pub use body::Body;
-pub use contents::{End, Entry, Tape};
+pub use contents::{End, Tape, TapeEntry};
 pub use difference::{Difference, DifferenceKind};
 pub(crate) use difference::{find_changes, find_first_difference};
 pub use effect::{Counts, Effect};

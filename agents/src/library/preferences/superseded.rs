@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::source::Source;
+use super::source::PreferenceSource;
 use crate::domain::library::LibraryItem;
 
 /// Earlier values that a preference keeps.
@@ -17,7 +17,7 @@ const BYTES_MAX: usize = 65_536;
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct Superseded {
     pub value: Value,
-    pub source: Source,
+    pub source: PreferenceSource,
     /// The last revision of the preference that had the value.
     pub revision: u64,
     /// The time of that revision.
@@ -26,7 +26,7 @@ pub(super) struct Superseded {
 
 impl Superseded {
     /// The value and the source of an item that is about to change.
-    pub fn new(value: Value, source: Source, item: &LibraryItem) -> Self {
+    pub fn new(value: Value, source: PreferenceSource, item: &LibraryItem) -> Self {
         Self { value, source, revision: item.revision, updated_at: item.updated_at.to_string() }
     }
 }
@@ -49,7 +49,8 @@ mod tests {
     use super::*;
 
     fn kept(values: impl IntoIterator<Item = Value>) -> Vec<Value> {
-        let of = |value| Superseded { value, source: Source::Explicit, revision: 1, updated_at: String::new() };
+        let of =
+            |value| Superseded { value, source: PreferenceSource::Explicit, revision: 1, updated_at: String::new() };
         let mut values: Vec<_> = values.into_iter().map(of).collect();
         bound(&mut values);
         values.into_iter().map(|earlier| earlier.value).collect()

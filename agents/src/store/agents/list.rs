@@ -12,7 +12,7 @@ use crate::domain::agents::{Agent, AgentFilter, AgentSort, AgentType};
 const LAST: &str = "SELECT name, created_at FROM agents WHERE organization = $1 AND sequence = $2";
 
 /// The last agent of the previous page. An agent that is renamed between two pages can be on both or on neither.
-struct Last {
+struct LastAgent {
     sequence: i64,
     name: String,
     created_at: i64,
@@ -42,17 +42,17 @@ impl Agents {
         organization: &OrganizationId,
         list_names: &[&str],
         page: Page,
-    ) -> Result<Last> {
+    ) -> Result<LastAgent> {
         let position = self.store.registry().open_position(list_names, page)?;
         let sequence = signed(position);
         let query = Query::new(LAST).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
-        Ok(Last { sequence, name: get(&row, "name")?, created_at: get(&row, "created_at")? })
+        Ok(LastAgent { sequence, name: get(&row, "name")?, created_at: get(&row, "created_at")? })
     }
 }
 
 /// Returns the statement that lists agents after the last one of the previous page.
-fn list(principal: &Principal, filter: &AgentFilter, last: Option<&Last>) -> Result<Statement> {
+fn list(principal: &Principal, filter: &AgentFilter, last: Option<&LastAgent>) -> Result<Statement> {
     let mut statement = Statement::with(principal.organization.as_str());
     statement.push("SELECT a.* FROM agents a WHERE a.organization = $1 AND a.deleted_at IS NULL");
     if !principal.may(Permission::Administer) {
@@ -71,7 +71,7 @@ fn list(principal: &Principal, filter: &AgentFilter, last: Option<&Last>) -> Res
     Ok(statement)
 }
 
-impl Last {
+impl LastAgent {
     fn value(&self, column: AgentSort) -> Value {
         match column {
             AgentSort::Name => self.name.as_str().into(),

@@ -69,7 +69,7 @@ struct Beginning {
 }
 
 /// The turn before.
-struct Last {
+struct LastTurn {
     number: i64,
     interaction: InteractionId,
     state: Option<String>,
@@ -113,10 +113,10 @@ async fn find_last(
     connection: &mut Connection,
     principal: &Principal,
     conversation: &ConversationId,
-) -> Result<Option<Last>> {
+) -> Result<Option<LastTurn>> {
     let query = Query::new(LAST).bind(principal.organization.as_str()).bind(conversation.as_str());
     let Some(row) = query.fetch_optional(connection).await? else { return Ok(None) };
-    Ok(Some(Last {
+    Ok(Some(LastTurn {
         number: get(&row, "number")?,
         interaction: parsed(&row, "interaction")?,
         state: get(&row, "state")?,
@@ -126,7 +126,7 @@ async fn find_last(
 }
 
 /// Returns the indexes of a turn: how often the state has changed, and how many turns of the interaction the state had before.
-fn count_indexes(place: &TurnPlace, state: Option<&str>, last: Option<&Last>) -> (u32, u32) {
+fn count_indexes(place: &TurnPlace, state: Option<&str>, last: Option<&LastTurn>) -> (u32, u32) {
     let (transition, round) = match last {
         None => (0, 0),
         Some(last) => {

@@ -16,7 +16,7 @@ const REPORT_BYTES_MAX: usize = 1 << 20;
 
 /// The report of the generated module.
 #[derive(Debug, Deserialize)]
-pub struct Report {
+pub struct ApiReport {
     /// The modules with functions of APIs.
     pub modules: BTreeMap<String, Module>,
     /// The derived schemas of the APIs without a schema file.
@@ -42,7 +42,7 @@ struct Problem {
     file: String,
 }
 
-impl Report {
+impl ApiReport {
     /// # Errors
     /// When the text is no report, or is too long.
     pub fn read(text: &str) -> Result<Self, Error> {

@@ -15,7 +15,7 @@ use super::{INSTALL, program};
 use crate::attestation::Hash;
 use crate::blocking::blocking;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::steps::download::Cached;
 use crate::steps::esbuild::Esbuild;
 use crate::steps::npm::registry::{NpmRegistry, PinnedArchive};
@@ -79,7 +79,7 @@ impl EsbuildPackage {
     ///
     /// # Errors
     /// When the program is not in the cache and cannot be downloaded, or cannot be written.
-    pub async fn ready(&self, progress: &Progress) -> Result<Esbuild, Error> {
+    pub async fn ready(&self, progress: &BuildProgress) -> Result<Esbuild, Error> {
         let _placing = self.placing.lock().await;
         let cached = self.program.clone();
         if blocking(move || cached.read().is_none()).await? {

@@ -40,7 +40,7 @@ fn named(item: &str, release: &str) -> String {
 }
 
 fn of_component(component: &[u8]) -> Result<ToolWorld, Error> {
-    let mut found = Found::default();
+    let mut found = WorldItems::default();
     for payload in Parser::new(0).parse_all(component) {
         payload.and_then(|payload| found.add(&payload)).map_err(|error| refuse("valid", error.to_string()))?;
     }
@@ -49,13 +49,13 @@ fn of_component(component: &[u8]) -> Result<ToolWorld, Error> {
 
 /// The imports and exports of the outermost component.
 #[derive(Default)]
-struct Found {
+struct WorldItems {
     depth: u32,
     imports: Vec<String>,
     exports: Vec<String>,
 }
 
-impl Found {
+impl WorldItems {
     fn add(&mut self, payload: &Payload<'_>) -> wasmparser::Result<()> {
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => self.depth += 1,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use registry::{Constraint, ToolName};
 
 use super::fields::{Fields, Located};
-use super::node::{Entry, Value};
+use super::node::{TableEntry, Value};
 use crate::error::Error;
 
 /// Tools that one version may call. Nobody reviews a longer list.
@@ -20,7 +20,7 @@ pub fn read(lathe: &mut Fields) -> Result<BTreeMap<ToolName, Constraint>, Error>
     names.into_iter().map(|(name, entry)| read_call(lathe, name, entry)).collect()
 }
 
-fn read_call(lathe: &Fields, name: String, entry: Entry) -> Result<(ToolName, Constraint), Error> {
+fn read_call(lathe: &Fields, name: String, entry: TableEntry) -> Result<(ToolName, Constraint), Error> {
     let key = format!("calls.{name}");
     let tool = ToolName::parse(&name).map_err(|error| lathe.refuse("calls", entry.key_line, &error.to_string()))?;
     let Value::Text(text) = entry.node.value else {

@@ -2,7 +2,7 @@
 
 use registry::did_you_mean;
 
-use super::node::{Entry, Node, Table, Value};
+use super::node::{Node, Table, TableEntry, Value};
 use crate::error::{Error, Location};
 use crate::text::shown;
 
@@ -86,7 +86,7 @@ impl Fields {
     }
 
     /// The entries of a table whose keys the author chooses.
-    pub fn into_entries(self) -> impl Iterator<Item = (String, Entry)> {
+    pub fn into_entries(self) -> impl Iterator<Item = (String, TableEntry)> {
         self.table.into_iter()
     }
 

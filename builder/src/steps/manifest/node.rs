@@ -40,7 +40,7 @@ pub enum Value {
     Other,
 }
 
-pub type Table = BTreeMap<String, Entry>;
+pub type Table = BTreeMap<String, TableEntry>;
 
 impl Node {
     /// The value as JSON; `None` if no key takes it, or a part of it.
@@ -58,7 +58,7 @@ impl Node {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TableEntry {
     pub key_line: u32,
     pub node: Node,
 }
@@ -197,7 +197,7 @@ impl<'a> LineIndex<'a> {
         }
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
             let key_line = self.at(key.span().start);
-            Ok((key.get_ref().to_string(), Entry { key_line, node: self.toml(value, depth + 1)? }))
+            Ok((key.get_ref().to_string(), TableEntry { key_line, node: self.toml(value, depth + 1)? }))
         };
         Ok(Node { line, value: Value::Table(table.iter().map(entry).collect::<Result<_, _>>()?) })
     }
@@ -240,7 +240,7 @@ impl<'a> LineIndex<'a> {
                 let Members(members) = serde_json::from_str(text).map_err(own)?;
                 let entry = |(key, raw): (String, &RawValue)| {
                     let node = self.json(raw, depth + 1)?;
-                    Ok((key, Entry { key_line: node.line, node }))
+                    Ok((key, TableEntry { key_line: node.line, node }))
                 };
                 members.into_iter().map(entry).collect::<Result<_, _>>().map(Value::Table).map_err(inner)
             }

@@ -45,11 +45,11 @@ struct Lock {
     #[serde(default)]
     lockfile_version: u32,
     #[serde(default)]
-    packages: BTreeMap<String, Entry>,
+    packages: BTreeMap<String, LockEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct LockEntry {
     name: Option<String>,
     version: Option<String>,
     resolved: Option<String>,
@@ -155,7 +155,7 @@ pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
     development.into_iter().chain(optional).collect()
 }
 
-fn read_locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
+fn read_locked(path: &str, entry: &LockEntry, line: u32) -> Result<Locked, Error> {
     let inside = path.strip_prefix(DIRECTORY).filter(|rest| rest.split(&format!("/{DIRECTORY}")).all(is_name));
     let Some(inside) = inside.filter(|_| !entry.link) else {
         return Err(refuse(

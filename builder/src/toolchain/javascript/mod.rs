@@ -9,18 +9,18 @@ use runner::{Project as Sources, SourceFile};
 
 use super::pins;
 use super::project::{Project, ToolchainOutput};
-use super::shared::Shared;
+use super::shared::ToolchainParts;
 use crate::attestation::Package;
 use crate::component::{BuiltArtifact, Snapshot};
 use crate::config::Config;
 use crate::conventions::JAVASCRIPT_IMAGE;
 use crate::error::Error;
 use crate::images::{Images, ReadyImage};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::sandbox::Scratches;
 use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::Packages;
-use crate::steps::bundle::{self, Source};
+use crate::steps::bundle::{self, BundledProject};
 use crate::steps::esbuild::packages as apart;
 use crate::steps::esbuild::{self, Esbuild, EsbuildPackage, EsbuildSource};
 use crate::steps::npm::NpmPackages;
@@ -49,9 +49,9 @@ struct Bundled {
 impl JavaScript {
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
+    pub fn new(config: &Config, shared: &ToolchainParts) -> Result<Self, Error> {
         let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir, &config.parser)?;
-        let Shared { images, snapshots, scratches } = shared.clone();
+        let ToolchainParts { images, snapshots, scratches } = shared.clone();
         Ok(Self {
             images,
             snapshots,
@@ -69,14 +69,14 @@ impl JavaScript {
     ///
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn with_caches(&self, config: &Config, shared: &Shared) -> Result<Self, Error> {
+    pub fn with_caches(&self, config: &Config, shared: &ToolchainParts) -> Result<Self, Error> {
         let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir, &config.parser)?;
         Ok(Self { packages, snapshots: shared.snapshots.clone(), ..self.clone() })
     }
 
     /// # Errors
     /// When a package cannot be fetched, the sources do not bundle, or the script does not run.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
         let ready = progress.step("image", self.images.ready_with_progress(Language::JavaScript, progress)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
@@ -92,7 +92,7 @@ impl JavaScript {
         let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
         let project = Sources { entry_point, files: script, dependencies: Vec::new() };
         let code = snapshot.as_ref().map_or(&ready.code, |snapshot| &snapshot.code);
-        let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+        let made = bundle::bundle(code, &self.bundler, BundledProject { project, derive_schema });
         let made = progress.step("compile", made).await?;
         let artifact = match &snapshot {
             Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
@@ -102,7 +102,7 @@ impl JavaScript {
     }
 
     /// The bundler, if the operator allows it, and its release and digest.
-    async fn find_allowed_esbuild(&self, progress: &Progress) -> Result<(Esbuild, Package), Error> {
+    async fn find_allowed_esbuild(&self, progress: &BuildProgress) -> Result<(Esbuild, Package), Error> {
         let esbuild = match &self.esbuild {
             EsbuildSource::Installed(esbuild) => esbuild.clone(),
             EsbuildSource::Package => self.esbuild_package.ready(progress).await?,
@@ -118,7 +118,7 @@ impl JavaScript {
         esbuild: &Esbuild,
         sources: esbuild::Sources<'_>,
         ready: &ReadyImage,
-        progress: &Progress,
+        progress: &BuildProgress,
     ) -> Result<Bundled, Error> {
         let bundler = esbuild::Bundler { esbuild, confiner: &self.confiner, scratches: &self.scratches };
         let apart = if sources.packages.is_empty() { None } else { apart::apart(bundler, &sources).await? };

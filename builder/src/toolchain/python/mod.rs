@@ -9,16 +9,16 @@ use registry::Language;
 use runner::{Bundle, NativeCode, Project as Sources, SourceFile};
 
 use super::project::{Project, ToolchainOutput};
-use super::shared::Shared;
+use super::shared::ToolchainParts;
 use crate::component::BuiltArtifact;
 use crate::config::Config;
 use crate::conventions::{PYTHON, PYTHON_IMAGE};
 use crate::error::Error;
 use crate::images::{Images, ReadyImage};
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::{PYTHON_MODULES, Packages};
-use crate::steps::bundle::{self, Source};
+use crate::steps::bundle::{self, BundledProject};
 use crate::steps::dependencies::{Fetched, Packages as PythonPackages};
 use crate::steps::documents::Documents;
 use crate::steps::foreign_locks::explain_python;
@@ -41,15 +41,15 @@ pub struct Python {
 impl Python {
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
+    pub fn new(config: &Config, shared: &ToolchainParts) -> Result<Self, Error> {
         let packages = PythonPackages::new(config.python_index.as_deref(), &config.cache_dir, &config.parser)?;
-        let Shared { images, snapshots, .. } = shared.clone();
+        let ToolchainParts { images, snapshots, .. } = shared.clone();
         Ok(Self { images, snapshots, packages, bundler: config.bundler.as_slice().into() })
     }
 
     /// # Errors
     /// When a package cannot be fetched, or the code does not compile or import.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, documents, files, derive_schema, .. } = project;
         if let Some(line) = find_optional(documents) {
             progress.line(line);
@@ -71,7 +71,7 @@ impl Python {
         let dependencies = if snapshot.is_some() { Vec::new() } else { fetched.files };
         let project = Sources { entry_point: manifest.entry_point.clone(), files, dependencies };
         let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
-        let made = self.build_bundle(code, manifest, Source { project, derive_schema });
+        let made = self.build_bundle(code, manifest, BundledProject { project, derive_schema });
         let made =
             async { made.await.map_err(|error| explain_error(error, &fetched.without_native, foreign.as_deref())) };
         let made = progress.step("compile", made).await?;
@@ -85,9 +85,15 @@ impl Python {
 
 impl Python {
     /// Compiles a project. With APIs, the schema is a report about them, which another bundle makes.
-    async fn build_bundle(&self, code: &NativeCode, manifest: &Manifest, source: Source) -> Result<Bundle, Error> {
-        let Source { project, derive_schema } = source;
-        let bundle = |project, derive_schema| bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+    async fn build_bundle(
+        &self,
+        code: &NativeCode,
+        manifest: &Manifest,
+        source: BundledProject,
+    ) -> Result<Bundle, Error> {
+        let BundledProject { project, derive_schema } = source;
+        let bundle =
+            |project, derive_schema| bundle::bundle(code, &self.bundler, BundledProject { project, derive_schema });
         match apis::reporting(manifest, &project)? {
             None => bundle(project, derive_schema).await,
             Some(reporting) => {

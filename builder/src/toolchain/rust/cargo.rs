@@ -12,7 +12,7 @@ use super::lock::Lock;
 use super::messages;
 use crate::blocking::blocking;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::sandbox::{BUILD_DIRECTORY, Failure, Job, ReadOnlyMount, Sandbox, ScratchDirectory, files};
 
 const STAGE: &str = "compile";
@@ -48,7 +48,7 @@ pub struct Build<'a> {
     /// The crates of the lock file.
     pub lock: &'a Lock,
     pub sandbox: &'a Sandbox,
-    pub progress: &'a Progress,
+    pub progress: &'a BuildProgress,
 }
 
 impl Build<'_> {

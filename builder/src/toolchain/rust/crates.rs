@@ -16,7 +16,7 @@ use super::lock::Pinned;
 use crate::attestation::Hash;
 use crate::blocking::blocking;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::sandbox::files;
 use crate::steps::crates::{CrateArchive, Problem, Vendoring};
 use crate::steps::documents::{CRATES_BYTES_MAX, CrateName, Parser};
@@ -73,7 +73,12 @@ impl Crates {
     ///
     /// # Errors
     /// The first crate that cannot be fetched or unpacked, with its line in the lock file.
-    pub async fn vendor(&self, pinned: &[Pinned], into: VendorTarget<'_>, progress: &Progress) -> Result<(), Error> {
+    pub async fn vendor(
+        &self,
+        pinned: &[Pinned],
+        into: VendorTarget<'_>,
+        progress: &BuildProgress,
+    ) -> Result<(), Error> {
         let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).is_kept()).cloned().collect();
         if let Some(first) = missing.first() {
             progress.line(format!("fetching {} of {} crates", missing.len(), pinned.len()));

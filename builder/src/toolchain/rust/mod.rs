@@ -15,13 +15,13 @@ use runner::{Compiler, Maker, NativeCode};
 
 use super::pins;
 use super::project::{Project, ToolchainOutput};
-use super::shared::Shared;
+use super::shared::ToolchainParts;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::component::BuiltArtifact;
 use crate::config::{BuildPlace, Config};
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::BuildProgress;
 use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches, files as sandbox_files};
 use crate::steps::documents::Parser;
 use crate::steps::{bundle, inspect};
@@ -53,7 +53,7 @@ pub struct Rust {
 impl Rust {
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
+    pub fn new(config: &Config, shared: &ToolchainParts) -> Result<Self, Error> {
         Ok(Self {
             sandbox: LazySandbox::new(config.bubblewrap.clone(), config.scratch_dir.clone()),
             installation: Arc::new(RustInstallation::new(config.rust_toolchain.clone(), config.place)),
@@ -81,7 +81,7 @@ impl Rust {
 
     /// # Errors
     /// When a crate cannot be fetched, the code does not compile, or the component is not a tool.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         let library = manifest::library(project.documents)?;
         let (sandbox, compiler) = progress.step("toolchain", self.ready(progress)).await?;
         let (lock, scratch) = progress.step("dependencies", self.fetch(&project, progress)).await?;
@@ -107,7 +107,7 @@ impl Rust {
     }
 
     /// The sandbox and the compiler's identity.
-    async fn ready(&self, progress: &Progress) -> Result<(Sandbox, Identity), Error> {
+    async fn ready(&self, progress: &BuildProgress) -> Result<(Sandbox, Identity), Error> {
         let compiler = self.installation.identity().await?;
         let sandbox = self.sandbox.get().await.map_err(|missing| {
             let place = self.place.name();
@@ -120,7 +120,7 @@ impl Rust {
     }
 
     /// Writes the project and its crates to a temporary directory.
-    async fn fetch(&self, project: &Project<'_>, progress: &Progress) -> Result<(Lock, ScratchDirectory), Error> {
+    async fn fetch(&self, project: &Project<'_>, progress: &BuildProgress) -> Result<(Lock, ScratchDirectory), Error> {
         let lock = lock::read(project.documents)?;
         for file in NOT_READ.iter().filter(|file| project.files.contains_key(**file)) {
             progress.line(format!("{file} is ignored: builds take no cargo or rustup settings from the project"));

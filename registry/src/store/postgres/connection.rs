@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::errors::{connection_failure, failure, not_connected};
 use super::fragments::fragment;
-use super::row::Found;
+use super::row::PostgresColumns;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX};
 use crate::error::Error;
 use crate::store::database::{
@@ -154,7 +154,7 @@ impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open
     fn rows<'c>(&'c mut self, query: Query) -> Running<'c, Vec<Row>, Failure> {
         Box::pin(async move {
             let rows = self.await_answer(async |connection| bind_values(query).fetch_all(connection).await).await?;
-            Ok(rows.into_iter().map(|row| Row::new(Found(row))).collect())
+            Ok(rows.into_iter().map(|row| Row::new(PostgresColumns(row))).collect())
         })
     }
 

@@ -7,15 +7,15 @@ use super::errors::failure;
 use crate::error::Result;
 use crate::store::database::Columns;
 
-pub(super) struct Found(pub PgRow);
+pub(super) struct PostgresColumns(pub PgRow);
 
-impl Found {
+impl PostgresColumns {
     fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(&'r self, column: &str) -> Result<Option<T>> {
         self.0.try_get(column).map_err(|error| failure(error).error)
     }
 }
 
-impl Columns for Found {
+impl Columns for PostgresColumns {
     fn text(&self, column: &str) -> Result<Option<&str>> {
         self.get(column)
     }

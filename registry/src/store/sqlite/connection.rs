@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Sqlite, SqlitePool};
 
 use super::errors::failure;
 use super::fragments::fragment;
-use super::row::Found;
+use super::row::SqliteColumns;
 use crate::store::database::{
     Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expand,
 };
@@ -143,7 +143,7 @@ fn bind_values(query: Query) -> SqlxQuery<'static, Sqlite, SqliteArguments> {
 }
 
 fn collect_rows(rows: Result<Vec<sqlx::sqlite::SqliteRow>, sqlx::Error>) -> Result<Vec<Row>, Failure> {
-    Ok(rows.map_err(failure)?.into_iter().map(|row| Row::new(Found(row))).collect())
+    Ok(rows.map_err(failure)?.into_iter().map(|row| Row::new(SqliteColumns(row))).collect())
 }
 
 #[cfg(test)]

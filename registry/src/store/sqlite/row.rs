@@ -7,15 +7,15 @@ use super::errors::failure;
 use crate::error::Result;
 use crate::store::database::Columns;
 
-pub(super) struct Found(pub SqliteRow);
+pub(super) struct SqliteColumns(pub SqliteRow);
 
-impl Found {
+impl SqliteColumns {
     fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(&'r self, column: &str) -> Result<Option<T>> {
         self.0.try_get(column).map_err(|error| failure(error).error)
     }
 }
 
-impl Columns for Found {
+impl Columns for SqliteColumns {
     fn text(&self, column: &str) -> Result<Option<&str>> {
         self.get(column)
     }

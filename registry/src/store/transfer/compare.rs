@@ -6,15 +6,15 @@ use super::encoding::key_text;
 use super::layout::Layout;
 use super::range::Range;
 use super::report::{ComparedTable, TransferObserver, TransferProgress, TransferStep};
-use super::source::Source;
-use super::target::Target;
+use super::source::TransferSource;
+use super::target::TransferTarget;
 use crate::error::{Error, Result};
 use crate::kit::digest::Digest;
 
 /// Reads all rows of both databases in the order of their keys and compares them.
 pub(super) async fn compare(
-    source: &mut Source,
-    target: &mut Target,
+    source: &mut TransferSource,
+    target: &mut TransferTarget,
     layout: &Layout,
     report: TransferObserver<'_>,
 ) -> Result<ComparedTable> {
@@ -37,7 +37,7 @@ pub(super) async fn compare(
 }
 
 /// Requires that the target has no rows after the last one of the source.
-async fn require_end(target: &mut Target, layout: &Layout, rest: Range) -> Result<()> {
+async fn require_end(target: &mut TransferTarget, layout: &Layout, rest: Range) -> Result<()> {
     match target.first(layout, &rest).await? {
         Some(row) => Err(Error::CopyDiffers { table: layout.table.name, key: key_text(&row, layout) }),
         None => Ok(()),

@@ -3,14 +3,14 @@
 use super::encoding::require_storable;
 use super::layout::Layout;
 use super::report::{TransferObserver, TransferProgress, TransferStep};
-use super::source::Source;
-use super::target::Target;
+use super::source::TransferSource;
+use super::target::TransferTarget;
 use crate::error::{Error, Result};
 
 /// Copies the batches that are not complete in the target. Each batch is one statement, and so one transaction.
 pub(super) async fn insert_missing(
-    source: &mut Source,
-    target: &mut Target,
+    source: &mut TransferSource,
+    target: &mut TransferTarget,
     layout: &Layout,
     report: TransferObserver<'_>,
 ) -> Result<()> {

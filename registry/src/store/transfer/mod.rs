@@ -21,13 +21,13 @@ use compare::compare;
 use insert::insert_missing;
 use layout::Layout;
 pub use report::{ComparedTable, TableCount, TransferObserver, TransferProgress, TransferStep};
-use source::Source;
-use target::Target;
+use source::TransferSource;
+use target::TransferTarget;
 
 /// A copy from the database in a data directory to a database server.
 pub struct Transfer {
-    source: Source,
-    target: Target,
+    source: TransferSource,
+    target: TransferTarget,
     layouts: Vec<Layout>,
 }
 
@@ -35,8 +35,8 @@ impl Transfer {
     /// Opens both databases and changes neither. The options are those of the store in the database server.
     /// [`crate::Error::TargetOccupied`] for a database with other data.
     pub async fn open(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
-        let mut source = Source::open(&options).await?;
-        let mut target = Target::connect(&options).await?;
+        let mut source = TransferSource::open(&options).await?;
+        let mut target = TransferTarget::connect(&options).await?;
         target.refuse_other_data(&mut source).await?;
         let layouts = source.layouts().await?;
         Ok(Self { source, target, layouts })

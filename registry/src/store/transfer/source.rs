@@ -21,7 +21,7 @@ const NEXT_RUN: &str = "SELECT min(invocation) AS run FROM inv_started WHERE inv
 const ORGANIZATIONS: &str = "SELECT organization FROM organizations ORDER BY organization";
 
 /// A connection that cannot write, within a transaction.
-pub(super) struct Source {
+pub(super) struct TransferSource {
     connection: Connection,
     pool: Pool,
     /// Rows of a batch.
@@ -35,7 +35,7 @@ pub(super) struct Positions {
     pub finished: i64,
 }
 
-impl Source {
+impl TransferSource {
     /// Opens the database. Refuses one that lacks migrations of this release.
     pub async fn open(options: &StoreOptions<'_>) -> Result<Self> {
         let pool = Sqlite::new(options.data.database(), None).readers(1).await?;

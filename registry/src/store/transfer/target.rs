@@ -3,7 +3,7 @@
 use super::encoding::encode_rows;
 use super::layout::{Kind, Layout};
 use super::range::{Batch, Range, add_order};
-use super::source::{Positions, Source, organizations};
+use super::source::{Positions, TransferSource, organizations};
 use crate::error::{Error, Result};
 use crate::kit::clock::Clock;
 use crate::kit::invalid_value::InvalidValue;
@@ -20,7 +20,7 @@ const HAS_TABLES: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL AS
 const SET_POSITIONS: &str =
     "SELECT setval('inv_started_rowid', $1 + 1, false), setval('inv_finished_sequence', $2 + 1, false)";
 
-pub(super) struct Target {
+pub(super) struct TransferTarget {
     database: Postgres,
     connection: Connection,
     keys: KeyRing,
@@ -28,7 +28,7 @@ pub(super) struct Target {
     has_tables: bool,
 }
 
-impl Target {
+impl TransferTarget {
     /// Connects, and changes nothing.
     pub async fn connect(options: &StoreOptions<'_>) -> Result<Self> {
         let DatabaseLocation::Url(url) = &options.database else {
@@ -41,7 +41,7 @@ impl Target {
     }
 
     /// Refuses a database of another installation, and one that a server has used.
-    pub async fn refuse_other_data(&mut self, source: &mut Source) -> Result<()> {
+    pub async fn refuse_other_data(&mut self, source: &mut TransferSource) -> Result<()> {
         if !self.has_tables {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Target {
     }
 
     /// Returns what the database has and the source lacks.
-    async fn other_data(&mut self, source: &mut Source) -> Result<Option<String>> {
+    async fn other_data(&mut self, source: &mut TransferSource) -> Result<Option<String>> {
         if key_check(&mut self.connection, &self.keys).await? == KeyCheck::Wrong {
             return Ok(Some("it belongs to another master key".to_owned()));
         }
@@ -71,7 +71,7 @@ impl Target {
     }
 
     /// Creates the tables with the partitions of all months, and lets no server start until the copy is complete.
-    pub async fn begin(&mut self, source: &mut Source) -> Result<()> {
+    pub async fn begin(&mut self, source: &mut TransferSource) -> Result<()> {
         self.connection = self.database.create(&self.clock).await?;
         self.has_tables = true;
         self.refuse_other_data(source).await?;
@@ -83,7 +83,7 @@ impl Target {
     }
 
     /// Creates the partitions of the months that have runs.
-    async fn create_months(&mut self, source: &mut Source) -> Result<()> {
+    async fn create_months(&mut self, source: &mut TransferSource) -> Result<()> {
         let mut from = String::new();
         while let Some(run) = source.next_run(&from).await? {
             from = create_month_of(&mut self.connection, &run).await?;

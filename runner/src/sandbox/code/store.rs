@@ -38,9 +38,9 @@ pub struct NativeCode {
 
 /// All code that this process holds. Clones share the code.
 #[derive(Clone)]
-pub struct CodeStore(Arc<Shared>);
+pub struct CodeStore(Arc<StoredCode>);
 
-struct Shared {
+struct StoredCode {
     cache: CodeCache,
     held: Mutex<HeldCode>,
 }
@@ -55,7 +55,7 @@ impl CodeStore {
     /// Makes an empty store over a cache of compiled code.
     #[must_use]
     pub fn new(cache: CodeCache) -> Self {
-        Self(Arc::new(Shared { cache, held: Mutex::default() }))
+        Self(Arc::new(StoredCode { cache, held: Mutex::default() }))
     }
 
     /// Returns a component's code, read from the cache on first use.

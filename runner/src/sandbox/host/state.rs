@@ -14,7 +14,7 @@ use super::log::Log;
 use super::log_messages::LogMessages;
 use super::random::Random;
 use super::status::Status;
-use super::times::{Parts, Times};
+use super::times::{DurationParts, Times};
 use crate::interaction::{Asked, Interaction};
 use crate::limits::Limits;
 use crate::sandbox::bindings::{image, tool};
@@ -163,7 +163,7 @@ impl Host {
     }
 
     fn compute_cost(&self, duration: Duration) -> Cost {
-        let Parts { guest, host, waiting } = self.times.compute_parts(duration);
+        let DurationParts { guest, host, waiting } = self.times.compute_parts(duration);
         let microseconds = |part: Duration| u64::try_from(part.as_micros()).unwrap_or(u64::MAX);
         Cost {
             cpu_ms: self.cpu.read_milliseconds(),

@@ -27,7 +27,7 @@ struct Counts {
 
 /// The parts of a run's duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct DurationParts {
     pub guest: Duration,
     pub host: Duration,
     pub waiting: Duration,
@@ -68,10 +68,10 @@ impl Times {
     }
 
     /// Splits a duration into its parts.
-    pub fn compute_parts(&self, duration: Duration) -> Parts {
+    pub fn compute_parts(&self, duration: Duration) -> DurationParts {
         let active = Duration::from_nanos(self.read_active());
         let host = Duration::from_nanos(self.0.host.load(Ordering::Relaxed));
-        Parts { guest: active.saturating_sub(host), host, waiting: duration.saturating_sub(active) }
+        DurationParts { guest: active.saturating_sub(host), host, waiting: duration.saturating_sub(active) }
     }
 
     fn read_now(&self) -> u64 {
@@ -98,13 +98,17 @@ mod tests {
         };
         times.measure(work).await;
         let duration = times.0.origin.elapsed();
-        let Parts { guest, host, waiting } = times.compute_parts(duration);
+        let DurationParts { guest, host, waiting } = times.compute_parts(duration);
         assert!(
             guest >= PART && host >= 2 * PART && waiting >= 2 * PART - Duration::from_millis(2),
             "{guest:?} {host:?} {waiting:?}"
         );
         assert_eq!(guest + host + waiting, duration);
         std::thread::sleep(PART);
-        assert_eq!(times.compute_parts(duration), Parts { guest, host, waiting }, "no time is counted in a pause");
+        assert_eq!(
+            times.compute_parts(duration),
+            DurationParts { guest, host, waiting },
+            "no time is counted in a pause"
+        );
     }
 }

@@ -14,7 +14,7 @@ const TRAILER_BYTES: usize = 24;
 
 /// Positions of the parts of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct CodePositions {
     pub code: Range<usize>,
     /// Initial memory, which begins at a whole page of any machine; empty when the code contains it.
     pub image: Range<usize>,
@@ -37,11 +37,11 @@ pub fn pack(mut code: Vec<u8>, image: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// When [`pack`] did not make the file.
-pub fn split_parts(file: &[u8]) -> io::Result<Parts> {
+pub fn split_parts(file: &[u8]) -> io::Result<CodePositions> {
     try_parts(file).ok_or_else(|| io::Error::other("the file does not have the format of compiled code"))
 }
 
-fn try_parts(file: &[u8]) -> Option<Parts> {
+fn try_parts(file: &[u8]) -> Option<CodePositions> {
     let end = file.len().checked_sub(TRAILER_BYTES)?;
     let (lengths, magic) = file.get(end..)?.split_at_checked(TRAILER_BYTES - MAGIC.len())?;
     let (code, image) = lengths.split_at_checked(lengths.len() / 2)?;
@@ -49,7 +49,7 @@ fn try_parts(file: &[u8]) -> Option<Parts> {
     let (code, image) = (length(code)?, length(image)?);
     let start = if image == 0 { code } else { code.checked_next_multiple_of(WASM_PAGE_BYTES)? };
     let is_whole = magic == MAGIC && image % WASM_PAGE_BYTES == 0 && start.checked_add(image) == Some(end);
-    is_whole.then_some(Parts { code: 0..code, image: start..end })
+    is_whole.then_some(CodePositions { code: 0..code, image: start..end })
 }
 
 #[cfg(test)]

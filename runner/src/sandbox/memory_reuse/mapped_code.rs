@@ -13,7 +13,7 @@ use nix::unistd::{SysconfVar, sysconf};
 use wasmtime::component::Component;
 use wasmtime::{Config, CustomCodeMemory, Engine};
 
-use super::code_file::{self, Parts};
+use super::code_file::{self, CodePositions};
 use super::memory_image::MemoryImage;
 use crate::Error;
 
@@ -29,7 +29,7 @@ pub fn configure(config: &mut Config) {
 /// the server holds sealed memory for as long as it lives, and the kernel reclaims clean pages of files.
 pub struct MappedCode {
     bytes: &'static [u8],
-    parts: Parts,
+    parts: CodePositions,
     image: Option<MemoryImage>,
 }
 

@@ -26,9 +26,9 @@ pub struct SlotReuse {
 
 /// Allocator of the memories of one image. Clones share the memories.
 #[derive(Clone)]
-pub struct SlotAllocator(Arc<Shared>);
+pub struct SlotAllocator(Arc<Slots>);
 
-struct Shared {
+struct Slots {
     image: Arc<MemoryImage>,
     capacity: EngineCapacity,
     reuse: SlotReuse,
@@ -45,7 +45,7 @@ type MemoryReader = Box<dyn FnOnce(&[u8]) + Send>;
 impl SlotAllocator {
     pub fn new(image: MemoryImage, capacity: EngineCapacity, reuse: SlotReuse) -> Self {
         let (live, reader, refusal) = (AtomicUsize::new(0), Mutex::default(), Mutex::default());
-        Self(Arc::new(Shared { image: Arc::new(image), capacity, reuse, live, reader, refusal }))
+        Self(Arc::new(Slots { image: Arc::new(image), capacity, reuse, live, reader, refusal }))
     }
 
     /// Reads the next memory that is returned, before it is reset.
@@ -67,7 +67,7 @@ impl SlotAllocator {
 
     /// Takes a slot that holds nothing but the image.
     fn take(&self, layout: SlotLayout) -> Result<Slot, String> {
-        let Shared { image, capacity, reuse: SlotReuse { idle, .. }, live, .. } = &*self.0;
+        let Slots { image, capacity, reuse: SlotReuse { idle, .. }, live, .. } = &*self.0;
         let live_max = LIVE_PER_RUN.saturating_mul(usize::try_from(capacity.runs).unwrap_or(usize::MAX));
         let taken =
             live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |live| (live < live_max).then_some(live + 1));
@@ -81,7 +81,7 @@ impl SlotAllocator {
 
     /// Takes a slot back, and keeps it when its reset succeeds. There is no other way for a slot to become idle.
     fn put(&self, mut slot: Slot) {
-        let Shared { reuse: SlotReuse { pagemap, idle }, live, reader, .. } = &*self.0;
+        let Slots { reuse: SlotReuse { pagemap, idle }, live, reader, .. } = &*self.0;
         let reader = reader.lock().take();
         if let Some(read) = reader {
             // SAFETY: the run has ended, and nothing else writes to its memory.
@@ -95,7 +95,7 @@ impl SlotAllocator {
     }
 }
 
-impl Drop for Shared {
+impl Drop for Slots {
     fn drop(&mut self) {
         self.reuse.idle.forget(&self.image);
     }

@@ -16,9 +16,9 @@ use crate::{Config, Error, Executed, Execution, Ports};
 
 /// Runs executions in runner processes. Clones share the processes.
 #[derive(Clone)]
-pub struct RunnerPool(Arc<Shared>);
+pub struct RunnerPool(Arc<PooledRunners>);
 
-struct Shared {
+struct PooledRunners {
     runners: Vec<RunnerHandle>,
     runs: AtomicU64,
     alive: watch::Receiver<usize>,
@@ -48,7 +48,7 @@ impl RunnerPool {
             has_warned: AtomicBool::new(false),
         });
         let runners = (0..runners.count.max(1)).map(|_| RunnerHandle::start(&context)).collect();
-        Ok(Self(Arc::new(Shared { runners, runs: AtomicU64::new(0), alive: is_alive })))
+        Ok(Self(Arc::new(PooledRunners { runners, runs: AtomicU64::new(0), alive: is_alive })))
     }
 
     /// Returns a channel that always has the current number of living runners.
@@ -81,7 +81,7 @@ impl RunnerPool {
     }
 }
 
-impl Shared {
+impl PooledRunners {
     /// Returns the runner with the fewest runs, preferring living ones to those that are being replaced.
     fn find_least_loaded(&self) -> Result<&RunnerHandle, Error> {
         let order = |runner: &&RunnerHandle| {

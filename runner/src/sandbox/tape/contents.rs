@@ -16,7 +16,7 @@ pub struct Tape {
     pub seed: [u8; 32],
     pub wall: Readings,
     pub monotonic: Readings,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TapeEntry>,
     /// Counts after the last entry.
     pub rest: Counts,
     pub end: End,
@@ -26,7 +26,7 @@ pub struct Tape {
 
 /// An effect, and the counts between it and the effect before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TapeEntry {
     pub before: Counts,
     pub effect: Effect,
 }
@@ -184,7 +184,7 @@ pub(crate) mod tests {
     }
 
     pub fn tape() -> impl Strategy<Value = Tape> {
-        let entry = (counts(), effect()).prop_map(|(before, effect)| Entry { before, effect });
+        let entry = (counts(), effect()).prop_map(|(before, effect)| TapeEntry { before, effect });
         let entries = proptest::collection::vec(entry, 0..20);
         (any::<[u8; 32]>(), readings(), readings(), entries, counts(), end()).prop_map(
             |(seed, wall, monotonic, entries, rest, end)| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contents::{End, Entry, Tape};
+use super::contents::{End, Tape, TapeEntry};
 use super::effect::Effect;
 use super::exchange::TapedRequest;
 
@@ -88,7 +88,7 @@ pub(crate) fn find_first_difference(then: &Tape, now: &Tape) -> Option<Differenc
     }
 }
 
-fn of_entries(position: usize, was: &Entry, is: &Entry) -> Difference {
+fn of_entries(position: usize, was: &TapeEntry, is: &TapeEntry) -> Difference {
     if was.before == is.before {
         return Difference::at(position, &was.effect, &is.effect);
     }
@@ -239,7 +239,7 @@ mod tests {
     use crate::sandbox::tape::{Body, Readings};
 
     fn tape(texts: &[&str], end: End) -> Tape {
-        let entry = |text: &&str| Entry {
+        let entry = |text: &&str| TapeEntry {
             before: Counts { wall_reads: 1, ..Counts::default() },
             effect: Effect::StatusSent { event: Body::whole(text.as_bytes()), is_accepted: true },
         };
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn content_is_compared_by_its_position() {
         let content = |text: &str| Tape {
-            entries: vec![Entry {
+            entries: vec![TapeEntry {
                 before: Counts::default(),
                 effect: Effect::ContentAdded { block: Body::whole(text.as_bytes()), is_accepted: true },
             }],

@@ -1,6 +1,6 @@
 //! Makes a tape while a run goes on.
 
-use super::contents::{End, Entry, Tape};
+use super::contents::{End, Tape, TapeEntry};
 use super::effect::{Counts, Effect};
 use super::exchange::Bodies;
 use super::mode::TapeResult;
@@ -77,14 +77,14 @@ impl Recorder {
         let before = self.count_since_last_entry(printed_bytes);
         let Some(tape) = &mut self.tape else { return };
         let effect = effect(&mut tape.bodies);
-        let bytes = size_of::<Entry>() + effect.heap_bytes();
-        tape.entries.push(Entry { before, effect });
+        let bytes = size_of::<TapeEntry>() + effect.heap_bytes();
+        tape.entries.push(TapeEntry { before, effect });
         let fits = tape.bodies.fit();
         self.note_growth(if fits { bytes } else { TAPE_BYTES_MAX });
     }
 
     /// The last entry, which a replay compares with its tape.
-    pub(crate) fn last(&self) -> Option<&Entry> {
+    pub(crate) fn last(&self) -> Option<&TapeEntry> {
         self.tape.as_ref().and_then(|tape| tape.entries.last())
     }
 

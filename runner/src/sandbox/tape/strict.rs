@@ -1,6 +1,6 @@
 //! Replays the same code. Effects must come in the order of the tape; the first that differs stops the replay.
 
-use super::contents::{End, Entry, Tape};
+use super::contents::{End, Tape, TapeEntry};
 use super::effect::Effect;
 use super::exchange::Bodies;
 use super::readings::Reader;
@@ -16,7 +16,7 @@ pub(crate) struct ReplayStopped;
 pub(crate) struct StrictReplay {
     wall: Reader,
     monotonic: Reader,
-    entries: std::vec::IntoIter<Entry>,
+    entries: std::vec::IntoIter<TapeEntry>,
     /// Whether the recorded run exceeded a time limit.
     timed_out: bool,
     bodies: Bodies,
@@ -69,7 +69,7 @@ impl StrictReplay {
     }
 
     /// Advances past the next entry of the tape, which must equal `now`.
-    pub(crate) fn pass(&mut self, now: Option<&Entry>) -> Result<(), ReplayStopped> {
+    pub(crate) fn pass(&mut self, now: Option<&TapeEntry>) -> Result<(), ReplayStopped> {
         let then = self.entries.next();
         if then.is_some() && then.as_ref() == now { Ok(()) } else { Err(ReplayStopped) }
     }

@@ -125,16 +125,16 @@ fn add_tools(statement: &mut Statement, selected: &Selected<'_>) -> Result<()> {
 
 /// A kind and a mode of runs.
 #[derive(Serialize)]
-struct Source {
+struct RunSource {
     kind: &'static str,
     mode: &'static str,
 }
 
 /// Returns the kinds and modes of the runs with the wanted types.
-fn sources(types: &[SourceType]) -> Vec<Source> {
+fn sources(types: &[SourceType]) -> Vec<RunSource> {
     let all = InvocationSourceKind::ALL.into_iter().flat_map(|kind| InvocationMode::ALL.map(|mode| (kind, mode)));
     let wanted = all.filter(|(kind, mode)| types.contains(&kind.source_type(*mode)));
-    wanted.map(|(kind, mode)| Source { kind: kind.as_str(), mode: mode.as_str() }).collect()
+    wanted.map(|(kind, mode)| RunSource { kind: kind.as_str(), mode: mode.as_str() }).collect()
 }
 
 impl Selected<'_> {

@@ -67,7 +67,7 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct AnswerRow<'a> {
     organization: &'a str,
     tool: &'a str,
     request: String,
@@ -154,7 +154,7 @@ fn body_rows(run: &FinishedRun) -> Result<Vec<String>> {
 fn answer_rows(run: &FinishedRun, answers: &NewAnswers, retention: Retention) -> Result<AnswerRows> {
     let row = |answer: &SealedAnswer| {
         let (heard_at, expires_at) = times(answer.heard_at, retention);
-        to_json(&Answer {
+        to_json(&AnswerRow {
             organization: run.organization.as_str(),
             tool: answers.tool.as_str(),
             request: hex::encode(answer.request),

@@ -27,7 +27,7 @@ const WITH_TAGS: &str = " AND NOT EXISTS (SELECT 1 FROM {records ? key TEXT, com
 const NAME_OF: &str = "SELECT name FROM tools WHERE organization = $1 AND sequence = $2";
 
 /// The last tool of the previous page, with its state at that time.
-struct Last {
+struct LastTool {
     sequence: i64,
     name: String,
     deprecated: bool,
@@ -59,7 +59,7 @@ impl Tools {
         organization: &OrganizationId,
         list_names: &[&str],
         page: Page,
-    ) -> Result<Option<Last>> {
+    ) -> Result<Option<LastTool>> {
         if page.is_first() {
             return Ok(None);
         }
@@ -67,7 +67,7 @@ impl Tools {
         let sequence = signed(position >> 1);
         let query = Query::new(NAME_OF).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
-        Ok(Some(Last { sequence, name: get(&row, "name")?, deprecated: position & 1 == 1 }))
+        Ok(Some(LastTool { sequence, name: get(&row, "name")?, deprecated: position & 1 == 1 }))
     }
 
     /// Lists the keys of all tags in use, sorted.
@@ -85,7 +85,7 @@ fn position(row: &Row) -> Result<u64> {
 }
 
 /// Returns the statement that lists tools after the last one of the previous page.
-fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&Last>) -> Result<Statement> {
+fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&LastTool>) -> Result<Statement> {
     refuse_nul("a filter", filter.tags.iter().flat_map(texts))?;
     let mut statement = Statement::with(organization.as_str());
     statement.push(select_tools!("WHERE t.organization = $1"));
@@ -101,7 +101,7 @@ fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&Last>)
     Ok(statement)
 }
 
-impl Last {
+impl LastTool {
     fn value(&self, column: ToolSort) -> Value {
         match column {
             ToolSort::Name => self.name.as_str().into(),
