@@ -41,7 +41,7 @@ pub fn router(app: App) -> Result<Router, RouteRefused> {
 
 /// The OpenAPI document of all routes.
 pub fn openapi_document() -> Value {
-    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>(), |generator| {
+    openapi::build_document(&routes().iter().map(Route::doc).collect::<Vec<_>>(), |generator| {
         generator.subschema_for::<OauthError>();
     })
 }

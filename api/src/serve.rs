@@ -36,7 +36,7 @@ pub async fn serve(server: Server, app: App, shutdown: impl Future<Output = Dura
     // The connections that are left have no time for another task.
     app.tasks().stop_admitting();
     let ended = async {
-        app.tasks().ended().await;
+        app.tasks().wait_until_ended().await;
         // A run of an agent is a task, and starts workflows until its end.
         app.agents().runs.workflows_ended().await;
     };

@@ -49,7 +49,8 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
         let guard = guard.map(|guard| guard.accepting(route.bearers, public.clone()).with_key_limit(app.key_limit()));
         let (has_envelopes, response) = (route.has_envelopes(), route.bounds().map(|bounds| bounds.response));
-        let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
+        let limit =
+            route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().find_limit(operation));
         let requests = (!PROBES.contains(&route.path)).then(|| app.requests().clone());
         let body = (app.bodies().clone(), route.body);
         let guards = Arc::new(RouteGuard { guard, requests, limit, body, response });
@@ -91,7 +92,7 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
             return Err(RouteRefused::Twice { method, path });
         }
     }
-    match openapi::problem(&table.iter().map(Route::doc).collect::<Vec<_>>()) {
+    match openapi::find_problem(&table.iter().map(Route::doc).collect::<Vec<_>>()) {
         Some((method, path, what)) => Err(RouteRefused::Undocumented { method, path, what }),
         None => Ok(()),
     }

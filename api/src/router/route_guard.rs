@@ -71,7 +71,7 @@ impl RouteGuard {
             Some(Caller(caller)) => BodyOwner::Organization(caller.organization.clone()),
             None => BodyOwner::Address(Peer::of(&parts.extensions).map(client_of)),
         };
-        let body = budget.bound(&parts.headers, body, *bound, owner);
+        let body = budget.bound_body(&parts.headers, body, *bound, owner);
         Request::from_parts(parts, body)
     }
 
@@ -81,7 +81,7 @@ impl RouteGuard {
             return Ok(None);
         };
         let permit = requests.admit_user(caller)?;
-        request.extensions_mut().insert(permit.streams());
+        request.extensions_mut().insert(permit.admit_streams());
         Ok(Some(permit))
     }
 }

@@ -44,16 +44,18 @@ pub(super) fn inputs_example() -> Value {
 }
 
 fn input(fields: &mut Fields) -> Option<Input> {
-    let input_parameters = fields
-        .required("input_parameters", ObjectText.described("The input that the version's `input_schema` describes."));
-    let invocation_mode = fields.required(
+    let input_parameters = fields.read_required(
+        "input_parameters",
+        ObjectText.described("The input that the version's `input_schema` describes."),
+    );
+    let invocation_mode = fields.read_required(
         "invocation_mode",
         OneOf(&MODES).described("`conversation-simulation` tells the tool that it should not have effects."),
     );
     let nonsensitive_user_variables = fields
-        .required("nonsensitive_user_variables", user_variables().described("The record keeps names and values."));
-    let sensitive_user_variables =
-        fields.required("sensitive_user_variables", user_variables().described("The record keeps the names only."));
+        .read_required("nonsensitive_user_variables", user_variables().described("The record keeps names and values."));
+    let sensitive_user_variables = fields
+        .read_required("sensitive_user_variables", user_variables().described("The record keeps the names only."));
     Some(Input {
         input_parameters: input_parameters?,
         invocation_mode: invocation_mode?,
@@ -70,11 +72,11 @@ pub(super) fn turn_inputs() -> impl Decoder<Value = Vec<Input>> {
 
 fn turn_input(fields: &mut Fields) -> Option<Input> {
     let described = "The input that the presented `input_schema` describes.";
-    let input_parameters = fields.required("input_parameters", ObjectText.described(described));
+    let input_parameters = fields.read_required("input_parameters", ObjectText.described(described));
     let nonsensitive = user_variables().described("The record keeps names and values.").with_default(json!({}));
-    let nonsensitive_user_variables = fields.optional("nonsensitive_user_variables", nonsensitive);
+    let nonsensitive_user_variables = fields.read_optional("nonsensitive_user_variables", nonsensitive);
     let sensitive = user_variables().described("The record keeps the names only.").with_default(json!({}));
-    let sensitive_user_variables = fields.optional("sensitive_user_variables", sensitive);
+    let sensitive_user_variables = fields.read_optional("sensitive_user_variables", sensitive);
     Some(Input {
         input_parameters: input_parameters?,
         invocation_mode: InvocationMode::Regular,

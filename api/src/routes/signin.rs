@@ -78,6 +78,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Organization {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        extract::parameter(parts, state, "organization").await.map(Self)
+        extract::read_parameter(parts, state, "organization").await.map(Self)
     }
 }

@@ -13,7 +13,7 @@ pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value
     let (mut parts, body) = request.into_parts();
     let mut arguments = Map::new();
     for name in route.parameters() {
-        let text = extract::parameter(&mut parts, &(), name).await?;
+        let text = extract::read_parameter(&mut parts, &(), name).await?;
         arguments.insert(name.to_owned(), Value::String(text));
     }
     let query = QueryParameters::from_request_parts(&mut parts, &()).await?.by_name();

@@ -20,7 +20,7 @@ pub(super) fn inputs(tool: &RoutedTool, route: ToolRoute) -> Inputs {
         let others = properties.iter().filter(|(name, _)| !is_in_path(name));
         parameters.extend(others.map(|(name, schema)| Parameter::of_schema("query", name, &without_null(schema))));
     }
-    parameters.extend(caller_names::parameters());
+    parameters.extend(caller_names::list_parameters());
     Inputs { parameters, body, streams: false }
 }
 

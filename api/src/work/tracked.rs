@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use api_kit::error::Error;
-use api_kit::extract::key_reused;
+use api_kit::extract::refuse_reused_key;
 use api_kit::request_id::RequestId;
 use axum::Json;
 use axum::http::StatusCode;
@@ -95,7 +95,7 @@ impl Reply {
                 }
             },
             BegunOperation::Repeated(operation) => self.repeated(&organization, operation).await,
-            BegunOperation::OtherRequest => Err(key_reused()),
+            BegunOperation::OtherRequest => Err(refuse_reused_key()),
         }
     }
 

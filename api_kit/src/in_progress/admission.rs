@@ -101,7 +101,7 @@ impl RequestOwner {
 }
 
 impl RequestPermit {
-    pub fn streams(self: &Arc<Self>) -> StreamAdmission {
+    pub fn admit_streams(self: &Arc<Self>) -> StreamAdmission {
         StreamAdmission(Arc::downgrade(self))
     }
 
@@ -113,7 +113,7 @@ impl RequestPermit {
             for owner in &self.owners {
                 let limit = owner.bound(bounds).streams;
                 if counts.get(owner).is_some_and(|counts| counts.streams >= limit) {
-                    return Err(too_many_streams(owner.name(), limit));
+                    return Err(refuse_stream(owner.name(), limit));
                 }
             }
             for owner in &self.owners {
@@ -147,7 +147,7 @@ impl OnBodyEnd for Arc<RequestPermit> {
     fn on_body_end(self, _: bool) {}
 }
 
-fn too_many_streams(owner: &str, limit: usize) -> Error {
+fn refuse_stream(owner: &str, limit: usize) -> Error {
     let streams = if limit == 1 { "stream" } else { "streams" };
     let detail = format!(
         "This {owner} has {limit} listening {streams}, which is the most it may have; end one of them, or listen with one stream \
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    fn admission() -> RequestAdmission {
+    fn start_admission() -> RequestAdmission {
         let bounds = RequestBounds {
             per_organization: Some(3),
             per_user: Some(2),
@@ -194,47 +194,47 @@ mod tests {
         }
     }
 
-    fn refusal<T>(admitted: Result<T, Error>) -> Option<String> {
+    fn find_refusal_code<T>(admitted: Result<T, Error>) -> Option<String> {
         admitted.err().map(|error| error.to_string())
     }
 
     #[test]
     fn users_and_organizations_have_bounds_and_others_do_not_notice() {
-        let admission = admission();
+        let admission = start_admission();
         let admit = |organization, user| admission.admit_user(&principal(organization, user));
         let mut first = vec![admit("acme", "ada").unwrap(), admit("acme", "ada").unwrap()];
-        assert!(refusal(admit("acme", "ada")).unwrap().contains("user has 2 requests in progress"));
+        assert!(find_refusal_code(admit("acme", "ada")).unwrap().contains("user has 2 requests in progress"));
         first.push(admit("acme", "bob").unwrap());
-        assert!(refusal(admit("acme", "eve")).unwrap().contains("organization has 3 requests in progress"));
+        assert!(find_refusal_code(admit("acme", "eve")).unwrap().contains("organization has 3 requests in progress"));
         let _other = admit("other", "ada").unwrap();
         drop(first.pop());
-        assert!(refusal(admit("acme", "eve")).is_none(), "a request has ended");
+        assert!(find_refusal_code(admit("acme", "eve")).is_none(), "a request has ended");
     }
 
     #[test]
     fn streams_have_bounds_of_their_own() {
-        let admission = admission();
+        let admission = start_admission();
         let admit = |user| admission.admit_user(&principal("acme", user)).unwrap();
         let first = admit("ada");
-        assert_eq!(first.streams().begin().unwrap(), first.streams().begin().unwrap(), "it is one stream");
+        assert_eq!(first.admit_streams().begin().unwrap(), first.admit_streams().begin().unwrap(), "it is one stream");
         let second = admit("ada");
-        assert!(refusal(second.streams().begin()).unwrap().contains("user has 1 listening stream"));
+        assert!(find_refusal_code(second.admit_streams().begin()).unwrap().contains("user has 1 listening stream"));
         drop(first);
-        second.streams().begin().unwrap();
+        second.admit_streams().begin().unwrap();
         let other = admit("bob");
-        other.streams().begin().unwrap();
+        other.admit_streams().begin().unwrap();
         drop((second, other));
         assert!(admission.0.counts.lock().is_empty(), "nothing is left of what has ended");
     }
 
     #[test]
     fn a_network_is_one_address() {
-        let admission = admission();
+        let admission = start_admission();
         let admit = |address: &str| admission.admit_address(address.parse().unwrap());
         let first = admit("2001:db8::1").unwrap();
-        assert!(refusal(admit("2001:db8::2")).unwrap().contains("address has 1 request in progress"));
-        assert!(refusal(admit("192.0.2.1")).is_none());
+        assert!(find_refusal_code(admit("2001:db8::2")).unwrap().contains("address has 1 request in progress"));
+        assert!(find_refusal_code(admit("192.0.2.1")).is_none());
         drop(first);
-        assert!(refusal(admit("2001:db8::2")).is_none());
+        assert!(find_refusal_code(admit("2001:db8::2")).is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use agents::{AgentRunLoop, Begun, RunCheckpoint};
 use api_kit::error::Error;
-use api_kit::extract::{FromQuery, QueryParameters, key_reused};
+use api_kit::extract::{FromQuery, QueryParameters, refuse_reused_key};
 use api_kit::openapi::OperationDoc;
 use api_kit::tasks::Tasks;
 use axum::Json;
@@ -88,7 +88,7 @@ where
             (Some(work), Ok(Beginning::New(Box::new(status))))
         }
         Ok(Some(Begun::Repeated(repeated))) => (None, Ok(Beginning::Repeated(repeated))),
-        Ok(Some(Begun::OtherRequest)) => (None, Err(key_reused())),
+        Ok(Some(Begun::OtherRequest)) => (None, Err(refuse_reused_key())),
         Ok(None) => (None, Err(Error::NotFound)),
         Err(error) => (None, Err(error)),
     };
@@ -107,6 +107,6 @@ fn answer(run: registry::AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Js
 impl FromQuery for ResponseTime {
     fn from_query(query: &mut QueryParameters) -> Self {
         let text = "Whether the response comes at once; false by default, for a response at the end.";
-        Self { is_at_once: query.boolean("async", text).unwrap_or_default() }
+        Self { is_at_once: query.read_boolean("async", text).unwrap_or_default() }
     }
 }

@@ -47,10 +47,10 @@ pub(super) const BUILT_IN_TOOLS_DESCRIPTION: &str = "The families of the Library
 /// Asks for the lists of families, and for the confirmations of tools.
 pub(in crate::routes) fn built_in_tools(fields: &mut Fields) -> Option<BuiltInTools> {
     let names = || List { items: FAMILY_NAME, length: 0..=BuiltInTools::NAMES_MAX };
-    let disabled = fields.optional("disabled", names().described("Families that the agent does not have."));
+    let disabled = fields.read_optional("disabled", names().described("Families that the agent does not have."));
     let allowed = "The only families that the agent has, apart from those that are disabled. Null for all.";
-    let allowed_families = fields.optional("allowedFamilies", names().described(allowed));
-    let asked = fields.optional(human_intervention::FIELD, human_intervention::of_tools()).unwrap_or_default();
+    let allowed_families = fields.read_optional("allowedFamilies", names().described(allowed));
+    let asked = fields.read_optional(human_intervention::FIELD, human_intervention::of_tools()).unwrap_or_default();
     Some(BuiltInTools { disabled: disabled.unwrap_or_default(), allowed_families, human_intervention: asked })
 }
 

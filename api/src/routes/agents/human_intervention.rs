@@ -58,7 +58,7 @@ impl Decoder for HumanInterventionDecoder {
         if node.is_text() {
             return POLICIES.decode(node).map(HumanIntervention::of_policy);
         }
-        match node.object()?.keys().find(|key| !PARTS.contains(&key.as_str())) {
+        match node.read_object()?.keys().find(|key| !PARTS.contains(&key.as_str())) {
             Some(_) => node.note("value_error", "Object should have policy, apis and rules only"),
             None => Object(parts).decode(node),
         }
@@ -66,11 +66,11 @@ impl Decoder for HumanInterventionDecoder {
 }
 
 fn parts(fields: &mut Fields) -> Option<HumanIntervention> {
-    let policy = fields.optional("policy", POLICIES.with_default("never").described("For all calls."));
+    let policy = fields.read_optional("policy", POLICIES.with_default("never").described("For all calls."));
     let apis = TextMap { keys: API_NAME, values: POLICIES, entries_max: ApiName::COUNT_MAX };
-    let apis = fields.optional("apis", apis.described("For all calls of an API of the tool, by its name."));
+    let apis = fields.read_optional("apis", apis.described("For all calls of an API of the tool, by its name."));
     let rules = List { items: Object(rule), length: 0..=InterventionRule::COUNT_MAX };
-    let rules = fields.optional("rules", rules.described("For the calls with certain arguments."));
+    let rules = fields.read_optional("rules", rules.described("For the calls with certain arguments."));
     Some(HumanIntervention {
         policy: policy.unwrap_or_default(),
         apis: apis.unwrap_or_default(),
@@ -80,8 +80,8 @@ fn parts(fields: &mut Fields) -> Option<HumanIntervention> {
 
 fn rule(fields: &mut Fields) -> Option<InterventionRule> {
     let when = "JSON Schemas of arguments. The rule matches a call that has all of them, each as its schema says.";
-    let when = fields.required("when", AnyObject.described(when));
-    let intervention = fields.required("intervention", POLICIES_OF_RULES);
+    let when = fields.read_required("when", AnyObject.described(when));
+    let intervention = fields.read_required("intervention", POLICIES_OF_RULES);
     Some(InterventionRule { when: when?, intervention: intervention? })
 }
 

@@ -55,15 +55,15 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.parsed_as("agent-state");
-        let name = fields.required("name", STATE_NAME);
-        let state_type = fields.required("type", STATE_TYPE);
+        fields.mark_parsed_as("agent-state");
+        let name = fields.read_required("name", STATE_NAME);
+        let state_type = fields.read_required("type", STATE_TYPE);
         let given = Given {
             action: specs(fields, ACTION),
             exit_condition: specs(fields, EXIT_CONDITION),
             specs: specs(fields, SPECS),
             designated: fields
-                .optional(DESIGNATED, Object(assignment).described("The tool that a tool-call state calls.")),
+                .read_optional(DESIGNATED, Object(assignment).described("The tool that a tool-call state calls.")),
         };
         let tools = given.tools(fields, state_type?);
         Some(Self(AgentState { name: name?, tools: tools? }))
@@ -80,8 +80,8 @@ struct Given {
 
 fn specs(fields: &mut Fields, name: &str) -> Option<ToolCallSpecs> {
     let list = List { items: Object(assignment), length: 0..=ToolCallSpecs::COUNT_MAX };
-    let found = fields.optional(name, list.described("Tools that the model sees, each once."))?;
-    fields.checked_field(name, found.try_into())
+    let found = fields.read_optional(name, list.described("Tools that the model sees, each once."))?;
+    fields.check_field(name, found.try_into())
 }
 
 impl Given {
@@ -94,8 +94,7 @@ impl Given {
             (DESIGNATED, self.designated.is_some()),
         ];
         for (name, _) in given.into_iter().filter(|(name, is_given)| *is_given && !names(state_type).contains(name)) {
-            fields
-                .checked_field::<()>(name, Err(InvalidValue::new("the field", "belongs to states of another type")))?;
+            fields.check_field::<()>(name, Err(InvalidValue::new("the field", "belongs to states of another type")))?;
         }
         let tool_call_specs = self.specs.unwrap_or_default();
         match state_type {
@@ -107,8 +106,8 @@ impl Given {
             StateType::Reflection => Some(StateTools::Reflection { tool_call_specs }),
             StateType::ToolCall => {
                 let missing = InvalidValue::new(DESIGNATED, "is required in a tool-call state");
-                let designated = fields.checked(self.designated.ok_or(missing))?;
-                fields.checked_field(SPECS, StateTools::of_tool_call(designated, tool_call_specs))
+                let designated = fields.check(self.designated.ok_or(missing))?;
+                fields.check_field(SPECS, StateTools::of_tool_call(designated, tool_call_specs))
             }
         }
     }

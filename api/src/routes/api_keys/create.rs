@@ -48,7 +48,7 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let user = fields.required("user_id", USER_ID);
+        let user = fields.read_required("user_id", USER_ID);
         let terms = KeyTerms::read(fields);
         Some(Self { user: user?, terms: terms? })
     }

@@ -60,7 +60,7 @@ fn results_only(mut record: Record) -> Record {
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        let interaction = query.one("interaction_id", INTERACTION, &InteractionId::decoder());
-        Self { interaction, page: query.page(1..=100, 100) }
+        let interaction = query.read_one("interaction_id", INTERACTION, &InteractionId::decoder());
+        Self { interaction, page: query.read_page(1..=100, 100) }
     }
 }

@@ -37,11 +37,12 @@ const REFUSED_AT_DESCRIPTION: &str =
     "Only calls that were refused at one of these steps. They failed without a run of the tool.";
 
 pub(super) fn read(query: &mut QueryParameters) -> Vec<Effect> {
-    let agents = query.distinct("agent_id", "Only calls through these agents.", &AgentId::decoder());
-    let clients = query.distinct("client", "Only calls of these MCP clients, such as `claude-code 2.1`.", &CLIENT);
-    let turns = query.distinct("turn_id", "Only calls in these turns of conversations with agents.", &TURN);
-    let steps = query.distinct("refused_at", REFUSED_AT_DESCRIPTION, &STEP);
-    let tools = query.distinct("native_tool", "Only calls of these tools, which the server provides.", &NATIVE_TOOL);
+    let agents = query.read_distinct("agent_id", "Only calls through these agents.", &AgentId::decoder());
+    let clients = query.read_distinct("client", "Only calls of these MCP clients, such as `claude-code 2.1`.", &CLIENT);
+    let turns = query.read_distinct("turn_id", "Only calls in these turns of conversations with agents.", &TURN);
+    let steps = query.read_distinct("refused_at", REFUSED_AT_DESCRIPTION, &STEP);
+    let tools =
+        query.read_distinct("native_tool", "Only calls of these tools, which the server provides.", &NATIVE_TOOL);
     let steps: Vec<_> = steps.into_iter().map(InvokeStep::as_str).collect();
     [
         of_kind(EffectKind::Agent, &agents),

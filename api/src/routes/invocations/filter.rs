@@ -65,22 +65,22 @@ enum RunState {
 
 /// Reads all filters except versions, order and page.
 pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
-    let tools = query.distinct("tool_id", "Only runs of these tools.", &ToolId::decoder());
+    let tools = query.read_distinct("tool_id", "Only runs of these tools.", &ToolId::decoder());
     InvocationFilter {
         tools: tools.into_iter().map(|tool| ToolSelection { tool, versions: None }).collect(),
-        source_types: query.distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),
-        origins: query.distinct("origin", ORIGIN_DESCRIPTION, &ORIGIN),
-        user_ids: query.distinct("user_id", USER_DESCRIPTION, &USER),
-        created_after: query.one("created_after", "Only runs that started at this time or later.", &TIME),
-        created_before: query.one("created_before", "Only runs that started before this time.", &TIME),
-        conversation_ids: query.distinct("conversation_id", "Only runs of these conversations.", &FOREIGN_ID),
-        simulation_unit_test_set_run_ids: query.distinct(
+        source_types: query.read_distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),
+        origins: query.read_distinct("origin", ORIGIN_DESCRIPTION, &ORIGIN),
+        user_ids: query.read_distinct("user_id", USER_DESCRIPTION, &USER),
+        created_after: query.read_one("created_after", "Only runs that started at this time or later.", &TIME),
+        created_before: query.read_one("created_before", "Only runs that started before this time.", &TIME),
+        conversation_ids: query.read_distinct("conversation_id", "Only runs of these conversations.", &FOREIGN_ID),
+        simulation_unit_test_set_run_ids: query.read_distinct(
             "simulation_unit_test_set_run_id",
             "Only runs of these simulations.",
             &FOREIGN_ID,
         ),
-        succeeded: query.boolean("succeeded", "Only runs that succeeded, or only runs that failed."),
-        persisted: query.boolean(
+        succeeded: query.read_boolean("succeeded", "Only runs that succeeded, or only runs that failed."),
+        persisted: query.read_boolean(
             "persisted",
             "Only runs whose output belongs to the log of their conversation, or only other runs.",
         ),
@@ -91,7 +91,7 @@ pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
 
 /// Reads the states of a list. A search finds only runs that have ended.
 pub(super) fn states(query: &mut QueryParameters) -> RunStates {
-    match query.distinct("state", STATE_DESCRIPTION, &STATE).as_slice() {
+    match query.read_distinct("state", STATE_DESCRIPTION, &STATE).as_slice() {
         [] | [RunState::Finished] => RunStates::Finished,
         [RunState::Running] => RunStates::Running,
         _ => RunStates::All,
@@ -100,7 +100,7 @@ pub(super) fn states(query: &mut QueryParameters) -> RunStates {
 
 fn effects(query: &mut QueryParameters) -> Vec<Effect> {
     let of_kind = |(parameter, description, kind)| {
-        let names = query.distinct(parameter, description, &NAME);
+        let names = query.read_distinct(parameter, description, &NAME);
         names.into_iter().map(move |name| as_recorded(Effect { kind, name }))
     };
     EFFECTS.into_iter().flat_map(of_kind).collect()

@@ -63,11 +63,11 @@ impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let mut filter = filter::read(query);
         filter.states = filter::states(query);
-        filter.sort = query.many("sort_by", SORT_DESCRIPTION, &SORT_BY);
+        filter.sort = query.read_many("sort_by", SORT_DESCRIPTION, &SORT_BY);
         Self {
             filter,
-            versions: query.many("version", VERSION_DESCRIPTION, &CONSTRAINT),
-            page: query.page(0..=100, 100),
+            versions: query.read_many("version", VERSION_DESCRIPTION, &CONSTRAINT),
+            page: query.read_page(0..=100, 100),
         }
     }
 }

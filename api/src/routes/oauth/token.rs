@@ -2,7 +2,7 @@
 
 use api_kit::error::Error;
 use api_kit::openapi::{OperationDoc, STORE_CODES};
-use api_kit::public_url::canonical;
+use api_kit::public_url::canonicalize;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -73,14 +73,14 @@ impl<'a> Grant<'a> {
                 let terms = AuthorizationTerms {
                     client_id: client_id()?.to_owned(),
                     redirect_uri: parameters.optional("redirect_uri")?.map(str::to_owned),
-                    resource: canonical(parameters.required("resource")?),
+                    resource: canonicalize(parameters.required("resource")?),
                     challenge: challenge.ok_or_else(OauthError::invalid_grant)?,
                 };
                 Ok(Self::Code { code: parameters.required("code")?, terms })
             }
             "refresh_token" => {
                 let refresh_token = parameters.required("refresh_token")?;
-                let resource = parameters.optional("resource")?.map(canonical);
+                let resource = parameters.optional("resource")?.map(canonicalize);
                 Ok(Self::Refresh(Refresh { refresh_token, client_id: client_id()?, resource }))
             }
             _ => Err(OauthError::new(

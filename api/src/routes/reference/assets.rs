@@ -65,7 +65,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asset {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        extract::parameter(parts, state, "asset").await.map(Self)
+        extract::read_parameter(parts, state, "asset").await.map(Self)
     }
 }
 

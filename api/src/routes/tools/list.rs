@@ -54,12 +54,16 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let filter = ToolFilter {
-            ids: query.distinct("id", "Only the tools with these ids.", &ToolId::decoder()),
-            deprecated: query.boolean("deprecated", "Only deprecated tools, or only live tools."),
-            tags: query.many("tag", TAG_DESCRIPTION, &TAG),
-            sort: query.many("sort_by", "`+name`, `-deprecated` and so on; the first key takes precedence.", &SORT_BY),
+            ids: query.read_distinct("id", "Only the tools with these ids.", &ToolId::decoder()),
+            deprecated: query.read_boolean("deprecated", "Only deprecated tools, or only live tools."),
+            tags: query.read_many("tag", TAG_DESCRIPTION, &TAG),
+            sort: query.read_many(
+                "sort_by",
+                "`+name`, `-deprecated` and so on; the first key takes precedence.",
+                &SORT_BY,
+            ),
         };
-        Self { filter, page: query.page(1..=20, 10) }
+        Self { filter, page: query.read_page(1..=20, 10) }
     }
 }
 

@@ -62,9 +62,9 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let name = fields.required("name", USER_VARIABLE_NAME);
-        let value = fields.required("value", any_text());
-        let is_sensitive = fields.optional(
+        let name = fields.read_required("name", USER_VARIABLE_NAME);
+        let value = fields.read_required("value", any_text());
+        let is_sensitive = fields.read_optional(
             "is_sensitive",
             Boolean
                 .described("Whether the value is removed from everything that is stored or shown.")

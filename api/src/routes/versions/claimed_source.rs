@@ -49,9 +49,9 @@ pub(super) fn example() -> Value {
 
 fn conversation(fields: &mut Fields) -> Option<InvocationSource> {
     let invocation_metadata = metadata(fields);
-    let user_id = fields.required("user_id", FOREIGN_NAME);
-    let conversation_id = fields.optional("conversation_id", FOREIGN_ID);
-    let interaction_id = fields.optional("interaction_id", FOREIGN_ID);
+    let user_id = fields.read_required("user_id", FOREIGN_NAME);
+    let conversation_id = fields.read_optional("conversation_id", FOREIGN_ID);
+    let interaction_id = fields.read_optional("interaction_id", FOREIGN_ID);
     Some(InvocationSource::RegularConversation {
         user_id: user_id?,
         conversation_id,
@@ -62,9 +62,9 @@ fn conversation(fields: &mut Fields) -> Option<InvocationSource> {
 
 fn simulation(fields: &mut Fields) -> Option<InvocationSource> {
     let invocation_metadata = metadata(fields);
-    let simulation_unit_test_set_run_id = fields.optional("simulation_unit_test_set_run_id", FOREIGN_ID);
-    let unit_test_id = fields.optional("unit_test_id", FOREIGN_ID);
-    let run_index = fields.optional("run_index", WHOLE_NUMBER);
+    let simulation_unit_test_set_run_id = fields.read_optional("simulation_unit_test_set_run_id", FOREIGN_ID);
+    let unit_test_id = fields.read_optional("unit_test_id", FOREIGN_ID);
+    let run_index = fields.read_optional("run_index", WHOLE_NUMBER);
     Some(InvocationSource::SimulationConversation {
         simulation_unit_test_set_run_id,
         unit_test_id,
@@ -75,14 +75,14 @@ fn simulation(fields: &mut Fields) -> Option<InvocationSource> {
 
 fn metadata(fields: &mut Fields) -> Option<InvocationMetadata> {
     let description = "The place in an agent's state machine from which the call came.";
-    fields.required("invocation_metadata", METADATA.described(description))
+    fields.read_required("invocation_metadata", METADATA.described(description))
 }
 
 fn state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
     let current_state_machine_and_version = machine(fields);
-    let state_name = fields.required("state_name", FOREIGN_NAME);
-    let state_transition_index = fields.required("state_transition_index", WHOLE_NUMBER);
-    let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
+    let state_name = fields.read_required("state_name", FOREIGN_NAME);
+    let state_transition_index = fields.read_required("state_transition_index", WHOLE_NUMBER);
+    let tool_call_round_index = fields.read_required("tool_call_round_index", WHOLE_NUMBER);
     Some(InvocationMetadata::StateTransition {
         current_state_machine_and_version: current_state_machine_and_version?,
         state_name: state_name?,
@@ -93,7 +93,7 @@ fn state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
 
 fn engage_user(fields: &mut Fields) -> Option<InvocationMetadata> {
     let current_state_machine_and_version = machine(fields);
-    let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
+    let tool_call_round_index = fields.read_required("tool_call_round_index", WHOLE_NUMBER);
     Some(InvocationMetadata::EngageUser {
         current_state_machine_and_version: current_state_machine_and_version?,
         tool_call_round_index: tool_call_round_index?,
@@ -102,7 +102,7 @@ fn engage_user(fields: &mut Fields) -> Option<InvocationMetadata> {
 
 fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
     let current_state_machine_and_version = machine(fields);
-    let state_name = fields.required("state_name", FOREIGN_NAME);
+    let state_name = fields.read_required("state_name", FOREIGN_NAME);
     Some(InvocationMetadata::ToolCallState {
         current_state_machine_and_version: current_state_machine_and_version?,
         state_name: state_name?,
@@ -111,5 +111,5 @@ fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
 
 /// Name and version of the state machine.
 fn machine(fields: &mut Fields) -> Option<(String, i64)> {
-    fields.required("current_state_machine_and_version", Pair(FOREIGN_NAME, WHOLE_NUMBER))
+    fields.read_required("current_state_machine_and_version", Pair(FOREIGN_NAME, WHOLE_NUMBER))
 }

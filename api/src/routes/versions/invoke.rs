@@ -137,8 +137,8 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let inputs = fields.required("inputs", inputs());
-        let persistence = fields.optional(
+        let inputs = fields.read_required("inputs", inputs());
+        let persistence = fields.read_optional(
             "result_persistence",
             PERSISTENCES
                 .described(
@@ -147,8 +147,8 @@ impl FromBody for Request {
                 )
                 .with_default("persisted-preferred"),
         );
-        let source = fields.optional("invocation_source", claimed_source::decoder());
-        let pinned = fields.optional("component_digest", DIGEST.described(PINNED));
+        let source = fields.read_optional("invocation_source", claimed_source::decoder());
+        let pinned = fields.read_optional("component_digest", DIGEST.described(PINNED));
         Some(Self { inputs: inputs?, result_persistence: persistence.unwrap_or_default(), source, pinned })
     }
 }

@@ -77,12 +77,12 @@ async fn creators(store: &Store, principal: &registry::Principal, tool: &ToolId)
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let filter = VersionFilter {
-            deprecated: query.boolean("deprecated", "Only deprecated versions, or only live versions."),
-            constraint: query.one("versions", "Only versions that this PEP 440 constraint admits.", &CONSTRAINT),
-            creators: query.distinct("creator", CREATOR_DESCRIPTION, &CREATOR),
-            sort: query.many("sort_by", SORT_DESCRIPTION, &SORT_BY),
+            deprecated: query.read_boolean("deprecated", "Only deprecated versions, or only live versions."),
+            constraint: query.read_one("versions", "Only versions that this PEP 440 constraint admits.", &CONSTRAINT),
+            creators: query.read_distinct("creator", CREATOR_DESCRIPTION, &CREATOR),
+            sort: query.read_many("sort_by", SORT_DESCRIPTION, &SORT_BY),
         };
-        Self { filter, page: query.page(0..=50, 50) }
+        Self { filter, page: query.read_page(0..=50, 50) }
     }
 }
 

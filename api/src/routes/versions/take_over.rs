@@ -1,7 +1,7 @@
 //! Publications whose server is gone: this server begins them again.
 
 use api_kit::error::Error;
-use api_kit::extract::parsed;
+use api_kit::extract::parse_body;
 use futures_util::FutureExt;
 use registry::{Permission, Principal, QueuedPublication, Store};
 use repository::CommitId;
@@ -51,7 +51,7 @@ async fn publish(app: App, queued: QueuedPublication) -> Result<FinalResponse, E
 async fn publication(store: &Store, queued: &QueuedPublication) -> Result<Publication, Error> {
     let body = serde_json::from_str(&queued.request).map_err(|error| damaged(&error))?;
     let commit = queued.commit.as_deref().map(CommitId::parse).transpose().map_err(|error| damaged(&error))?;
-    let (principal, request) = (principal(store, queued).await?, parsed(&body)?);
+    let (principal, request) = (principal(store, queued).await?, parse_body(&body)?);
     Ok(Publication { principal, tool: queued.tool.clone(), request, commit, is_deliberate: queued.has_key })
 }
 

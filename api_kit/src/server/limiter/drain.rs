@@ -17,7 +17,7 @@ pub(super) struct Drain {
 
 impl Drain {
     /// Why the connection has to end now, if it has to.
-    pub fn overdue(&self, state: &State, now: Instant) -> Option<EndReason> {
+    pub fn find_end_reason(&self, state: &State, now: Instant) -> Option<EndReason> {
         let unused_since = state.unused_since()?.max(self.since);
         (now.duration_since(unused_since) >= self.unused_max).then_some(EndReason::Idle)
     }

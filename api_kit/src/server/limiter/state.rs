@@ -90,9 +90,9 @@ impl State {
             }
             Event::Flushed if self.phase == Phase::Flushing => self.enter(Phase::Idle, now),
             Event::Flushed => {}
-            Event::WriteBlocked => self.writing.blocked(now),
+            Event::WriteBlocked => self.writing.note_blocked(now),
             Event::Written(bytes) => {
-                self.writing.written(bytes, now, limits);
+                self.writing.note_written(bytes, now, limits);
                 if self.phase == Phase::Flushing {
                     self.since = now;
                 }
@@ -132,7 +132,7 @@ impl State {
 
     /// Why the connection has to end now, if it has to. A slow body ends its request instead ([`crate::server::body`]).
     /// `stalled` connections share the time of a crowded address.
-    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> Option<EndReason> {
+    pub(super) fn find_end_reason(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> Option<EndReason> {
         if self.is_write_blocked() {
             return self.writing.is_over(now, limits, stalled).then_some(EndReason::SlowResponse);
         }
