@@ -4,7 +4,7 @@ mod lobe;
 mod strict;
 
 use agents::{Catalogue, ListedTool};
-use mcp::rendered;
+use mcp::render_tool;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use strict::{StrictDialect, is_strict};
@@ -84,7 +84,7 @@ fn render_page(rendered: impl Iterator<Item = Value>, start: usize, limit: usize
 
 fn render_definition(tool: &ListedTool, format: ToolFormat) -> Value {
     match format {
-        ToolFormat::Mcp | ToolFormat::Lobe => json!(rendered(tool)),
+        ToolFormat::Mcp | ToolFormat::Lobe => json!(render_tool(tool)),
         ToolFormat::OpenAi => json!({"type": "function", "function": function(tool)}),
         ToolFormat::OpenAiResponses => {
             let mut function = function(tool);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agents::{Catalogue, ListedSource, ListedTool, library_instructions};
-use mcp::title;
+use mcp::find_title;
 use registry::{Agent, RunningAgent};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn meta(tool: Option<&ListedTool>, agent: &Agent) -> Value {
 fn api(tool: &ListedTool, running: &RunningAgent) -> Value {
     let mut api =
         json!({"name": tool.name, "description": tool.description(), "parameters": tool.model_input_schema()});
-    if let Some(title) = title(tool) {
+    if let Some(title) = find_title(tool) {
         api["title"] = json!(title);
     }
     let intervention = tool.strictest_intervention(running);

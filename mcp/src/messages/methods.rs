@@ -1,5 +1,5 @@
 //! The methods that this server answers, each with the bytes of its result and the kind of its work. The bytes are enforced by
-//! [`bounded`], those of a message by [`super::message`] and the route.
+//! [`check_bounds`], those of a message by [`super::message`] and the route.
 
 use std::io::{self, Write};
 
@@ -68,11 +68,11 @@ pub const METHODS: [McpMethod; 20] = [
 ];
 
 const fn method(name: &'static str, bytes: usize, work: Work) -> McpMethod {
-    McpMethod { name, request_bytes_max: parameters_bytes(name), result_bytes_max: Some(bytes), work }
+    McpMethod { name, request_bytes_max: find_parameters_bytes(name), result_bytes_max: Some(bytes), work }
 }
 
 /// Bytes of the parameters of a method.
-const fn parameters_bytes(name: &str) -> usize {
+const fn find_parameters_bytes(name: &str) -> usize {
     match name.as_bytes() {
         b"initialize" => INITIALIZE_BYTES_MAX,
         b"prompts/get" | b"tasks/update" | b"tools/call" => PAYLOAD,
@@ -81,7 +81,7 @@ const fn parameters_bytes(name: &str) -> usize {
 }
 
 /// Refuses a result that is longer than the bound of its method. The SDK keeps a result several times while it sends it.
-pub fn bounded<R: MethodResult>(method: &str, result: Result<R, ErrorData>) -> Result<R, ErrorData> {
+pub fn check_bounds<R: MethodResult>(method: &str, result: Result<R, ErrorData>) -> Result<R, ErrorData> {
     let result = result?;
     let row = METHODS.iter().find(|row| row.name == method);
     let Some(bytes_max) = row.and_then(|row| row.result_bytes_max) else { return Ok(result) };
@@ -192,7 +192,7 @@ mod tests {
         let of_sdk = |row: &&McpMethod| OF_SDK.contains(&row.name);
         let has_content = |row: &&McpMethod| row.result_bytes_max.is_some_and(|bytes| bytes > EMPTY);
         for row in METHODS.iter().filter(|row| has_content(row) && !of_sdk(row)) {
-            assert!(source.contains(&format!("bounded(\"{}\"", row.name)), "{} is not bounded", row.name);
+            assert!(source.contains(&format!("check_bounds(\"{}\"", row.name)), "{} is not bounded", row.name);
         }
     }
 
@@ -200,7 +200,7 @@ mod tests {
     fn a_longer_result_is_refused() {
         let result = |bytes: usize| CompleteResult::new(CompletionInfo::new(vec!["x".repeat(bytes)]).unwrap());
         let frame = serde_json::to_string(&result(0)).unwrap().len();
-        let is_sent = |bytes: usize| bounded("completion/complete", Ok(result(bytes - frame))).is_ok();
+        let is_sent = |bytes: usize| check_bounds("completion/complete", Ok(result(bytes - frame))).is_ok();
         assert!(is_sent(OBJECT));
         assert!(!is_sent(OBJECT + 1));
     }

@@ -72,8 +72,8 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
         Ok(Decision::Denied) => {
             asked.redirect.with_error(&OauthError::new("access_denied", "the user denied the access"))
         }
-        Ok(Decision::Unclear(problem)) => Ok(page(Some(problem.to_owned())).response().into_response()),
-        Err(error) => page(None).limited(error).map(IntoResponse::into_response),
+        Ok(Decision::Unclear(problem)) => Ok(page(Some(problem.to_owned())).respond().into_response()),
+        Err(error) => page(None).respond_to_limit(error).map(IntoResponse::into_response),
     }
 }
 

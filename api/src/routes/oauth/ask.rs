@@ -33,7 +33,7 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
     };
     let asked = Asked { server: &server, address: Peer::of(request.extensions()) };
     match Authorization::read(asked, &parameters, issuer).await {
-        Ok(asked) => Ok(Page { asked: &asked, parameters: &parameters, problem: None }.response().into_response()),
+        Ok(asked) => Ok(Page { asked: &asked, parameters: &parameters, problem: None }.respond().into_response()),
         Err(error) => refused(error),
     }
 }

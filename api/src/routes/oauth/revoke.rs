@@ -46,6 +46,6 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
 
 fn token_and_client(parameters: &Parameters) -> Result<[&str; 2], OauthError> {
     // Tokens tell their kind, but a repeated parameter is an error.
-    parameters.optional("token_type_hint")?;
-    Ok([parameters.required("token")?, parameters.required("client_id")?])
+    parameters.find_value("token_type_hint")?;
+    Ok([parameters.require_value("token")?, parameters.require_value("client_id")?])
 }

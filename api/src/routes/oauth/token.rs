@@ -66,21 +66,21 @@ enum Grant<'a> {
 
 impl<'a> Grant<'a> {
     fn read(parameters: &'a Parameters) -> Result<Self, OauthError> {
-        let client_id = || parameters.required("client_id");
-        match parameters.required("grant_type")? {
+        let client_id = || parameters.require_value("client_id");
+        match parameters.require_value("grant_type")? {
             "authorization_code" => {
-                let challenge = PkceChallenge::of_verifier(parameters.required("code_verifier")?);
+                let challenge = PkceChallenge::of_verifier(parameters.require_value("code_verifier")?);
                 let terms = AuthorizationTerms {
                     client_id: client_id()?.to_owned(),
-                    redirect_uri: parameters.optional("redirect_uri")?.map(str::to_owned),
-                    resource: canonicalize(parameters.required("resource")?),
+                    redirect_uri: parameters.find_value("redirect_uri")?.map(str::to_owned),
+                    resource: canonicalize(parameters.require_value("resource")?),
                     challenge: challenge.ok_or_else(OauthError::invalid_grant)?,
                 };
-                Ok(Self::Code { code: parameters.required("code")?, terms })
+                Ok(Self::Code { code: parameters.require_value("code")?, terms })
             }
             "refresh_token" => {
-                let refresh_token = parameters.required("refresh_token")?;
-                let resource = parameters.optional("resource")?.map(canonicalize);
+                let refresh_token = parameters.require_value("refresh_token")?;
+                let resource = parameters.find_value("resource")?.map(canonicalize);
                 Ok(Self::Refresh(Refresh { refresh_token, client_id: client_id()?, resource }))
             }
             _ => Err(OauthError::new(
