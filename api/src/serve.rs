@@ -7,7 +7,7 @@ use api_kit::server::{ListenerContext, Server};
 use tokio::time::{Instant, timeout_at};
 
 use crate::app::App;
-use crate::router::{RouteRefused, router};
+use crate::router::{RouteRefused, build_router};
 
 /// Describes the metrics of the API to the recorder.
 pub fn describe_metrics() {
@@ -22,7 +22,7 @@ pub fn describe_metrics() {
 pub async fn serve(server: Server, app: App, shutdown: impl Future<Output = Duration>) -> Result<(), RouteRefused> {
     let limits = app.config().connections.clone();
     let drain_time_max = limits.drain_time_max;
-    let context = ListenerContext { router: router(app.clone())?, limits, ids: app.request_ids().clone() };
+    let context = ListenerContext { router: build_router(app.clone())?, limits, ids: app.request_ids().clone() };
     let shutdown = async {
         let delay = shutdown.await;
         app.readiness().end();

@@ -17,7 +17,7 @@ use mcp::with_challenge;
 use super::bounds;
 use super::public::{PROBES, PUBLIC};
 use super::route::Route;
-use super::route_guard::{RouteGuard, guarded};
+use super::route_guard::{RouteGuard, guard_route};
 use crate::app::App;
 use crate::routes::git;
 use crate::tool_routes::with_envelope;
@@ -40,7 +40,7 @@ pub enum RouteRefused {
 /// Builds the router of the whole API.
 pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
-    if let Some(what) = bounds::problem(&table) {
+    if let Some(what) = bounds::find_problem(&table) {
         return Err(RouteRefused::Unbounded { what });
     }
     let public = PublicBase::from_ref(&app);
@@ -54,7 +54,7 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let requests = (!PROBES.contains(&route.path)).then(|| app.requests().clone());
         let body = (app.bodies().clone(), route.body);
         let guards = Arc::new(RouteGuard { guard, requests, limit, body, response });
-        let handler = route.handler.route_layer(from_fn_with_state(guards, guarded));
+        let handler = route.handler.route_layer(from_fn_with_state(guards, guard_route));
         let handler = match route.bearers {
             Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
             Bearers::OfUsers => handler,
@@ -140,19 +140,19 @@ mod tests {
 
     #[test]
     fn a_parameter_of_the_path_that_the_handler_does_not_take_stops_the_start() {
-        let route = get("/v1/{organization}/tool/{tool_id}", Some(GetTool), handler).described(described);
+        let route = get("/v1/{organization}/tool/{tool_id}", Some(GetTool), handler).described(describe_operation);
         let refused = check(&[route]).unwrap_err().to_string();
         assert!(refused.contains("tool_id is not both in its path and among the parameters"), "{refused}");
     }
 
     #[test]
     fn two_operations_with_one_id_stop_the_start() {
-        let route = |path| get(path, Some(GetTool), handler).described(described);
+        let route = |path| get(path, Some(GetTool), handler).described(describe_operation);
         let refused = check(&[route("/v1/{organization}/a"), route("/v1/{organization}/b")]).unwrap_err().to_string();
         assert!(refused.contains("another operation has the id test"), "{refused}");
     }
 
-    fn described() -> OperationDoc {
+    fn describe_operation() -> OperationDoc {
         OperationDoc::new("test", sections::SERVICE, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
     }
 }

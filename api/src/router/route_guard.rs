@@ -31,7 +31,7 @@ pub(super) struct RouteGuard {
 }
 
 /// The middleware of each route.
-pub(super) async fn guarded(
+pub(super) async fn guard_route(
     State(route): State<Arc<RouteGuard>>,
     mut request: Request,
     next: Next,
@@ -47,7 +47,7 @@ pub(super) async fn guarded(
         None => next.run(request).await,
     };
     let response = match route.response {
-        Some(bound) => bounds::checked(response, bound)?,
+        Some(bound) => bounds::check_size(response, bound)?,
         None => response,
     };
     Ok(match permit {

@@ -25,13 +25,13 @@ async fn with_status_events<W: Future + Unpin>(events: &Events, work: impl FnOnc
     let (sender, mut statuses) = EventSender::status_channel();
     let statuses = poll_fn(|context| statuses.poll_recv(context));
     let work = work(sender.clone());
-    let outcome = events.forward(work, statuses, rendered).await;
+    let outcome = events.forward(work, statuses, render_event).await;
     events.count_dropped(sender.dropped());
     outcome
 }
 
 /// The event of a stream. Log messages are in the record of the run.
-fn rendered(event: RunEvent) -> Option<Event> {
+fn render_event(event: RunEvent) -> Option<Event> {
     match event {
         RunEvent::Status(status) => Event::new("status", &StatusEvent::from(status)),
         RunEvent::Log(_) => None,
@@ -45,7 +45,7 @@ mod tests {
     use registry::{Clock, InvocationId};
 
     use super::*;
-    use crate::work::streamed;
+    use crate::work::stream_to_end;
 
     /// A run sends more events in a burst than the buffer holds.
     #[tokio::test]
@@ -59,7 +59,7 @@ mod tests {
             }
             ready(FinalResponse::ok(&"done"))
         };
-        let text = streamed(async |events| with_status_events(&events, burst).await).await;
+        let text = stream_to_end(async |events| with_status_events(&events, burst).await).await;
         assert_eq!(text.matches("event: status").count(), 256);
         assert!(text.ends_with("event: done\ndata: {\"events_left_out\":44}\n\n"), "{text}");
     }

@@ -6,10 +6,14 @@ use axum::extract::{FromRequestParts as _, Request};
 use runner::ToolRoute;
 use serde_json::{Map, Value};
 
-use super::query::argument;
+use super::query::parse_argument;
 
 /// Reads the arguments. An argument that occurs in two places must have one value.
-pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value) -> Result<Map<String, Value>, Error> {
+pub(super) async fn read_arguments(
+    request: Request,
+    route: ToolRoute,
+    schema: &Value,
+) -> Result<Map<String, Value>, Error> {
     let (mut parts, body) = request.into_parts();
     let mut arguments = Map::new();
     for name in route.parameters() {
@@ -18,7 +22,7 @@ pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value
     }
     let query = QueryParameters::from_request_parts(&mut parts, &()).await?.by_name();
     for (name, texts) in query {
-        let value = argument(&schema["properties"][&name], &texts);
+        let value = parse_argument(&schema["properties"][&name], &texts);
         add(&mut arguments, "query", name, value)?;
     }
     if route.verb.has_body() {

@@ -67,7 +67,7 @@ pub struct TestTool {
     pub commit_branch: BranchName,
     pub project_path: ProjectPath,
     pub required_envvars: BTreeMap<EnvvarName, String>,
-    #[serde(serialize_with = "exposed")]
+    #[serde(serialize_with = "serialize_exposed")]
     pub required_secret_envvars: BTreeMap<EnvvarName, SecretValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<ReplayGate>,
@@ -88,7 +88,10 @@ pub enum ReplayToolInvocation {
     },
 }
 
-fn exposed<S: Serializer>(secrets: &BTreeMap<EnvvarName, SecretValue>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_exposed<S: Serializer>(
+    secrets: &BTreeMap<EnvvarName, SecretValue>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(secrets.iter().map(|(name, value)| (name, value.expose())))
 }
 

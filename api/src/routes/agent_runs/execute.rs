@@ -15,7 +15,7 @@ use registry::{AgentReference, InvalidValue};
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
-use crate::routes::agents::fields::built_in_tools;
+use crate::routes::agents::fields::read_built_in_tools;
 use crate::sections;
 use crate::wire::{AgentRun, agent_run_example};
 
@@ -28,12 +28,12 @@ const HUMAN_TIMEOUT_SECONDS_MAX: i64 = 2_592_000;
 
 const OBJECTIVE: Text<String> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": OBJECTIVE_BYTES_MAX, "x-bytes-max": OBJECTIVE_BYTES_MAX}),
-    |text| bounded(text, OBJECTIVE_BYTES_MAX),
+    |text| check_bytes(text, OBJECTIVE_BYTES_MAX),
 );
 
 const NAME: Text<String> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX, "x-bytes-max": NAME_BYTES_MAX}),
-    |text| bounded(text, NAME_BYTES_MAX),
+    |text| check_bytes(text, NAME_BYTES_MAX),
 );
 
 const ACTION: OneOf<StuckAction> = OneOf(&[
@@ -117,7 +117,7 @@ impl FromBody for Request {
         let objective = fields.read_required("objective", OBJECTIVE.described("What the run shall reach."));
         let tools = List { items: NAME, length: 1..=TOOLS_MAX };
         let tools = fields.read_required("tools", tools.described(TOOLS));
-        let families = Object(built_in_tools).described(BUILT_IN_TOOLS);
+        let families = Object(read_built_in_tools).described(BUILT_IN_TOOLS);
         let built_in_tools = fields.read_optional("builtInTools", families);
         let model = fields.read_optional("model", NAME.described(MODEL));
         let iterations = WholeNumber(1..=ITERATIONS_MAX).described("Answers of the model, at most.");
@@ -166,7 +166,7 @@ fn on_stuck(fields: &mut Fields) -> Option<OnStuck> {
     Some(OnStuck { iterations, action: action.unwrap_or(default.action), hint })
 }
 
-fn bounded(text: &str, bytes_max: usize) -> Result<String, String> {
+fn check_bytes(text: &str, bytes_max: usize) -> Result<String, String> {
     match text.len() {
         0 => Err("should not be empty".to_owned()),
         length if length > bytes_max => Err(format!("should have at most {bytes_max} bytes")),

@@ -26,7 +26,7 @@ enum Beginning {
 }
 
 /// The responses of an operation that goes on with a paused run.
-pub(crate) fn resuming(operation: OperationDoc) -> OperationDoc {
+pub(crate) fn describe_resuming(operation: OperationDoc) -> OperationDoc {
     let goes_on = "With `async=true`, or when the server stops meanwhile: the run goes on.";
     operation
         .returns::<AgentRun>(200, "The run has ended, or waits for a person again.", agent_run_example())
@@ -54,7 +54,7 @@ impl ResponseTime {
         F: Future<Output = Result<Option<Begun>, Error>> + Send + 'static,
     {
         let (sender, beginning) = oneshot::channel();
-        let working = tasks.spawn(work(begin, sender))?;
+        let working = tasks.spawn(begin_and_run(begin, sender))?;
         let ended_early =
             |error: &dyn std::fmt::Display| Error::Internal { detail: format!("a run of an agent: {error}") };
         let begun = match beginning.await.map_err(|error| ended_early(&error))?? {
@@ -74,7 +74,7 @@ impl ResponseTime {
 }
 
 /// Returns `None` for a run on which this request does no work.
-async fn work<F>(
+async fn begin_and_run<F>(
     begin: F,
     beginning: oneshot::Sender<Result<Beginning, Error>>,
 ) -> Option<Result<(registry::AgentRun, RunCheckpoint), agents::Error>>

@@ -12,14 +12,14 @@ use registry::{
 };
 use serde_json::{Value, json};
 
-use super::fields::{line, text};
+use super::fields::{build_line_schema, build_text_schema};
 use super::human_intervention::{self, HumanInterventionDecoder, require_usable_rules};
 use crate::sections;
 use crate::wire::assignment_example;
 
-const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));
+const INSTRUCTION: Text<Instruction> = Text::of_type(|| build_text_schema(Instruction::BYTES_MAX));
 
-const FILLER: Text<AudioFiller> = Text::trimmed(|| line(AudioFiller::BYTES_MAX));
+const FILLER: Text<AudioFiller> = Text::trimmed(|| build_line_schema(AudioFiller::BYTES_MAX));
 
 const PERSISTENCE: OneOf<ResultPersistence> = OneOf(&[
     (ResultPersistence::Ephemeral.as_str(), ResultPersistence::Ephemeral),
@@ -65,12 +65,12 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        assignment(fields).map(Self)
+        read_assignment(fields).map(Self)
     }
 }
 
 /// Reads a tool with its versions and options.
-pub(super) fn assignment(fields: &mut Fields) -> Option<Assignment> {
+pub(super) fn read_assignment(fields: &mut Fields) -> Option<Assignment> {
     let tool_id = fields.read_required("tool_id", ToolId::decoder());
     let version_constraint = fields.read_required("version_constraint", CONSTRAINT);
     let instruction = fields.read_optional("additional_instruction", INSTRUCTION.with_default(""));

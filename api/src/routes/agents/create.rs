@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::fields::{
     AGENT_NAME, AGENT_TYPE, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE,
-    TOOL_EXPOSURE_DESCRIPTION, built_in_tools,
+    TOOL_EXPOSURE_DESCRIPTION, read_built_in_tools,
 };
 use crate::sections;
 use crate::wire::CreatedAgent;
@@ -67,7 +67,7 @@ impl FromBody for Request {
         let exposure = TOOL_EXPOSURE.with_default(ToolExposure::Full.as_str());
         let tool_exposure = fields.read_optional("tool_exposure", exposure.described(TOOL_EXPOSURE_DESCRIPTION));
         let built_in_tools =
-            fields.read_optional("builtInTools", Object(built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
+            fields.read_optional("builtInTools", Object(read_built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
         Some(Self(NewAgent {
             agent_type: agent_type?,
             name: name?,

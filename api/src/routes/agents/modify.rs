@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::fields::{
     AGENT_NAME, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION,
-    built_in_tools,
+    read_built_in_tools,
 };
 use crate::sections;
 
@@ -61,7 +61,7 @@ impl FromBody for Request {
         let system_prompt = fields.read_optional("system_prompt", SYSTEM_PROMPT);
         let tool_exposure = fields.read_optional("tool_exposure", TOOL_EXPOSURE.described(TOOL_EXPOSURE_DESCRIPTION));
         let built_in_tools =
-            fields.read_optional("builtInTools", Object(built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
+            fields.read_optional("builtInTools", Object(read_built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
         Some(Self(AgentChanges { name, slug, description, scope, system_prompt, tool_exposure, built_in_tools }))
     }
 }

@@ -34,7 +34,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request { user, terms }): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedApiKey>), Error> {
-    let new = terms.key_for(store.access().account(&principal.organization, &user).await?, &clock);
+    let new = terms.build_key(store.access().account(&principal.organization, &user).await?, &clock);
     let expires_at = new.expires_at;
     let key = store.access().create_api_key(&principal.organization, new).await?;
     Ok((StatusCode::CREATED, Json(CreatedApiKey::new(key, expires_at))))

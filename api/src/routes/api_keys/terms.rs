@@ -69,7 +69,7 @@ impl KeyTerms {
         Some(Self { name, expiry })
     }
 
-    pub(crate) fn key_for(self, account: AccountId, clock: &Clock) -> NewApiKey {
+    pub(crate) fn build_key(self, account: AccountId, clock: &Clock) -> NewApiKey {
         let expires_at = match self.expiry {
             Expiry::Never => None,
             Expiry::In(duration) => Some(clock.now().after(duration)),

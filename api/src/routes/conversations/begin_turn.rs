@@ -14,7 +14,7 @@ use registry::{
 };
 use serde_json::{Value, json};
 
-use super::system_tools::system_tools;
+use super::system_tools::list_system_tools;
 use crate::sections;
 use crate::wire::{Turn, turn_example};
 
@@ -63,7 +63,7 @@ pub(crate) async fn handle(
     let (agent_slug, revision) = (running.agent.slug.clone(), running.revision.deployment.number);
     let turn = NewTurn { conversation, agent_slug, revision, state, tools, place };
     let turn = store.conversations().begin_turn(&principal, turn).await?;
-    Ok((StatusCode::CREATED, Json(Turn::of(turn, system_tools(&turns)))))
+    Ok((StatusCode::CREATED, Json(Turn::of(turn, list_system_tools(&turns)))))
 }
 
 impl FromBody for Request {

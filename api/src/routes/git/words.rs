@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    async fn answered(agent: &str, error: fn() -> Error) -> (String, String) {
+    async fn answer_error(agent: &str, error: fn() -> Error) -> (String, String) {
         let router = Router::new().route("/", get(move || async move { error() })).layer(from_fn(with_words));
         let request = Request::get("/").header(USER_AGENT, agent).body(Body::empty()).unwrap();
         let response = router.oneshot(request).await.unwrap();
@@ -80,14 +80,14 @@ mod tests {
     async fn each_client_gets_the_words_in_the_form_that_it_shows() {
         let error = || Error::Refused { code: "x", detail: "Do it otherwise.".to_owned() };
         let text = ("text/plain; charset=utf-8".to_owned(), "Do it otherwise.\n".to_owned());
-        assert_eq!(answered("git/2.47.3", error).await, text);
-        assert_eq!(answered("git/2.0 (libgit2 1.9.7)", error).await, text);
+        assert_eq!(answer_error("git/2.47.3", error).await, text);
+        assert_eq!(answer_error("git/2.0 (libgit2 1.9.7)", error).await, text);
         let lfs = r#"{"message":"Do it otherwise.","detail":"Do it otherwise.","code":"x"}"#;
-        let (form, body) = answered("git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)", error).await;
+        let (form, body) = answer_error("git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)", error).await;
         assert_eq!((form.as_str(), body.parse::<Value>().unwrap()), (LFS_TYPE, lfs.parse().unwrap()));
-        let (form, body) = answered("curl/8", error).await;
+        let (form, body) = answer_error("curl/8", error).await;
         assert_eq!((form.as_str(), body.as_str()), ("application/json", r#"{"detail":"Do it otherwise.","code":"x"}"#));
-        let (_, body) = answered("git/2.47.3", || Error::NotFound).await;
+        let (_, body) = answer_error("git/2.47.3", || Error::NotFound).await;
         assert!(body.contains("/v1/ORGANIZATION/tool/git/tools.git"), "{body}");
     }
 }

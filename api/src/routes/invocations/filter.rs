@@ -46,10 +46,10 @@ const EFFECTS: [(&str, &str, EffectKind); 3] = [
 ];
 
 const USER: Text<String> =
-    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": USER_CHARACTERS_MAX}), user);
+    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": USER_CHARACTERS_MAX}), check_user);
 
 const NAME: Text<String> =
-    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS_MAX}), name);
+    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS_MAX}), check_name);
 
 /// Characters of a host name with its port, at most.
 const NAME_CHARACTERS_MAX: usize = 300;
@@ -84,13 +84,13 @@ pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
             "persisted",
             "Only runs whose output belongs to the log of their conversation, or only other runs.",
         ),
-        effects: [effects(query), call_effects::read(query)].concat(),
+        effects: [read_effects(query), call_effects::read(query)].concat(),
         ..InvocationFilter::default()
     }
 }
 
 /// Reads the states of a list. A search finds only runs that have ended.
-pub(super) fn states(query: &mut QueryParameters) -> RunStates {
+pub(super) fn read_states(query: &mut QueryParameters) -> RunStates {
     match query.read_distinct("state", STATE_DESCRIPTION, &STATE).as_slice() {
         [] | [RunState::Finished] => RunStates::Finished,
         [RunState::Running] => RunStates::Running,
@@ -98,7 +98,7 @@ pub(super) fn states(query: &mut QueryParameters) -> RunStates {
     }
 }
 
-fn effects(query: &mut QueryParameters) -> Vec<Effect> {
+fn read_effects(query: &mut QueryParameters) -> Vec<Effect> {
     let of_kind = |(parameter, description, kind)| {
         let names = query.read_distinct(parameter, description, &NAME);
         names.into_iter().map(move |name| as_recorded(Effect { kind, name }))
@@ -107,7 +107,7 @@ fn effects(query: &mut QueryParameters) -> Vec<Effect> {
 }
 
 /// Adds the constraints to the tools, by position. There must be as many as tools, or none.
-pub(super) fn pair(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> Result<(), Error> {
+pub(super) fn pair_versions(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> Result<(), Error> {
     if versions.is_empty() {
         return Ok(());
     }
@@ -127,15 +127,15 @@ fn as_recorded(effect: Effect) -> Effect {
     Effect { name: host.map_or(effect.name, |host| host.to_string()), ..effect }
 }
 
-fn name(text: &str) -> Result<String, String> {
-    within(text, NAME_CHARACTERS_MAX)
+fn check_name(text: &str) -> Result<String, String> {
+    check_length(text, NAME_CHARACTERS_MAX)
 }
 
-fn user(text: &str) -> Result<String, String> {
-    within(text, USER_CHARACTERS_MAX)
+fn check_user(text: &str) -> Result<String, String> {
+    check_length(text, USER_CHARACTERS_MAX)
 }
 
-fn within(text: &str, characters_max: usize) -> Result<String, String> {
+fn check_length(text: &str, characters_max: usize) -> Result<String, String> {
     let fits = (1..=characters_max).contains(&text.chars().count());
     fits.then(|| text.to_owned()).ok_or_else(|| format!("should have 1 to {characters_max} characters"))
 }

@@ -74,7 +74,7 @@ impl Work {
             ReplayToolInvocation::Branch { commit_branch, project_path } => {
                 let project_path = match project_path {
                     Some(path) => path,
-                    None => path_of(&store, &run).await?,
+                    None => find_path(&store, &run).await?,
                 };
                 let replayed = ReplayedBranch { commit_branch, project_path };
                 let build = |progress| builder.build_for_replay(&principal, replayed, progress);
@@ -87,7 +87,7 @@ impl Work {
 }
 
 /// The project path of the version that ran.
-async fn path_of(store: &Store, run: &Record) -> Result<ProjectPath, Error> {
+async fn find_path(store: &Store, run: &Record) -> Result<ProjectPath, Error> {
     let found = match (&run.start.tool, &run.start.tool_version) {
         (Some(tool), Some(version)) => store.versions().get_version(&run.start.organization, tool, version).await?,
         _ => None,

@@ -41,7 +41,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 fn schema() -> Value {
-    fields::form(&FIELDS)
+    fields::build_form_schema(&FIELDS)
 }
 
 pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Result<Response, Error> {
@@ -52,7 +52,7 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
     match Grant::read(&parameters) {
         Ok(grant) => {
             let issued = grant.issue(&store).await?;
-            Ok(issued.map_or_else(|| OauthError::invalid_grant().into_response(), |issued| rendered(&issued)))
+            Ok(issued.map_or_else(|| OauthError::invalid_grant().into_response(), |issued| render_access(&issued)))
         }
         Err(error) => Ok(error.into_response()),
     }
@@ -98,7 +98,7 @@ impl<'a> Grant<'a> {
     }
 }
 
-fn rendered(issued: &IssuedAccess) -> Response {
+fn render_access(issued: &IssuedAccess) -> Response {
     let tokens = OauthTokens {
         access_token: SecretText::new(issued.access_token.expose().to_owned()),
         token_type: "Bearer".to_owned(),

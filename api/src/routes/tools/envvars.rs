@@ -50,14 +50,14 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let inserts = changes(fields, "inserts", insert);
-        let updates = changes(fields, "updates", update);
-        let deletes = changes(fields, "deletes", |fields| fields.read_required("name", ENVVAR_NAME));
+        let inserts = read_changes(fields, "inserts", insert);
+        let updates = read_changes(fields, "updates", update);
+        let deletes = read_changes(fields, "deletes", |fields| fields.read_required("name", ENVVAR_NAME));
         Some(Self(EnvvarChanges { inserts, updates, deletes }))
     }
 }
 
-fn changes<T>(fields: &mut Fields, name: &str, read: fn(&mut Fields) -> Option<T>) -> Vec<T> {
+fn read_changes<T>(fields: &mut Fields, name: &str, read: fn(&mut Fields) -> Option<T>) -> Vec<T> {
     let list = List { items: Object(read), length: 0..=CHANGES_MAX };
     fields.read_optional(name, list.with_default(Vec::<Value>::new())).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ const TAG_DESCRIPTION: &str = "Only tools with all of these tags, as `key:value`
 
 /// The pattern requires a character that is neither a colon nor white space before the first colon.
 const TAG: Text<TagFilter> =
-    Text::new(|| json!({"type": "string", "pattern": r"^\s*[^:\s\u0000][^:\u0000]*:[^\u0000]*$"}), tag);
+    Text::new(|| json!({"type": "string", "pattern": r"^\s*[^:\s\u0000][^:\u0000]*:[^\u0000]*$"}), parse_tag);
 
 pub(crate) struct Request {
     filter: ToolFilter,
@@ -68,7 +68,7 @@ impl FromQuery for Request {
 }
 
 /// Reads `key:value`, as [`TAG_DESCRIPTION`] says.
-fn tag(text: &str) -> Result<TagFilter, String> {
+fn parse_tag(text: &str) -> Result<TagFilter, String> {
     let refused = || "should be key:value, key:* for any value, or key: for no value".to_owned();
     let (key, value) = text.split_once(':').ok_or_else(refused)?;
     let key = key.trim().to_owned();

@@ -16,14 +16,14 @@ use crate::sections;
 pub(crate) struct Request(NewUserVariable);
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("set-user-variable", sections::IDENTITY, "Set a variable of a user"))
+    describe_operation(OperationDoc::new("set-user-variable", sections::IDENTITY, "Set a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("set-own-variable", sections::IDENTITY, "Set a variable of the caller"))
+    describe_operation(OperationDoc::new("set-own-variable", sections::IDENTITY, "Set a variable of the caller"))
 }
 
-fn described(operation: OperationDoc) -> OperationDoc {
+fn describe_operation(operation: OperationDoc) -> OperationDoc {
     operation
         .description(
             "Sets a variable, in place of an earlier one of this name. Every run of the user receives it in \

@@ -51,7 +51,7 @@ pub(crate) async fn handle(
 ) -> Result<response::Response, Error> {
     let publication = Publication { principal, tool, request, commit: None, is_deliberate: once.is_some() };
     publication.permit_gate(&store).await?;
-    let operation = publication.operation(once, builder.outlives_server())?;
+    let operation = publication.build_request(once, builder.outlives_server())?;
     reply.respond_as_operation(operation, |context| publication.carry_out(builder, context)).await
 }
 
@@ -78,7 +78,7 @@ impl Publication {
         Requirement { principal: &self.principal, permission }.require_for_tool(store, &self.tool).await
     }
 
-    fn operation(&self, once: Option<Once>, outlives_server: bool) -> Result<OperationRequest, Error> {
+    fn build_request(&self, once: Option<Once>, outlives_server: bool) -> Result<OperationRequest, Error> {
         let request = serde_json::to_string(&self.request);
         let request = request.map_err(|error| Error::Internal { detail: format!("a request is not JSON: {error}") })?;
         let request = outlives_server.then_some(request);
