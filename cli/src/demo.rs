@@ -18,7 +18,7 @@ use scaffold::{TEMPLATES, Template};
 use crate::failure::{Failure, Outcome};
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;
-use crate::projects::template_parser;
+use crate::projects::build_template_parser;
 use crate::server::{self, Signals};
 use environment::Environment;
 use place::Place;
@@ -33,7 +33,7 @@ pub struct DemoArguments {
     #[arg(long, conflicts_with = "keep")]
     login: bool,
     /// Language of the demo's tool; `lathe doctor` shows what each needs on this machine
-    #[arg(long, value_parser = template_parser(), default_value = TEMPLATES[0].name)]
+    #[arg(long, value_parser = build_template_parser(), default_value = TEMPLATES[0].name)]
     language: &'static Template,
 }
 
@@ -41,7 +41,7 @@ pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen:
     let mut signals = Signals::catch()?;
     let _telemetry = server::log_for_demo()?;
     let login = match arguments.login {
-        true => Some(Home::of_user(profile)?.client()?.identified().await?),
+        true => Some(Home::of_user(profile)?.build_client()?.identify_credentials().await?),
         false => None,
     };
     let mut environment = Environment::prepare(arguments.language)?;
@@ -66,7 +66,7 @@ async fn show(environment: &mut Environment, report: &mut Report, place: Place) 
     steps::from_source_to_history(environment, report).await?;
     next_steps::show(environment, report, &place)?;
     if is_kept {
-        environment.server_ended().await?;
+        environment.wait_for_server_end().await?;
     }
     Ok(Outcome::Done)
 }

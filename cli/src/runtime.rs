@@ -28,7 +28,7 @@ pub fn on_many_threads<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
 }
 
 /// A runtime for a command that calls a server.
-pub fn one_thread() -> anyhow::Result<Runtime> {
+pub fn build_one_thread() -> anyhow::Result<Runtime> {
     install_tls()?;
     Builder::new_current_thread().enable_all().build().context("starting the runtime")
 }

@@ -23,7 +23,7 @@ pub async fn require_empty(objects: &Objects) -> anyhow::Result<()> {
 }
 
 /// A directory for the files of a backup, accessible to its owner and deleted at the end.
-pub fn temporary_directory() -> anyhow::Result<TempDir> {
+pub fn create_temporary_directory() -> anyhow::Result<TempDir> {
     let made = tempfile::Builder::new().prefix("lathe-backup-").tempdir();
     made.with_context(|| {
         format!("creating a directory in {}; TMPDIR names another one", std::env::temp_dir().display())
@@ -41,7 +41,7 @@ pub async fn upload(objects: &Objects, directory: &Path, manifest: &Manifest) ->
 
 /// Downloads a backup. A restore compares the digests.
 pub async fn download(objects: &Objects) -> anyhow::Result<TempDir> {
-    let directory = temporary_directory()?;
+    let directory = create_temporary_directory()?;
     let progress = Progress::start("downloading");
     let Some(text) = objects.get(MANIFEST).await? else {
         let message = format!("{} is no complete backup: it has no {MANIFEST}, which is written last", objects.url());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::not_found;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{Progress, Screen, printable, to_the_second};
+use crate::output::{Progress, Screen, escape_hidden, to_the_second};
 
 const HINT: &str = "the server keeps an operation for a day, unless the operator set another time; \
     `lathe history list` and `lathe tool versions TOOL` show the results";
@@ -29,7 +29,7 @@ pub struct OperationArguments {
 pub async fn run(command: OperationCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let (id, found) = match command {
         OperationCommand::Show(OperationArguments { operation }) => {
-            let found = client.operation(&operation).await;
+            let found = client.get_operation(&operation).await;
             (operation, found)
         }
         OperationCommand::Wait(OperationArguments { operation }) => {
@@ -40,11 +40,11 @@ pub async fn run(command: OperationCommand, client: &Client, screen: Screen) -> 
         }
     };
     let found = not_found::name_missing(found, &format!("operation `{id}`"), HINT)?;
-    screen.answer(&found.document, || text(&found.body))?;
+    screen.answer(&found.document, || render_text(&found.body))?;
     Ok(if found.body.status == "failed" { Outcome::Failed } else { Outcome::Done })
 }
 
-fn text(operation: &Operation) -> String {
+fn render_text(operation: &Operation) -> String {
     let Operation { id, kind, status, started_at, finished_at, http_status, result, error } = operation;
     let ended = finished_at.as_deref().map_or_else(|| "-".to_owned(), to_the_second);
     let response = http_status.map_or_else(|| "-".to_owned(), |status| format!("HTTP {status}"));
@@ -59,5 +59,5 @@ fn text(operation: &Operation) -> String {
     let body = result.as_ref().or(error.as_ref());
     let body = body.and_then(|body| serde_json::from_str::<Value>(body.get()).ok());
     let body = body.map(|body| format!("\n\n{body:#}")).unwrap_or_default();
-    printable(&format!("{}{body}", facts.join("\n")))
+    escape_hidden(&format!("{}{body}", facts.join("\n")))
 }

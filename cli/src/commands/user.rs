@@ -7,7 +7,7 @@ use serde_json::json;
 use super::not_found::{self, Wanted};
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, render_table, to_the_second};
 use variable::VariableCommand;
 
 mod variable;
@@ -76,10 +76,10 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let documents = client.list_users().await?;
     if screen.is_json() {
-        return screen.document(&json!({ "users": documents }));
+        return screen.print_document(&json!({ "users": documents }));
     }
     let row = |user: User| [user.user_id, user.role, to_the_second(&user.created_at)];
-    screen.line(table(["user", "role", "since"], read_all(&documents)?.into_iter().map(row)))?;
+    screen.print_line(render_table(["user", "role", "since"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 

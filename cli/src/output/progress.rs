@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use registry::visible;
 
-use super::text::printable;
+use super::text::escape_hidden;
 
 /// Refresh interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
@@ -19,7 +19,7 @@ pub struct Progress {
 
 impl Progress {
     pub fn start(what: &str) -> Self {
-        Self { spinner: std::io::stderr().is_terminal().then(|| spinner(what)) }
+        Self { spinner: std::io::stderr().is_terminal().then(|| build_spinner(what)) }
     }
 
     pub fn show(&self, message: impl Display) {
@@ -33,7 +33,7 @@ impl Progress {
         match &self.spinner {
             Some(spinner) => spinner.set_message(visible(&line.to_string())),
             // A closed stderr is ignored.
-            None => drop(writeln!(anstream::stderr().lock(), "{}", printable(&line.to_string()))),
+            None => drop(writeln!(anstream::stderr().lock(), "{}", escape_hidden(&line.to_string()))),
         }
     }
 }
@@ -46,7 +46,7 @@ impl Drop for Progress {
     }
 }
 
-pub(super) fn spinner(what: &str) -> ProgressBar {
+pub(super) fn build_spinner(what: &str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_prefix(what.to_owned());
     if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg} {elapsed}") {
         bar.set_style(style);

@@ -25,7 +25,7 @@ pub fn configure_registry(settings: &Settings) -> anyhow::Result<registry::Confi
         history_retention: values.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
         library_bytes_max: values.library_megabytes.map_or(default.library_bytes_max, mebibytes),
         library_user_bytes_max: values.library_user_megabytes.map_or(default.library_user_bytes_max, mebibytes),
-        embedder: values.embeddings.embedder()?,
+        embedder: values.embeddings.build_embedder()?,
         ..default
     })
 }
@@ -57,7 +57,7 @@ pub fn configure_runner(settings: &Settings, default: runner::Config) -> runner:
 
 pub fn configure_agents(settings: &Settings) -> anyhow::Result<agents::Config> {
     let model = &settings.values.model;
-    Ok(agents::Config { model: model.model()?, runs_due_tasks: model.run_due_tasks.unwrap_or_default() })
+    Ok(agents::Config { model: model.build_model()?, runs_due_tasks: model.run_due_tasks.unwrap_or_default() })
 }
 
 pub fn configure_builder(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
@@ -66,7 +66,7 @@ pub fn configure_builder(settings: &Settings, data: &DataDir, program: &str) -> 
         workers: is_external(settings).then(|| WorkerEndpoint::new(data.workers(), THIS_PROGRAM)),
         builds: settings.values.limits.builds(default.builds),
         limits_max: settings.run_limits,
-        ..settings.values.builds.clone().over(default)
+        ..settings.values.builds.clone().apply_to(default)
     }
 }
 

@@ -31,7 +31,7 @@ impl Source {
     }
 
     /// The directories of repositories from before they were shared. Their contents are old.
-    pub(super) async fn shared_directories(&self) -> anyhow::Result<BTreeSet<String>> {
+    pub(super) async fn list_shared_directories(&self) -> anyhow::Result<BTreeSet<String>> {
         let mut directories = BTreeSet::new();
         let Some(shared) = &self.shared else { return Ok(directories) };
         for organization in shared.organizations().await? {

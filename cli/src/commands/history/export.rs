@@ -46,7 +46,7 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
     let format = arguments.format;
     let Some(path) = path else {
         refuse_terminal(format)?;
-        let pages = client.record_pages(&arguments.filter.read(client).await?);
+        let pages = client.list_record_pages(&arguments.filter.read(client).await?);
         export(pages, RecordWriter::new(format, Destination::Stdout(stdout()))?).await?;
         return Ok(Outcome::Done);
     };
@@ -54,7 +54,7 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
     let mut signals = Signals::catch()?;
     let file = NewFile::create(&path, arguments.force)?;
     let to_file = async {
-        let pages = client.record_pages(&arguments.filter.read(client).await?);
+        let pages = client.list_record_pages(&arguments.filter.read(client).await?);
         export(pages, RecordWriter::new(format, Destination::File(file))?).await
     };
     let count = tokio::select! {

@@ -1,7 +1,7 @@
 //! `lathe inbox answer --wait`: waits until a run has ended or asks again.
 
 use crate::client::Client;
-use crate::commands::run::{outcome, result_text};
+use crate::commands::run::{choose_outcome, render_result};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 
@@ -13,7 +13,7 @@ pub async fn run(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Ou
     progress.show(format!("the run {id} goes on"));
     let waited = client.wait_for_agent_run(id).await;
     drop(progress);
-    let run = waited.map_err(|error| Failure::advised(error, ADVICE.to_owned()))?;
-    screen.answer(&run.document, || result_text(&run.body))?;
-    Ok(outcome(&run.body))
+    let run = waited.map_err(|error| Failure::add_hint(error, ADVICE.to_owned()))?;
+    screen.answer(&run.document, || render_result(&run.body))?;
+    Ok(choose_outcome(&run.body))
 }

@@ -6,7 +6,7 @@ use registry::{
 use serde_json::json;
 
 use super::part::Part;
-use crate::output::{Progress, table};
+use crate::output::{Progress, render_table};
 
 /// The database of a locked data directory, and the database that receives its rows.
 pub struct DatabaseMove<'a> {
@@ -22,7 +22,7 @@ impl DatabaseMove<'_> {
         let counts = transfer.count().await?;
         transfer.close().await;
         let one = |TableCount { table, source_rows, target_rows }: &TableCount| json!({"table": table, "rows": source_rows, "rows_copied": target_rows});
-        Ok(Part { key: "tables", document: counts.iter().map(one).collect(), text: counts_text(&counts) })
+        Ok(Part { key: "tables", document: counts.iter().map(one).collect(), text: render_counts(&counts) })
     }
 
     /// Refuses a database that cannot receive the rows, and changes nothing.
@@ -60,14 +60,14 @@ fn render_compared(compared: &[ComparedTable]) -> String {
     let row = |ComparedTable { table, rows, digest }: &ComparedTable| {
         [(*table).to_owned(), rows.to_string(), digest.to_string()]
     };
-    table(["table", "rows", "digest"], compared.iter().map(row))
+    render_table(["table", "rows", "digest"], compared.iter().map(row))
 }
 
-fn counts_text(counts: &[TableCount]) -> String {
+fn render_counts(counts: &[TableCount]) -> String {
     let row = |TableCount { table, source_rows, target_rows }: &TableCount| {
         [(*table).to_owned(), source_rows.to_string(), target_rows.to_string()]
     };
-    table(["table", "rows", "rows copied"], counts.iter().map(row))
+    render_table(["table", "rows", "rows copied"], counts.iter().map(row))
 }
 
 /// Shows each batch on a terminal, and each table elsewhere.

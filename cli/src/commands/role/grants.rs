@@ -48,14 +48,14 @@ fn from_file(file: &str) -> anyhow::Result<Value> {
 fn grant(text: &str) -> anyhow::Result<Grant> {
     let (permission, conditions) = match text.split_once(" if ") {
         Some((permission, conditions)) => {
-            (permission, conditions.split(" and ").map(condition).collect::<Result<_, _>>()?)
+            (permission, conditions.split(" and ").map(parse_condition).collect::<Result<_, _>>()?)
         }
         None => (text, Vec::new()),
     };
     Ok(Grant { permission: permission.trim().to_owned(), conditions })
 }
 
-fn condition(text: &str) -> anyhow::Result<Condition> {
+fn parse_condition(text: &str) -> anyhow::Result<Condition> {
     let mut words = text.trim().splitn(3, ' ').map(str::to_owned);
     match (words.next(), words.next(), words.next()) {
         (Some(key), Some(operator), Some(value)) => Ok(Condition { key, operator, value }),

@@ -217,7 +217,7 @@ mod tests {
                     tracing::subscriber::with_default(subscriber, || watch(watched, &seen));
                 });
             });
-            while !log.text().contains("a thread that answers requests is stalled") {
+            while !log.read_text().contains("a thread that answers requests is stalled") {
                 std::thread::yield_now();
             }
             is_over.store(true, Ordering::Relaxed);
@@ -233,7 +233,7 @@ mod tests {
     struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
 
     impl Log {
-        fn text(&self) -> String {
+        fn read_text(&self) -> String {
             String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
         }
     }
