@@ -70,16 +70,19 @@ pub fn find_operation(name: &str) -> Result<&'static str, UnknownOperation> {
 
 /// The route table.
 pub fn list_routes() -> Vec<Route> {
-    [of_the_server(), of_accounts(), of_tools(), of_agents(), of_native_tools()].into_iter().flatten().collect()
+    [list_server_routes(), list_account_routes(), list_tool_routes(), list_agent_routes(), list_native_tool_routes()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The routes that native tools declare beside their schemas.
-fn of_native_tools() -> Vec<Route> {
+fn list_native_tool_routes() -> Vec<Route> {
     tool_routes::list_operations().into_iter().map(Route::from).collect()
 }
 
 #[rustfmt::skip]
-fn of_the_server() -> Vec<Route> {
+fn list_server_routes() -> Vec<Route> {
     vec![
         get("/", None, root::handle).described(root::operation),
         get("/health/live", None, health::live).described(health::live_operation),
@@ -101,7 +104,7 @@ fn of_the_server() -> Vec<Route> {
 }
 
 #[rustfmt::skip]
-fn of_accounts() -> Vec<Route> {
+fn list_account_routes() -> Vec<Route> {
     vec![
         get("/v1/{organization}/organization", Some(OwnAccount), organization::handle).described(organization::operation),
 
@@ -136,7 +139,7 @@ fn of_accounts() -> Vec<Route> {
 }
 
 #[rustfmt::skip]
-fn of_tools() -> Vec<Route> {
+fn list_tool_routes() -> Vec<Route> {
     vec![
         post("/v1/{organization}/tool", Some(CreateTool), tools::create::handle).described(tools::create::operation).reads(Content),
         get("/v1/{organization}/tool", Some(GetTool), tools::list::handle).described(tools::list::operation),
@@ -177,7 +180,7 @@ fn of_tools() -> Vec<Route> {
 }
 
 #[rustfmt::skip]
-fn of_agents() -> Vec<Route> {
+fn list_agent_routes() -> Vec<Route> {
     vec![
         post("/v1/{organization}/agent", Some(CreateAgent), agents::create::handle).described(agents::create::operation).reads(Content),
         get("/v1/{organization}/agent", Some(GetAgent), agents::list::handle).described(agents::list::operation),

@@ -21,7 +21,7 @@ use runner::{Invoker, RoutedTool, ToolRoute, Verb};
 
 use crate::app::App;
 
-pub(crate) use envelope::with_envelope;
+pub(crate) use envelope::add_envelope;
 
 /// An operation that calls a native tool.
 pub(crate) struct ToolOperation {

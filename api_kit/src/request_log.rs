@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
-use crate::body_end::with_end;
+use crate::body_end::attach_end;
 use crate::error::Fault;
 use crate::extract::IgnoredFields;
 use crate::head_limits;
@@ -46,7 +46,7 @@ pub async fn log_request(State(ids): State<RequestIds>, mut request: Request, ne
     let mut response = answer_request(request, next, &id).instrument(exchange.span().clone()).await;
     add_ignored_fields(response.headers_mut(), ignored.names());
     exchange.note_status(response.status());
-    with_end(response, exchange)
+    attach_end(response, exchange)
 }
 
 /// Names the fields of the body that the operation does not have, in ASCII. Clients may send them: the contract has

@@ -163,7 +163,7 @@ impl Arguments {
             parsed.and_then(|matches| Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
         read.map_err(|error| {
             let words: Vec<String> = line.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            let error = tips::with_options(error, &command, &words);
+            let error = tips::add_options(error, &command, &words);
             if error.use_stderr() {
                 let report = Report { is_json: line.iter().any(|word| word == "--json"), is_verbose: false };
                 report.show_invalid_command_line(summarize(&error.to_string()));

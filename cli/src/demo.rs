@@ -63,7 +63,7 @@ async fn show(environment: &mut Environment, report: &mut Report, place: Place) 
         Place::Existing(login) => steps::sign_in(environment, report, login).await?,
         Place::Temporary | Place::Kept => steps::start_server(environment, report).await?,
     }
-    steps::from_source_to_history(environment, report).await?;
+    steps::run_from_source_to_history(environment, report).await?;
     next_steps::show(environment, report, &place)?;
     if is_kept {
         environment.wait_for_server_end().await?;

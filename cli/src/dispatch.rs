@@ -12,7 +12,7 @@ use crate::commands::{
 use crate::failure::Outcome;
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;
-use crate::runtime::{build_one_thread, on_many_threads};
+use crate::runtime::{build_one_thread, run_on_many_threads};
 use crate::{demo, server};
 
 /// The umask of commands that write to a data directory: no permissions for group and others, also for files that
@@ -39,10 +39,10 @@ pub fn run_command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Cache(command) => cache::run(&command, screen),
         Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => {
-            on_many_threads(server::serve(&arguments, &arguments::find_misspelt_variables(), screen))
+            run_on_many_threads(server::serve(&arguments, &arguments::find_misspelt_variables(), screen))
         }
-        Command::Worker(arguments) => on_many_threads(server::worker(&arguments, screen)),
-        Command::Demo(demo) => on_many_threads(demo::run(demo, arguments.profile, screen)),
+        Command::Worker(arguments) => run_on_many_threads(server::worker(&arguments, screen)),
+        Command::Demo(demo) => run_on_many_threads(demo::run(demo, arguments.profile, screen)),
         Command::ToolScaffold(command) => {
             let home = Home::of_user(arguments.profile)?;
             build_one_thread()?.block_on(tool_scaffold::run(command, &home, arguments.verbose, screen))

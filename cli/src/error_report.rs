@@ -21,7 +21,7 @@ pub struct Report {
 }
 
 /// Reports an error and chooses the exit code.
-pub fn exit_code(answer: anyhow::Result<Outcome>, report: Report) -> ExitCode {
+pub fn report_end(answer: anyhow::Result<Outcome>, report: Report) -> ExitCode {
     match answer {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,

@@ -60,5 +60,5 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let report = Report { is_json: arguments.json, is_verbose: arguments.verbose };
-    error_report::exit_code(dispatch::run_command(arguments), report)
+    error_report::report_end(dispatch::run_command(arguments), report)
 }

@@ -15,4 +15,4 @@ pub use progress::Progress;
 pub use results::{RunDisplay, is_all_succeeded, show_outcomes, show_results};
 pub use screen::{Screen, print_bytes, print_verbatim};
 pub use table::render_table;
-pub use text::{DIM, GREEN, RED, RESET, clip, escape_hidden, render_duration, to_the_second};
+pub use text::{DIM, GREEN, RED, RESET, clip, cut_to_second, escape_hidden, render_duration};

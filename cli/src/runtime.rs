@@ -19,7 +19,7 @@ fn install_tls() -> anyhow::Result<()> {
 }
 
 /// Runs a server on a multi-threaded runtime. Blocking tasks delay its end by [`SHUTDOWN_TIME_MAX`].
-pub fn on_many_threads<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+pub fn run_on_many_threads<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     install_tls()?;
     let runtime = Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
     let outcome = runtime.block_on(work);

@@ -14,7 +14,7 @@ mod tasks;
 mod tool_call_request;
 mod turns;
 
-pub use calling::{Asked, Calling, CallingClient, call, is_fault, log_fault};
+pub use calling::{Asked, Calling, CallingClient, build_call, is_fault, log_fault};
 pub use dialogue::Dialogues;
 pub use events::EventRelay;
 pub use exposure::{Called, Exposed};

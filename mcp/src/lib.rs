@@ -24,4 +24,4 @@ pub use oauth::{
     Parameters, RegistrationRefused, SCOPE, describe_authorization_server, register,
 };
 pub use sessions::describe_metrics;
-pub use transport::{describe_resource, with_challenge};
+pub use transport::{add_challenge, describe_resource};

@@ -9,7 +9,7 @@ mod priming;
 pub mod transport_refusal;
 
 pub use accept::{Accepted, BOTH, replace_stream};
-pub use challenge::with_challenge;
+pub use challenge::add_challenge;
 pub use headers::find_sole;
 pub use hosts::{build_settings, is_literally_allowed};
 pub use metadata::describe_resource;

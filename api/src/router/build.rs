@@ -12,7 +12,7 @@ use api_kit::request_log::log_request;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use mcp::with_challenge;
+use mcp::add_challenge;
 
 use super::bounds;
 use super::public::{PROBES, PUBLIC};
@@ -20,7 +20,7 @@ use super::route::Route;
 use super::route_guard::{RouteGuard, guard_route};
 use crate::app::App;
 use crate::routes::git;
-use crate::tool_routes::with_envelope;
+use crate::tool_routes::add_envelope;
 
 /// Why the route table cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,15 +56,15 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let guards = Arc::new(RouteGuard { guard, requests, limit, body, response });
         let handler = route.handler.route_layer(from_fn_with_state(guards, guard_route));
         let handler = match route.bearers {
-            Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
+            Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), add_challenge)),
             Bearers::OfUsers => handler,
         };
         let handler = if route.path.contains(git::REPOSITORIES) {
-            handler.route_layer(from_fn(git::with_words))
+            handler.route_layer(from_fn(git::rewrite_refusal))
         } else {
             handler
         };
-        let handler = if has_envelopes { handler.route_layer(from_fn(with_envelope)) } else { handler };
+        let handler = if has_envelopes { handler.route_layer(from_fn(add_envelope)) } else { handler };
         if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }

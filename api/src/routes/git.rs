@@ -22,7 +22,7 @@ use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::sections;
 
-pub(crate) use words::with_words;
+pub(crate) use words::rewrite_refusal;
 
 /// The beginning of the paths of repositories, after the organisation.
 pub(crate) const REPOSITORIES: &str = "/tool/git/";

@@ -37,7 +37,7 @@ impl ToolRequest {
         let names = caller_names::read(request.headers())?;
         let identity = request.extensions().get::<RequestIdentity>().cloned().unwrap_or_default();
         let arguments = read_arguments(request, route, &tool.input_schema).await?;
-        let call = call(principal, names, tool.clone(), arguments);
+        let call = build_call(principal, names, tool.clone(), arguments);
         let running = tasks.spawn(Box::pin(async move { invoker.try_invoke(call, EventSender::none()).await }))?;
         match running.await.map_err(|error| refuse_internal(&error))? {
             Ok(results) => {
@@ -67,7 +67,12 @@ fn render_result(result: RunResult, effect: ToolEffect) -> Response {
     }
 }
 
-fn call(principal: Principal, names: CallerNames, tool: Arc<NativeTool>, input_parameters: Map<String, Value>) -> Call {
+fn build_call(
+    principal: Principal,
+    names: CallerNames,
+    tool: Arc<NativeTool>,
+    input_parameters: Map<String, Value>,
+) -> Call {
     let caller = ToolCaller { names, ..ToolCaller::direct(principal) };
     Call::new(Subject::Native(tool), caller, vec![Input::of(input_parameters)])
 }

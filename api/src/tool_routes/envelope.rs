@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const RETRY_AFTER_SECONDS: u64 = 1;
 
 /// The middleware of these routes: gives errors of the API the form of the tools' failures.
-pub(crate) async fn with_envelope(request: Request, next: Next) -> Response {
+pub(crate) async fn add_envelope(request: Request, next: Next) -> Response {
     let id = request.extensions().get::<RequestId>().cloned();
     let mut response = next.run(request).await;
     if let Some(fault) = response.extensions_mut().remove::<Fault>() {

@@ -17,7 +17,7 @@ pub(crate) const SEARCH_FIELDS: [(&str, SearchField); 5] = [
 ];
 
 /// The name of a field in `query_against`.
-pub fn search_field_name(field: SearchField) -> Option<&'static str> {
+pub fn name_search_field(field: SearchField) -> Option<&'static str> {
     SEARCH_FIELDS.iter().find(|(_, known)| *known == field).map(|(name, _)| *name)
 }
 

@@ -126,10 +126,10 @@ impl Events {
 
 /// A response that streams the events, with a comment as heartbeat when there are none.
 pub(super) fn stream_response(receiver: Receiver<Event>) -> Response {
-    with_heartbeat(receiver, HEARTBEAT)
+    stream_with_heartbeat(receiver, HEARTBEAT)
 }
 
-fn with_heartbeat(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
+fn stream_with_heartbeat(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
     let events = poll_fn(move |context| receiver.poll_recv(context));
     let events = events.map(|Event { name, data }| Ok::<_, Infallible>(sse::Event::default().event(name).data(data)));
     Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat)).into_response()
@@ -191,7 +191,7 @@ mod tests {
     #[tokio::test]
     async fn a_stream_without_events_sends_heartbeats() {
         let (sender, receiver) = mpsc::channel(1);
-        let mut body = with_heartbeat(receiver, Duration::from_millis(1)).into_body();
+        let mut body = stream_with_heartbeat(receiver, Duration::from_millis(1)).into_body();
         for _ in 0..3 {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert!(frame.starts_with(b":") && frame.ends_with(b"\n\n"), "{frame:?}");

@@ -73,7 +73,7 @@ impl Reply {
         let work = work(WorkContext { events: events.clone(), operation: None }).boxed();
         let request = self.request;
         let done = self.tasks.spawn(async move {
-            let answer = to_its_end(work, &request).await;
+            let answer = run_to_end(work, &request).await;
             events.end(&answer).await;
             answer
         })?;
@@ -95,7 +95,7 @@ impl Reply {
 
 /// Returns the response of work that may panic. The future is boxed: an async function that takes a future by value
 /// stores it twice.
-pub(super) async fn to_its_end(
+pub(super) async fn run_to_end(
     work: BoxFuture<'static, Result<FinalResponse, Error>>,
     request: &RequestId,
 ) -> FinalResponse {

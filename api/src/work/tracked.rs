@@ -21,7 +21,7 @@ use registry::{
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use super::reply::{Reply, WorkContext, refuse_early_end, to_its_end};
+use super::reply::{Reply, WorkContext, refuse_early_end, run_to_end};
 use super::response_mode::ResponseMode;
 use super::{Events, FinalResponse, OperationReader, events};
 
@@ -171,7 +171,7 @@ impl RunningOperation {
     /// Does the work, and records its end.
     pub(crate) async fn carry_out(self, work: BoxFuture<'static, Result<FinalResponse, Error>>) -> FinalResponse {
         let Self { store, request, organization, id } = self;
-        let answer = to_its_end(work, &request).await;
+        let answer = run_to_end(work, &request).await;
         record_end(store, organization, id, end_of(&answer)).await;
         answer
     }

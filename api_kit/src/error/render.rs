@@ -70,11 +70,11 @@ impl Error {
         let (status, code) = (error.kind().status(), error.code());
         let retry_after_seconds = error.retry_after().map(|wait| round_up_to_seconds(wait).max(1));
         let detail = match (error.kind(), error) {
-            (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
+            (Kind::Internal, error) => return Err(Fault { code, detail: join_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),
             (_, error) if error.is_anonymous() => json!(Self::NotFound.to_string()),
             (Kind::Unavailable, error) if !error.is_presentable() => {
-                tracing::warn!(error = with_causes(&error), "request refused for now");
+                tracing::warn!(error = join_causes(&error), "request refused for now");
                 json!(describe_unavailable(&error))
             }
             (_, error) => {
@@ -166,7 +166,7 @@ fn cut(mut detail: String) -> String {
     detail
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+fn join_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

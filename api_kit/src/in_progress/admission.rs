@@ -11,7 +11,7 @@ use registry::{AccountId, OrganizationId, Principal};
 use super::bounds::{Bound, Bounds, RequestBounds};
 use crate::body_end::OnBodyEnd;
 use crate::error::Error;
-use crate::server::{StreamOwner, client_of};
+use crate::server::{StreamOwner, find_client};
 
 /// Admits requests. Clones share the counts.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl RequestAdmission {
 
     /// Admits a request without credentials, or one whose credentials are not checked yet.
     pub fn admit_address(&self, address: IpAddr) -> Result<Arc<RequestPermit>, Error> {
-        self.admit(vec![RequestOwner::Address(client_of(address))])
+        self.admit(vec![RequestOwner::Address(find_client(address))])
     }
 
     /// Admits a request of a user.

@@ -117,8 +117,8 @@ impl Limit {
         let response = next.run(Request::from_parts(parts, body)).await;
         let outcome = if response.status().is_success() { names.succeed() } else { names.fail() };
         let verdict = match response.status().is_server_error() {
-            true => self.peek(self.counter(&outcome), &outcome.key()),
-            false => self.count_everywhere(self.counter(&outcome), &outcome.key()).await,
+            true => self.peek(self.choose_counter(&outcome), &outcome.key()),
+            false => self.count_everywhere(self.choose_counter(&outcome), &outcome.key()).await,
         };
         match verdict.retry_after {
             None => self.with_numbers(response, &verdict),
@@ -152,12 +152,12 @@ impl Limit {
 
     /// Counts the outcome of a sign-in. Refuses it beyond the limit.
     pub(super) async fn count_sign_in(&self, outcome: SignIn<'_>) -> Result<(), Error> {
-        let verdict = self.count_everywhere(self.counter(&outcome), &outcome.key()).await;
+        let verdict = self.count_everywhere(self.choose_counter(&outcome), &outcome.key()).await;
         verdict.retry_after.map_or(Ok(()), |retry_after| Err(self.refuse(retry_after)))
     }
 
     /// Sign-ins that succeed are counted beside the requests of users, where names that are made up have no entries.
-    const fn counter(&self, outcome: &SignIn<'_>) -> &Counter {
+    const fn choose_counter(&self, outcome: &SignIn<'_>) -> &Counter {
         match outcome {
             SignIn::Succeeded(_) => &self.callers,
             SignIn::Failed(..) => &self.sign_ins,

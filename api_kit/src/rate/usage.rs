@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use registry::Principal;
 
 use super::clock::MonotonicClock;
-use crate::server::client_of;
+use crate::server::find_client;
 
 /// Users with operations whose requests are counted, some 20 MiB. A minute after a user's last request its entry is of
 /// no use.
@@ -50,7 +50,7 @@ impl Key {
         const CHARACTERS_MAX: usize = 128;
         let cut = |text: &str| text.chars().take(CHARACTERS_MAX).collect();
         let [organization, user] = names.map(cut);
-        Self { operation, organization, user, peer: peer.map(client_of) }
+        Self { operation, organization, user, peer: peer.map(find_client) }
     }
 }
 

@@ -19,7 +19,7 @@ use super::limits::BodyLimits;
 use super::peer::Peer;
 use super::stream_owner::StreamOwner;
 use super::trusted_proxies::TrustedProxies;
-use crate::body_end::{OnBodyEnd, with_end};
+use crate::body_end::{OnBodyEnd, attach_end};
 
 /// Answers the requests of one connection.
 pub(super) struct ConnectionService {
@@ -59,7 +59,7 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
             if is_chunked || activity.is_last_response() {
                 end_connection(&mut response);
             }
-            Ok(with_end(response, ResponseEnd(activity)))
+            Ok(attach_end(response, ResponseEnd(activity)))
         })
     }
 }

@@ -12,7 +12,7 @@ const OTHER_VARIABLES: [&str; 3] = ["LATHE_CONFIG_DIR", "LATHE_EMBEDDINGS_KEY", 
 const OPTIONS_MAX: usize = 5;
 
 /// Adds the options of a command to the error about a word that it does not take, such as `laptop` in `key create laptop`.
-pub fn with_options(mut error: Error, command: &Command, line: &[String]) -> Error {
+pub fn add_options(mut error: Error, command: &Command, line: &[String]) -> Error {
     let is_word = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => !word.starts_with('-'),
         _ => false,
@@ -80,7 +80,7 @@ mod tests {
         let line = ["lathe", "key", "create", "laptop"].map(str::to_owned);
         let mut command = build_command();
         let error = command.try_get_matches_from_mut(&line).expect_err("an error");
-        let told = with_options(error, &command, &line).to_string();
+        let told = add_options(error, &command, &line).to_string();
         assert!(told.contains("unexpected argument 'laptop'") && told.contains("--name <NAME>"), "{told}");
         assert!(Arguments::read(line.map(Into::into)).is_err());
     }

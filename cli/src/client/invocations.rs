@@ -1,6 +1,6 @@
 //! Records of runs: list, search, show, replay.
 
-use api::wire::{InvocationList, ListPage as _, ReplayToolInvocation, Replayed, ToolInvocation, search_field_name};
+use api::wire::{InvocationList, ListPage as _, ReplayToolInvocation, Replayed, ToolInvocation, name_search_field};
 use registry::{Ledger, SearchField};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl Client {
         let Search { text, fields, filter } = search;
         let call = add_filter(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
             .query("query", *text)
-            .query_all("query_against", fields.iter().copied().filter_map(search_field_name));
+            .query_all("query_against", fields.iter().copied().filter_map(name_search_field));
         self.read_invocations(call, limit).await
     }
 

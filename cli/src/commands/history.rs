@@ -25,7 +25,7 @@ use super::choice::build_choice_parser;
 use super::not_found;
 use crate::client::{Client, Search};
 use crate::failure::Outcome;
-use crate::output::{Screen, clip, escape_hidden, render_table, to_the_second};
+use crate::output::{Screen, clip, cut_to_second, escape_hidden, render_table};
 
 /// Maximum length of a result in a table, so that the other columns fit on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
@@ -175,7 +175,7 @@ async fn show_table(client: &Client, page: &InvocationList, screen: Screen) -> a
 fn build_row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String; 7] {
     [
         invocation.id.clone(),
-        to_the_second(&invocation.created_at),
+        cut_to_second(&invocation.created_at),
         find_tool_name(invocation, names).unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
         invocation.origin.clone(),

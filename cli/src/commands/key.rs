@@ -14,7 +14,7 @@ use super::not_found;
 use super::times::parse_duration;
 use crate::client::{Client, KeyOwner, read_all};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -82,7 +82,7 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
     let (key, organization) = (&answer.body, &client.credentials().organization);
     let text = || {
         let (user, id) = (&key.user_id, &key.api_key_id);
-        let end = key.expires_at.as_deref().map_or_else(|| "never".to_owned(), to_the_second);
+        let end = key.expires_at.as_deref().map_or_else(|| "never".to_owned(), cut_to_second);
         format!(
             "user        {user}\napi_key_id  {id}\napi_key     {}\nexpires     {end}\n\n\
              The key is not shown again. To use it:\n  lathe login --org {organization} --user {user} --api-key-id {id}",
@@ -112,12 +112,12 @@ async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> any
 }
 
 fn build_row(key: ApiKey) -> [String; 7] {
-    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
+    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| cut_to_second(&time));
     [
         key.api_key_id,
         key.user_id,
         key.name.unwrap_or_else(|| EMPTY.to_owned()),
-        to_the_second(&key.created_at),
+        cut_to_second(&key.created_at),
         time(key.expires_at),
         time(key.last_used_at),
         time(key.revoked_at),

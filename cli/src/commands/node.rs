@@ -6,7 +6,7 @@ use registry::{Node, NodeDescription};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 use crate::server::{self, DataArguments};
 
 /// A cell without a value.
@@ -84,7 +84,7 @@ fn build_row(node: &Node, is_shared: bool) -> [String; 9] {
         cell(name),
         cell(address),
         cell(version),
-        to_the_second(&node.started_at.to_string()),
+        cut_to_second(&node.started_at.to_string()),
         heartbeat,
         node.leases.to_string(),
         node.builds.to_string(),

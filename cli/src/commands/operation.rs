@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::not_found;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{Progress, Screen, escape_hidden, to_the_second};
+use crate::output::{Progress, Screen, cut_to_second, escape_hidden};
 
 const HINT: &str = "the server keeps an operation for a day, unless the operator set another time; \
     `lathe history list` and `lathe tool versions TOOL` show the results";
@@ -46,13 +46,13 @@ pub async fn run(command: OperationCommand, client: &Client, screen: Screen) -> 
 
 fn render_text(operation: &Operation) -> String {
     let Operation { id, kind, status, started_at, finished_at, http_status, result, error } = operation;
-    let ended = finished_at.as_deref().map_or_else(|| "-".to_owned(), to_the_second);
+    let ended = finished_at.as_deref().map_or_else(|| "-".to_owned(), cut_to_second);
     let response = http_status.map_or_else(|| "-".to_owned(), |status| format!("HTTP {status}"));
     let facts = [
         format!("operation  {id}"),
         format!("kind       {kind}"),
         format!("status     {status}"),
-        format!("started    {}", to_the_second(started_at)),
+        format!("started    {}", cut_to_second(started_at)),
         format!("ended      {ended}"),
         format!("response   {response}"),
     ];

@@ -7,7 +7,7 @@ use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, Organization
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 use crate::server::{self, DataArguments, Location};
 
 #[derive(Debug, Subcommand)]
@@ -108,7 +108,7 @@ async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let row = |found: Organization| {
-        let since = to_the_second(&found.created_at.to_string());
+        let since = cut_to_second(&found.created_at.to_string());
         [found.id.to_string(), found.users.to_string(), found.tools.to_string(), since]
     };
     screen.print_line(render_table(

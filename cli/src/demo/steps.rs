@@ -20,7 +20,7 @@ pub async fn sign_in(environment: &mut Environment, report: &mut Report, login: 
     report.run_step("sign in", organization::sign_in(environment, login)).await
 }
 
-pub async fn from_source_to_history(environment: &mut Environment, report: &mut Report) -> anyhow::Result<()> {
+pub async fn run_from_source_to_history(environment: &mut Environment, report: &mut Report) -> anyhow::Result<()> {
     report.run_step("clone its repository", source::clone(environment)).await?;
     report.run_step("make a tool", source::make_tool(environment)).await?;
     report.run_step("push it", source::push_first(environment)).await?;

@@ -46,7 +46,7 @@ pub fn clip(text: &str, characters_max: usize) -> String {
 }
 
 /// Removes the fraction of a timestamp.
-pub fn to_the_second(timestamp: &str) -> String {
+pub fn cut_to_second(timestamp: &str) -> String {
     match timestamp.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
         None => timestamp.to_owned(),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn timestamps_are_shown_to_the_second() {
-        assert_eq!(to_the_second("2026-11-20T18:00:00.123Z"), "2026-11-20T18:00:00Z");
-        assert_eq!(to_the_second("2026-11-20T18:00:00Z"), "2026-11-20T18:00:00Z");
+        assert_eq!(cut_to_second("2026-11-20T18:00:00.123Z"), "2026-11-20T18:00:00Z");
+        assert_eq!(cut_to_second("2026-11-20T18:00:00Z"), "2026-11-20T18:00:00Z");
     }
 }

@@ -14,10 +14,10 @@ pub fn find_registry(host: &Host) -> Registry {
         host.find_in_system("usr/local/etc/npmrc"),
         host.find_in_system("usr/etc/npmrc"),
     ];
-    let found = host.find_named(&VARIABLES).or_else(|| host.find_configured(files, of_npmrc));
+    let found = host.find_named(&VARIABLES).or_else(|| host.find_configured(files, find_in_npmrc));
     found.unwrap_or_else(|| Registry::public(PUBLIC))
 }
 
-fn of_npmrc(text: &str) -> Option<String> {
+fn find_in_npmrc(text: &str) -> Option<String> {
     find_ini_value(text, &[""], "registry")
 }

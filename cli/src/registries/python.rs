@@ -42,16 +42,16 @@ pub fn find_index(host: &Host) -> Registry {
     ];
     let found = host
         .find_named(&VARIABLES)
-        .or_else(|| host.find_configured(pip, of_pip))
-        .or_else(|| host.find_configured(uv, of_uv));
+        .or_else(|| host.find_configured(pip, find_in_pip))
+        .or_else(|| host.find_configured(uv, find_in_uv));
     found.unwrap_or_else(|| Registry::public(PUBLIC))
 }
 
-fn of_pip(text: &str) -> Option<String> {
+fn find_in_pip(text: &str) -> Option<String> {
     find_ini_value(text, &SECTIONS, "index-url")
 }
 
-fn of_uv(text: &str) -> Option<String> {
+fn find_in_uv(text: &str) -> Option<String> {
     let uv: Uv = toml::from_str(text).ok()?;
     uv.index.into_iter().find(|index| index.default).map(|index| index.url).or(uv.index_url)
 }

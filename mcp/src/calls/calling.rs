@@ -26,7 +26,7 @@ use super::dialogue::{Dialogues, Open, Returned, check_bounds};
 use super::events::EventRelay;
 use super::listing::COMPONENT;
 use super::request_state::BoundCall;
-use super::result::{OutputForm, of_failure, of_refusal, of_run};
+use super::result::{OutputForm, render_failure, render_refused_call, render_run};
 use super::scope::Scope;
 use super::session_questions;
 use super::tool_call_request::ToolCallRequest;
@@ -78,11 +78,11 @@ impl Calling {
                 cancelled,
                 interaction: interaction.clone(),
             };
-            let ended = self.attempt(call(&bound, client)?, &context, &mut relay).await?;
-            let open = match open(&ended) {
+            let ended = self.attempt(build_call(&bound, client)?, &context, &mut relay).await?;
+            let open = match find_open_questions(&ended) {
                 None => return render_end(ended, &listed, has_session),
                 Some(Ok(open)) => open,
-                Some(Err(text)) => return Ok(of_failure("input_invalid", &text).into()),
+                Some(Err(text)) => return Ok(render_failure("input_invalid", &text).into()),
             };
             if !has_session {
                 return Ok(self.dialogues.ask(interaction, open, &bound)?.into());
@@ -90,12 +90,12 @@ impl Calling {
             // In this order: an answer that arrives right after the cancellation begins no run.
             let answers = tokio::select! {
                 biased;
-                () = context.ct.cancelled() => return Ok(of_failure("cancelled", "the client cancelled the call").into()),
+                () = context.ct.cancelled() => return Ok(render_failure("cancelled", "the client cancelled the call").into()),
                 answers = session_questions::ask(&context.peer, open) => answers,
             };
             match answers {
                 Ok(answers) => interaction.answers.extend(answers),
-                Err(unanswered) => return Ok(of_failure("input_unanswered", &unanswered.to_string()).into()),
+                Err(unanswered) => return Ok(render_failure("input_unanswered", &unanswered.to_string()).into()),
             }
             check_bounds(&interaction.answers)?;
             interaction.round += 1;
@@ -108,7 +108,7 @@ impl Calling {
     pub async fn run(&self, call: Call, form: OutputForm, asked: Asked) -> Result<CallToolResult, ErrorData> {
         let Asked { context, level } = asked;
         match self.attempt(call, &context, &mut EventRelay::of(&context, level)?).await? {
-            Ok(result) => Ok(of_run(result, form)),
+            Ok(result) => Ok(render_run(result, form)),
             Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(refuse_unknown_tool(&tool)),
             Err(refusal) => render_refusal(refusal, form),
         }
@@ -158,7 +158,7 @@ fn note_results(context: &RequestContext<RoleServer>, results: &[RunResult]) {
 }
 
 /// The questions that ended an attempt: those of the tool, or that for a confirmation.
-fn open(ended: &Ended) -> Option<Result<Open, String>> {
+fn find_open_questions(ended: &Ended) -> Option<Result<Open, String>> {
     match ended {
         Ok(result) if result.asked.questions.is_empty() => None,
         Ok(result) => Some(Open::new(result.invocation_id.clone(), result.asked.questions.clone())),
@@ -177,7 +177,7 @@ fn render_end(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<Ca
             if !lacked.is_empty() && !has_session {
                 return Err(refuse_missing(lacked));
             }
-            Ok(of_run(result, choose_output_form(listed)).into())
+            Ok(render_run(result, choose_output_form(listed)).into())
         }
         Err(refusal) => Ok(render_refusal(refusal, choose_output_form(listed))?.into()),
     }
@@ -188,7 +188,7 @@ fn render_refusal(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, 
     if is_fault(refusal.error.kind()) && form != OutputForm::Envelope {
         return Err(log_fault(&refusal.error));
     }
-    Ok(of_refusal(refusal, form))
+    Ok(render_refused_call(refusal, form))
 }
 
 /// The client that calls a tool, for its user.
@@ -201,7 +201,7 @@ pub struct CallingClient<'a> {
 }
 
 /// Makes the call of a tool.
-pub fn call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, ErrorData> {
+pub fn build_call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, ErrorData> {
     let CallingClient { context, principal, cancelled, interaction } = client;
     let BoundCall { scope, listed, arguments } = *bound;
     let mut pinned: Vec<_> = find_pinned_component(&context.meta)?.into_iter().collect();

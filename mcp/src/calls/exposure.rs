@@ -36,7 +36,7 @@ impl Exposed<'_> {
                 let count = count_fitting(tools.iter().take(count).map(ListedTool::schema_bytes));
                 return Ok((tools.iter().take(count).map(render_tool).collect(), self.0.tools.len()));
             }
-            ToolExposure::Search => vec![run_tool(), render_native(SEARCH_TOOLS, &self.search()?)],
+            ToolExposure::Search => vec![describe_run_tool(), render_native(SEARCH_TOOLS, &self.search()?)],
         };
         Ok((tools.into_iter().skip(start).take(count).collect(), 2))
     }
@@ -48,7 +48,7 @@ impl Exposed<'_> {
                 let schema = read_object(self.0.find(name)?.input_schema().into_owned());
                 Some(Tool::new_with_raw(name.to_owned(), None, schema))
             }
-            (ToolExposure::Search, RUN_TOOL) => Some(run_tool()),
+            (ToolExposure::Search, RUN_TOOL) => Some(describe_run_tool()),
             (ToolExposure::Search, SEARCH_TOOLS) => self.search().ok().map(|tool| render_native(SEARCH_TOOLS, &tool)),
             (ToolExposure::Search, _) => None,
         }
@@ -121,7 +121,7 @@ fn refuse_call(text: &str) -> Called {
     Called::Failed(CallToolResult::error(vec![ContentBlock::text(text)]))
 }
 
-fn run_tool() -> Tool {
+fn describe_run_tool() -> Tool {
     let schema = json!({
         "type": "object",
         "properties": {

@@ -24,7 +24,7 @@ pub enum OutputForm {
 }
 
 /// Renders the result of a run: the output as text, and as structured content when it is a JSON object.
-pub fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
+pub fn render_run(result: RunResult, form: OutputForm) -> CallToolResult {
     let RunResult { invocation_id, outcome, trust, content, .. } = result;
     let mut fields = vec![(INVOCATION, json!(invocation_id)), (TRUSTED, json!(trust == Trust::Trusted))];
     let mut rendered = match outcome {
@@ -44,7 +44,7 @@ pub fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
 }
 
 /// Renders the result of a run from its record. `None` for a run that goes on.
-pub fn of_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
+pub fn render_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
     let Record { start, end } = record;
     let RunEnd { outcome, duration_ms, persisted, content, refused_at, .. } = end?;
     let result = RunResult {
@@ -58,7 +58,7 @@ pub fn of_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
         total: TreeUse::default(),
         asked: Asked::default(),
     };
-    let mut rendered = of_run(result, form);
+    let mut rendered = render_run(result, form);
     let error = rendered.meta.as_mut().and_then(|meta| meta.get_mut(ERROR));
     if let (Some(step), Some(error)) = (refused_at, error) {
         error["refused_at"] = json!(step);
@@ -98,7 +98,7 @@ fn write_link(link: &Resource) -> String {
 }
 
 /// Renders a failure that the gateway itself found.
-pub fn of_failure(code: &str, message: &str) -> CallToolResult {
+pub fn render_failure(code: &str, message: &str) -> CallToolResult {
     let mut rendered = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
     rendered.meta = Some(build_meta(&[(ERROR, json!({"type": code, "message": message}))]));
     rendered
@@ -111,7 +111,7 @@ fn render_envelope(failure: Value) -> CallToolResult {
 }
 
 /// Renders a refused call as a failure of the tool, which models can read and mend.
-pub fn of_refusal(refusal: Refusal, form: OutputForm) -> CallToolResult {
+pub fn render_refused_call(refusal: Refusal, form: OutputForm) -> CallToolResult {
     let Refusal { step, error, records } = refusal;
     let (mut rendered, code, message) = match form {
         OutputForm::Envelope => {

@@ -21,7 +21,7 @@ use super::abilities::{find_kinds, refuse_missing};
 use super::calling::{Calling, choose_output_form, find_client, find_pinned_component, is_fault, log_fault};
 use super::dialogue::{self, Returned};
 use super::request_state::BoundCall;
-use super::result::{OutputForm, of_failure, of_record};
+use super::result::{OutputForm, render_failure, render_record};
 use super::scope::Scope;
 use super::tool_call_request::ToolCallRequest;
 
@@ -83,7 +83,7 @@ impl Tasks<'_> {
                 Ok(Some(CallToolResponse::Task(CreateTaskResult::new(task))))
             }
             Err(error) if is_fault(error.kind()) => Err(log_fault(&error)),
-            Err(error) => Ok(Some(of_failure(error.code(), &error.to_string()).into())),
+            Err(error) => Ok(Some(render_failure(error.code(), &error.to_string()).into())),
         }
     }
 
@@ -145,13 +145,13 @@ impl Tasks<'_> {
                 let found = self.calling.agents.runs.record(&run.organization, invocation).await;
                 let record = found.map_err(|error| log_fault(&error))?;
                 let form = self.find_form(tool);
-                match record.and_then(|record| of_record(record, form)) {
+                match record.and_then(|record| render_record(record, form)) {
                     Some(rendered) => rendered,
-                    None => of_failure("record_gone", "the record of the call was deleted"),
+                    None => render_failure("record_gone", "the record of the call was deleted"),
                 }
             }
-            (_, _, Some(answer)) => of_answer(answer),
-            (_, _, None) => of_failure("result_missing", "the run ended without an answer"),
+            (_, _, Some(answer)) => render_answer(answer),
+            (_, _, None) => render_failure("result_missing", "the run ended without an answer"),
         };
         let rendered = serde_json::to_value(rendered).ok().and_then(|value| value.as_object().cloned());
         rendered.ok_or_else(|| ErrorData::internal_error("The server failed.", None))
@@ -279,7 +279,7 @@ fn parse_response(result: &Value) -> Result<HumanResponse, ErrorData> {
     Ok(HumanResponse { human_input, approved, forms: None })
 }
 
-fn of_answer(answer: &FinalAnswer) -> CallToolResult {
+fn render_answer(answer: &FinalAnswer) -> CallToolResult {
     let mut rendered = CallToolResult::success(vec![rmcp::model::ContentBlock::text(answer.answer.clone())]);
     rendered.structured_content = Some(json!(answer));
     rendered

@@ -126,11 +126,11 @@ impl Gateway {
         match &request.r#ref {
             Reference::Prompt(prompt) => {
                 let list = self.find_prompt_list::<CompleteRequestMethod>(scope)?;
-                completion::of_prompt(&list, &prompt.name, &request.argument).await
+                completion::complete_prompt(&list, &prompt.name, &request.argument).await
             }
             Reference::Resource(template) => {
                 let list = self.find_resource_list::<CompleteRequestMethod>(scope)?;
-                completion::of_resource(&list, &template.uri, &request.argument).await
+                completion::complete_resource(&list, &template.uri, &request.argument).await
             }
             _ => Err(ErrorData::invalid_params("The reference is neither a prompt nor a resource template.", None)),
         }

@@ -10,7 +10,11 @@ use super::tool_forms::find_resource;
 use super::tool_prompts::find_values;
 
 /// Proposes the default of an argument of a prompt, or the values that the schema of a tool lists.
-pub async fn of_prompt(list: &MixedList<'_>, name: &str, argument: &ArgumentInfo) -> Result<CompleteResult, ErrorData> {
+pub async fn complete_prompt(
+    list: &MixedList<'_>,
+    name: &str,
+    argument: &ArgumentInfo,
+) -> Result<CompleteResult, ErrorData> {
     let missing = || ErrorData::invalid_params(format!("The prompt {name} has no argument {}.", argument.name), None);
     let Some(own) = list.find_item(name).await? else {
         let tool = list.tools.iter().find(|tool| tool.name == name).ok_or_else(|| refuse_prompt(name))?;
@@ -23,7 +27,7 @@ pub async fn of_prompt(list: &MixedList<'_>, name: &str, argument: &ArgumentInfo
 }
 
 /// Proposes ids of artifacts, newest first, or the values that the schema of a tool lists.
-pub async fn of_resource(
+pub async fn complete_resource(
     list: &MixedList<'_>,
     template: &str,
     argument: &ArgumentInfo,

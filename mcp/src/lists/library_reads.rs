@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::{
-    BoundCall, Calling, CallingClient, EventRelay, INVOCATION, Scope, TRUSTED, build_meta, call, is_fault, log_fault,
+    BoundCall, Calling, CallingClient, EventRelay, INVOCATION, Scope, TRUSTED, build_call, build_meta, is_fault,
+    log_fault,
 };
 
 /// Reads items for a request.
@@ -43,7 +44,7 @@ impl ItemReader<'_> {
         let (principal, cancelled) = (scope.principal.clone(), CancellationToken::new());
         let client = CallingClient { context, principal, cancelled, interaction: Interaction::default() };
         let mut relay = EventRelay::of(context, None)?;
-        match calling.attempt(call(&bound, client)?, context, &mut relay).await? {
+        match calling.attempt(build_call(&bound, client)?, context, &mut relay).await? {
             Ok(result) => parse_item(result),
             Err(refusal) if is_fault(refusal.error.kind()) => Err(log_fault(&refusal.error)),
             Err(refusal) => Err(explain_failure(refusal.error.code(), &refusal_message(&refusal.error))),

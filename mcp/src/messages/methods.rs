@@ -40,34 +40,34 @@ pub struct McpMethod {
 
 /// All methods, in alphabetical order.
 pub const METHODS: [McpMethod; 20] = [
-    method("completion/complete", OBJECT, Work::Lists),
-    method("initialize", OBJECT, Work::Memory),
-    method("logging/setLevel", EMPTY, Work::Memory),
-    method("ping", EMPTY, Work::Memory),
-    method("prompts/get", PAGE, Work::Runs),
-    method("prompts/list", PROMPTS, Work::Lists),
-    method("resources/list", PAGE, Work::Lists),
-    method("resources/read", PAGE, Work::Runs),
-    method("resources/subscribe", EMPTY, Work::Reads),
-    method("resources/templates/list", PAGE, Work::Memory),
-    method("resources/unsubscribe", EMPTY, Work::Memory),
-    method("server/discover", OBJECT, Work::Memory),
-    method("skills/get", OBJECT, Work::Reads),
-    method("skills/list", PAGE, Work::Lists),
+    build_method("completion/complete", OBJECT, Work::Lists),
+    build_method("initialize", OBJECT, Work::Memory),
+    build_method("logging/setLevel", EMPTY, Work::Memory),
+    build_method("ping", EMPTY, Work::Memory),
+    build_method("prompts/get", PAGE, Work::Runs),
+    build_method("prompts/list", PROMPTS, Work::Lists),
+    build_method("resources/list", PAGE, Work::Lists),
+    build_method("resources/read", PAGE, Work::Runs),
+    build_method("resources/subscribe", EMPTY, Work::Reads),
+    build_method("resources/templates/list", PAGE, Work::Memory),
+    build_method("resources/unsubscribe", EMPTY, Work::Memory),
+    build_method("server/discover", OBJECT, Work::Memory),
+    build_method("skills/get", OBJECT, Work::Reads),
+    build_method("skills/list", PAGE, Work::Lists),
     McpMethod {
         name: "subscriptions/listen",
         request_bytes_max: PARAMETERS_BYTES_MAX,
         result_bytes_max: None,
         work: Work::Stream,
     },
-    method("tasks/cancel", EMPTY, Work::Writes),
-    method("tasks/get", RESULT, Work::Reads),
-    method("tasks/update", EMPTY, Work::AgentRuns),
-    method("tools/call", RESULT, Work::Runs),
-    method("tools/list", PAGE, Work::Memory),
+    build_method("tasks/cancel", EMPTY, Work::Writes),
+    build_method("tasks/get", RESULT, Work::Reads),
+    build_method("tasks/update", EMPTY, Work::AgentRuns),
+    build_method("tools/call", RESULT, Work::Runs),
+    build_method("tools/list", PAGE, Work::Memory),
 ];
 
-const fn method(name: &'static str, bytes: usize, work: Work) -> McpMethod {
+const fn build_method(name: &'static str, bytes: usize, work: Work) -> McpMethod {
     McpMethod { name, request_bytes_max: find_parameters_bytes(name), result_bytes_max: Some(bytes), work }
 }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use api_kit::error::Error;
-use api_kit::server::client_of;
+use api_kit::server::find_client;
 use registry::is_registered_client_id;
 use runner::DocumentRefused;
 use url::Url;
@@ -73,7 +73,7 @@ impl Client {
     /// Reads the document of a client, for the user agent with this address. All failures look the same: they would tell which
     /// ports of other hosts are open, and what answers there.
     async fn of_document(asked: Asked<'_>, id: &str, url: &Url) -> Result<Self, AuthorizationRefused> {
-        let bytes = asked.server.documents.read(id, asked.address.map(client_of)).await.map_err(refuse_document)?;
+        let bytes = asked.server.documents.read(id, asked.address.map(find_client)).await.map_err(refuse_document)?;
         let metadata = ClientMetadata::of_document(&bytes, id).map_err(|reason| {
             tracing::info!(client = id, reason, "the document of a client is refused");
             refuse_document(DocumentRefused::Unavailable)

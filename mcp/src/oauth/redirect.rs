@@ -116,16 +116,16 @@ fn is_loopback(url: &Url) -> bool {
 impl Redirect {
     /// Sends a code to the client.
     pub fn with_code(&self, code: &str) -> Result<Response, Error> {
-        self.with(&[("code", code)])
+        self.respond_with(&[("code", code)])
     }
 
     /// Sends an error to the client.
     pub fn with_error(&self, error: &OauthError) -> Result<Response, Error> {
-        self.with(&[("error", error.error), ("error_description", &error.error_description)])
+        self.respond_with(&[("error", error.error), ("error_description", &error.error_description)])
     }
 
     /// The response with the client's state and the name of this server (RFC 9207).
-    fn with(&self, pairs: &[(&str, &str)]) -> Result<Response, Error> {
+    fn respond_with(&self, pairs: &[(&str, &str)]) -> Result<Response, Error> {
         let mut url = self.uri.url.clone();
         url.query_pairs_mut().extend_pairs(pairs);
         if let Some(state) = &self.state {

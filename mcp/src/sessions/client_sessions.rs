@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use api_kit::body_end::{OnBodyEnd, with_end};
+use api_kit::body_end::{OnBodyEnd, attach_end};
 use api_kit::error::Error;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -159,7 +159,7 @@ impl SessionUse {
 
     /// Keeps the session in use until the response has ended.
     pub fn keep_until_end_of(self, response: Response) -> Response {
-        with_end(response, self)
+        attach_end(response, self)
     }
 }
 

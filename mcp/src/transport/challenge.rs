@@ -17,7 +17,7 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Names the description of the resource in a response with the status 401, and in one with 403 for a missing permission. Gives one with
 /// 404 the form of the protocol.
-pub async fn with_challenge(State(public): State<PublicBase>, request: Request, next: Next) -> Response {
+pub async fn add_challenge(State(public): State<PublicBase>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let base = public.as_written(request.headers());
     let has_credentials = request.headers().contains_key(AUTHORIZATION);
@@ -57,7 +57,7 @@ mod tests {
 
     async fn find_challenge(error: fn() -> Error, authorization: Option<&str>) -> Option<String> {
         let router = Router::new().route("/v1/acme/mcp/x", get(move || async move { error() }));
-        let router = router.layer(from_fn_with_state(PublicBase::default(), with_challenge));
+        let router = router.layer(from_fn_with_state(PublicBase::default(), add_challenge));
         let mut request = Request::get("/v1/acme/mcp/x").header("host", "lathe.test");
         if let Some(authorization) = authorization {
             request = request.header(AUTHORIZATION, authorization);

@@ -126,7 +126,7 @@ impl FromBody for Request {
         let tokens = fields.read_optional("max_tokens", tokens.with_default(AgentRunOptions::TOKENS));
         let key = NAME.described("The key of the answer in the context.").with_default(AgentRunOptions::RESULT_KEY);
         let result_key = fields.read_optional("result_key", key);
-        let on_stuck = fields.read_optional("on_stuck", Object(on_stuck).described(ON_STUCK));
+        let on_stuck = fields.read_optional("on_stuck", Object(read_on_stuck).described(ON_STUCK));
         let autonomous = fields.read_optional("autonomous", Boolean.with_default(false).described(AUTONOMOUS));
         let timeout = WholeNumber(1..=HUMAN_TIMEOUT_SECONDS_MAX).described("Seconds in which a person answers.");
         let default = AgentRunOptions::HUMAN_TIMEOUT_SECONDS;
@@ -156,7 +156,7 @@ impl FromBody for Request {
     }
 }
 
-fn on_stuck(fields: &mut Fields) -> Option<OnStuck> {
+fn read_on_stuck(fields: &mut Fields) -> Option<OnStuck> {
     let default = OnStuck::default();
     let times = WholeNumber(2..=ITERATIONS_MAX).described("Equal calls with equal results, one after the other.");
     let iterations = fields.read_optional("iterations", times.with_default(default.iterations));

@@ -20,7 +20,7 @@ enum Client {
 }
 
 /// Rewrites the refusal of a request of git or of Git LFS. Other clients get the JSON of all operations.
-pub(crate) async fn with_words(request: Request, next: Next) -> Response {
+pub(crate) async fn rewrite_refusal(request: Request, next: Next) -> Response {
     let client = find_client(request.headers());
     let mut response = next.run(request).await;
     let (Some(client), Some(refusal)) = (client, response.extensions().get::<Refusal>()) else { return response };
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     async fn answer_error(agent: &str, error: fn() -> Error) -> (String, String) {
-        let router = Router::new().route("/", get(move || async move { error() })).layer(from_fn(with_words));
+        let router = Router::new().route("/", get(move || async move { error() })).layer(from_fn(rewrite_refusal));
         let request = Request::get("/").header(USER_AGENT, agent).body(Body::empty()).unwrap();
         let response = router.oneshot(request).await.unwrap();
         let form = response.headers()[CONTENT_TYPE].to_str().unwrap().to_owned();

@@ -45,15 +45,15 @@ pub(super) fn read(query: &mut QueryParameters) -> Vec<Effect> {
         query.read_distinct("native_tool", "Only calls of these tools, which the server provides.", &NATIVE_TOOL);
     let steps: Vec<_> = steps.into_iter().map(InvokeStep::as_str).collect();
     [
-        of_kind(EffectKind::Agent, &agents),
-        of_kind(EffectKind::Client, &clients),
-        of_kind(EffectKind::Turn, &turns),
-        of_kind(EffectKind::RefusedAt, &steps),
-        of_kind(EffectKind::NativeTool, &tools),
+        build_effects(EffectKind::Agent, &agents),
+        build_effects(EffectKind::Client, &clients),
+        build_effects(EffectKind::Turn, &turns),
+        build_effects(EffectKind::RefusedAt, &steps),
+        build_effects(EffectKind::NativeTool, &tools),
     ]
     .concat()
 }
 
-fn of_kind(kind: EffectKind, names: &[impl Display]) -> Vec<Effect> {
+fn build_effects(kind: EffectKind, names: &[impl Display]) -> Vec<Effect> {
     names.iter().map(|name| Effect { kind, name: name.to_string() }).collect()
 }

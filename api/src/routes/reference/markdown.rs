@@ -10,7 +10,7 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 pub(super) fn render_markdown(text: &str) -> String {
     let mut page = String::with_capacity(2 * text.len());
     let events = strip_file_links(Parser::new_ext(text, Options::ENABLE_TABLES));
-    html::push_html(&mut page, with_anchors(events).into_iter());
+    html::push_html(&mut page, add_anchors(events).into_iter());
     page
 }
 
@@ -29,7 +29,7 @@ fn strip_file_links<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a
 }
 
 /// Adds an id to every heading. A heading with several codes gets an anchor for each code.
-fn with_anchors(events: Vec<Event>) -> Vec<Event> {
+fn add_anchors(events: Vec<Event>) -> Vec<Event> {
     let mut anchored = Vec::with_capacity(events.len());
     let mut taken = HashMap::new();
     let mut rest = events.into_iter();
@@ -62,7 +62,7 @@ fn render_heading<'a>(start: Event<'a>, inner: Vec<Event<'a>>, taken: &mut HashM
     let first = ids.next().unwrap_or_default();
     let others = ids.map(|id| Event::InlineHtml(format!("<a id=\"{id}\"></a>").into()));
     let link = Event::InlineHtml(format!("<a href=\"#{first}\">").into());
-    let mut heading = vec![with_id(start, first.into())];
+    let mut heading = vec![add_id(start, first.into())];
     heading.extend(others);
     heading.push(link);
     heading.extend(inner);
@@ -70,7 +70,7 @@ fn render_heading<'a>(start: Event<'a>, inner: Vec<Event<'a>>, taken: &mut HashM
     heading
 }
 
-fn with_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
+fn add_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
     match start {
         Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
             Event::Start(Tag::Heading { level, id: Some(id), classes, attrs })

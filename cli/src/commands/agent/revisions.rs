@@ -8,7 +8,7 @@ use super::content;
 use crate::client::{Client, read_all};
 use crate::commands::not_found;
 use crate::failure::Outcome;
-use crate::output::{Screen, escape_hidden, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden, render_table};
 
 #[derive(Debug, Args)]
 pub struct RevisionsArguments {
@@ -39,7 +39,7 @@ async fn list(client: &Client, agent: &Agent, screen: Screen) -> anyhow::Result<
     let state = |number| if agent.running_revision == Some(number) { "runs" } else { "" };
     let row = |deployment: Deployment| {
         let Deployment { number, deployed_by, deployed_at } = deployment;
-        [number.to_string(), to_the_second(&deployed_at), deployed_by, state(number).to_owned()]
+        [number.to_string(), cut_to_second(&deployed_at), deployed_by, state(number).to_owned()]
     };
     screen.print_line(render_table(
         ["revision", "deployed", "by", "state"],
@@ -58,7 +58,7 @@ async fn show(client: &Client, agent: &Agent, number: u32, screen: Screen) -> an
     let body = &revision.body;
     let content = content::render_text(client, &body.content).await?;
     let Deployment { deployed_by, deployed_at, .. } = &body.deployment;
-    let head = format!("revision {number}, deployed {} by {deployed_by}", to_the_second(deployed_at));
+    let head = format!("revision {number}, deployed {} by {deployed_by}", cut_to_second(deployed_at));
     screen.print_line(escape_hidden(&format!("{head}\n\n{content}")))?;
     Ok(Outcome::Done)
 }

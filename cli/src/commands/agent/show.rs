@@ -5,7 +5,7 @@ use api::wire::AgentDetail;
 use super::content;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{Screen, escape_hidden, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden};
 
 pub async fn run(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
@@ -29,8 +29,8 @@ fn render_facts(AgentDetail { agent, .. }: &AgentDetail) -> String {
         format!("scope        {}", agent.scope),
         format!("description  {}", agent.description),
         format!("runs         {running}"),
-        format!("created      {} by {}", to_the_second(&agent.created_at), agent.author),
-        format!("changed      {} by {}", to_the_second(&agent.updated_at), agent.updated_by),
+        format!("created      {} by {}", cut_to_second(&agent.created_at), agent.author),
+        format!("changed      {} by {}", cut_to_second(&agent.updated_at), agent.updated_by),
     ];
     lines.join("\n")
 }

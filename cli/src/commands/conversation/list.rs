@@ -8,7 +8,7 @@ use super::turn;
 use crate::client::{Client, read_all};
 use crate::commands::not_found;
 use crate::failure::Outcome;
-use crate::output::{Screen, escape_hidden, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden, render_table};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -50,8 +50,8 @@ pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> 
 }
 
 fn build_row(Conversation { id, started_at, ended_at, mode, .. }: Conversation) -> [String; 4] {
-    let ended = ended_at.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
-    [id.into(), to_the_second(&started_at), ended, mode]
+    let ended = ended_at.map_or_else(|| EMPTY.to_owned(), |time| cut_to_second(&time));
+    [id.into(), cut_to_second(&started_at), ended, mode]
 }
 
 pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -69,10 +69,10 @@ pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) ->
 
 fn render_conversation(conversation: &Conversation) -> String {
     let Conversation { id, agent_id, user_id, mode, started_at, ended_at, .. } = conversation;
-    let ended = ended_at.as_deref().map_or_else(|| EMPTY.to_owned(), to_the_second);
+    let ended = ended_at.as_deref().map_or_else(|| EMPTY.to_owned(), cut_to_second);
     escape_hidden(&format!(
         "conversation  {id}\nagent         {agent_id}\nuser          {user_id}\nmode          {mode}\n\
          started       {}\nended         {ended}",
-        to_the_second(started_at)
+        cut_to_second(started_at)
     ))
 }

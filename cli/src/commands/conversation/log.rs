@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::client::{Client, read_all};
 use crate::commands::not_found;
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 #[derive(Debug, Args)]
 pub struct LogArguments {
@@ -37,7 +37,7 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
     }
     let row = |run: ToolInvocation| {
         let tool = run.native_tool.clone().unwrap_or_else(|| run.tool_id.clone());
-        [to_the_second(&run.created_at), run.id, tool]
+        [cut_to_second(&run.created_at), run.id, tool]
     };
     screen.print_line(render_table(["time", "call", "tool"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)

@@ -9,7 +9,7 @@ use crate::client::{Client, read_all};
 use crate::commands::times::parse_past;
 use crate::commands::{completion, not_found};
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -81,11 +81,11 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 }
 
 fn build_row(hold: Hold) -> [String; 8] {
-    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
-    let release = hold.released_at.map(|at| to_the_second(&at)).zip(hold.released_by);
+    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| cut_to_second(&time));
+    let release = hold.released_at.map(|at| cut_to_second(&at)).zip(hold.released_by);
     [
         hold.hold_id.into(),
-        to_the_second(&hold.placed_at),
+        cut_to_second(&hold.placed_at),
         hold.placed_by,
         hold.tool_id.unwrap_or_else(|| EMPTY.to_owned()),
         time(hold.started_from),

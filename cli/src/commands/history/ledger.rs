@@ -9,7 +9,7 @@ pub fn render_lines(ledger: &Ledger) -> Vec<String> {
     let Ledger { granted, used, refused, cost } = ledger;
     let mut lines = vec![render_granted(granted), render_used(used)];
     lines.extend(used.http.iter().map(render_http_line));
-    lines.extend(used.calls.iter().map(call_line));
+    lines.extend(used.calls.iter().map(render_call_line));
     lines.extend(render_refused(refused));
     lines.push(render_cost_line(cost));
     lines.extend(render_time_line(cost));
@@ -71,7 +71,7 @@ fn render_http_line(one: &HttpUse) -> String {
 }
 
 /// `call      weather 1.2.0 as 6ab1…, 31 ms; 2 runs, 9 ms computing, 1 HTTP requests in all`
-fn call_line(one: &CallUse) -> String {
+fn render_call_line(one: &CallUse) -> String {
     let CallUse { tool, version, invocation_id, error, is_refused: _, duration_ms, total } = one;
     let version = version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
     let run = invocation_id.as_ref().map(|run| format!(" as {run}")).unwrap_or_default();
@@ -143,11 +143,11 @@ mod tests {
     fn a_call_shows_its_run_or_the_reason_for_none() {
         let total = TreeUse { runs: 2, cpu_ms: 9, http_requests: 1, http_bytes: 7 };
         let refused = CallUse { tool: "weather".into(), error: Some("undeclared".into()), ..CallUse::default() };
-        assert_eq!(call_line(&refused), "call      weather undeclared, 0 ms");
+        assert_eq!(render_call_line(&refused), "call      weather undeclared, 0 ms");
         let version = Some("1.2.0".to_owned());
         let ended = CallUse { error: None, version, duration_ms: 31, total, ..refused };
         let expected = "call      weather 1.2.0, 31 ms; 2 runs, 9 ms computing, 1 HTTP requests in all";
-        assert_eq!(call_line(&ended), expected);
+        assert_eq!(render_call_line(&ended), expected);
     }
 
     #[test]

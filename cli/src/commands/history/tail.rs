@@ -13,7 +13,7 @@ use super::cells::{EMPTY, find_tool_name, summarize};
 use super::filter::FilterArguments;
 use crate::client::{Client, HistoryFilter, read};
 use crate::failure::Outcome;
-use crate::output::{Screen, clip, escape_hidden, print_verbatim, to_the_second};
+use crate::output::{Screen, clip, cut_to_second, escape_hidden, print_verbatim};
 
 /// Time between two requests for records. People read slower than that.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -126,7 +126,7 @@ impl Tail<'_> {
         }
         let tool = find_tool_name(&invocation, &self.names).unwrap_or_else(|| EMPTY.to_owned());
         let result = clip(&summarize(invocation.invocation_status.as_ref()), RESULT_CHARACTERS_MAX).replace('\n', " ");
-        let (id, when, took) = (&invocation.id, to_the_second(&invocation.created_at), invocation.duration_ms);
+        let (id, when, took) = (&invocation.id, cut_to_second(&invocation.created_at), invocation.duration_ms);
         self.screen.print_line(escape_hidden(&format!("{when}  {id}  {tool}  {took} ms  {result}")))
     }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::client::{Client, HumanRequestFilter};
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// Maximum requests of a list, from the API contract.
 const LIMIT_MAX: i64 = 200;
@@ -62,5 +62,5 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
 
 fn build_row(request: HumanRequest) -> [String; 7] {
     let HumanRequest { human_request_id, urgency, kind, status, created_at, agent_run_id, question, .. } = request;
-    [human_request_id.into(), urgency, kind, status, to_the_second(&created_at), agent_run_id.into(), question]
+    [human_request_id.into(), urgency, kind, status, cut_to_second(&created_at), agent_run_id.into(), question]
 }

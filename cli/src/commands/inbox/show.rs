@@ -8,7 +8,7 @@ use super::field::list_fields;
 use super::request;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{Screen, escape_hidden, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden};
 
 const OPEN: &str = "open";
 
@@ -57,10 +57,10 @@ fn render_facts(asked: &HumanRequest) -> String {
         lines.extend(call.component_digest.as_ref().map(|digest| format!("code     {digest}")));
         lines.extend(call.agent_revision.map(|revision| format!("revision {revision} of the agent")));
     }
-    lines.push(format!("asked    {}", to_the_second(&asked.created_at)));
-    lines.push(format!("expires  {}", to_the_second(&asked.expires_at)));
+    lines.push(format!("asked    {}", cut_to_second(&asked.created_at)));
+    lines.push(format!("expires  {}", cut_to_second(&asked.expires_at)));
     let by = asked.answered_by.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
-    lines.extend(asked.closed_at.as_ref().map(|at| format!("closed   {}{by}", to_the_second(at))));
+    lines.extend(asked.closed_at.as_ref().map(|at| format!("closed   {}{by}", cut_to_second(at))));
     lines.join("\n")
 }
 

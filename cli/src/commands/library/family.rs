@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::content::decode;
 use crate::client::{Client, Items};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, escape_hidden, print_bytes, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden, print_bytes, render_table};
 
 /// Fields that the text of an item leaves out. `--json` prints them.
 const HIDDEN: [&str; 4] = ["provenance", "owner", "app_id", "starts_at"];
@@ -143,7 +143,7 @@ impl Family {
         let [first, second, text] = self.columns;
         let row = |item: &Value| {
             let cell = |field: &str| render_value(&item[field]);
-            [cell(self.id), cell(first), cell(second), to_the_second(&cell("updated_at")), cell(text)]
+            [cell(self.id), cell(first), cell(second), cut_to_second(&cell("updated_at")), cell(text)]
         };
         screen.print_line(render_table(["id", first, second, "changed", text], items.iter().map(row)))
     }

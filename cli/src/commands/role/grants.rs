@@ -14,7 +14,7 @@ const HINT: &str = "give 'Tool:InvokeTool', or 'Tool:InvokeTool if tool_name sta
 /// Reads grants into the JSON that the server expects.
 pub fn read(texts: &[String], file: Option<&str>) -> anyhow::Result<Value> {
     match file {
-        Some(file) => from_file(file),
+        Some(file) => read_grants(file),
         None if texts.is_empty() => Err(Failure::usage("the role has no grants", HINT)),
         None => Ok(json!(texts.iter().map(|text| grant(text)).collect::<anyhow::Result<Vec<Grant>>>()?)),
     }
@@ -30,7 +30,7 @@ pub fn grant_text(grant: &Grant) -> String {
     format!("{} if {}", grant.permission, conditions.join(" and "))
 }
 
-fn from_file(file: &str) -> anyhow::Result<Value> {
+fn read_grants(file: &str) -> anyhow::Result<Value> {
     let text = match file {
         "-" => text_input::read_stdin()?,
         file => text_input::read_file(file.as_ref())?,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::client::{AgentRunFilter, Client, read_all};
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
@@ -55,5 +55,5 @@ fn build_row(run: ListedAgentRun, slugs: &BTreeMap<String, String>) -> [String; 
     let ListedAgentRun { agent_run_id, agent_id, user_id, status, objective, created_at, .. } = run;
     // A deleted agent has no slug.
     let agent = slugs.get(agent_id.as_str()).cloned().unwrap_or_else(|| agent_id.into());
-    [agent_run_id.into(), to_the_second(&created_at), status, agent, user_id, objective]
+    [agent_run_id.into(), cut_to_second(&created_at), status, agent, user_id, objective]
 }

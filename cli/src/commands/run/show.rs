@@ -6,7 +6,7 @@ use super::missing::name_missing;
 use super::result::list_result_parts;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{Screen, escape_hidden, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden};
 
 pub async fn run(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let run = name_missing(client.get_agent_run(id).await, id)?;
@@ -15,12 +15,12 @@ pub async fn run(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Ou
 
 fn render_text(run: &AgentRun) -> String {
     let AgentRun { agent_run_id, agent_id, status, objective, iterations, tokens, created_at, completed_at, .. } = run;
-    let ended = completed_at.as_deref().map_or_else(|| "-".to_owned(), to_the_second);
+    let ended = completed_at.as_deref().map_or_else(|| "-".to_owned(), cut_to_second);
     let facts = [
         format!("run        {agent_run_id}"),
         format!("agent      {agent_id}"),
         format!("status     {status}"),
-        format!("started    {}", to_the_second(created_at)),
+        format!("started    {}", cut_to_second(created_at)),
         format!("ended      {ended}"),
         format!("model      {iterations} answers, {tokens} tokens"),
         format!("objective  {objective}"),

@@ -31,7 +31,7 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
     let what = format!("live version of {} that matches {constraint}", tool.name);
     let hint = format!("`lathe tool versions {}` lists its versions", tool.name);
     drop(display);
-    let answer = not_found::name_missing(with_newest(client, &tool, answer).await, &what, &hint)?;
+    let answer = not_found::name_missing(add_newest(client, &tool, answer).await, &what, &hint)?;
     if screen.is_json() {
         screen.print_document(&answer.document)?;
     } else {
@@ -41,7 +41,7 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
 }
 
 /// Adds the newest live version to the refusal of a deprecated one, or the command that lists all versions if none is live.
-async fn with_newest<T>(client: &Client, tool: &Tool, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+async fn add_newest<T>(client: &Client, tool: &Tool, answer: anyhow::Result<T>) -> anyhow::Result<T> {
     let Err(error) = answer else { return answer };
     let is_deprecated =
         matches!(error.downcast_ref::<Failure>(), Some(failure) if failure.code() == "version_deprecated");

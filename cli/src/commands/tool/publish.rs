@@ -34,7 +34,7 @@ pub struct PublishArguments {
     #[arg(long, value_name = "PERCENT", requires = "gate")]
     gate_slower: Option<u32>,
     /// Pushed branch to build, whatever is checked out [default: the checked-out releases/… branch, else releases/ORG]
-    #[arg(long, value_parser = release_branch)]
+    #[arg(long, value_parser = parse_release_branch)]
     branch: Option<BranchName>,
     /// Do not ask if the checkout differs from the pushed branch
     #[arg(long, short = 'y')]
@@ -63,7 +63,7 @@ fn parse_gate_runs(text: &str) -> Result<u32, String> {
 }
 
 /// A branch from which versions are published.
-fn release_branch(text: &str) -> Result<BranchName, String> {
+fn parse_release_branch(text: &str) -> Result<BranchName, String> {
     let branch = BranchName::parse(text).map_err(|error| error.to_string())?;
     if branch.as_str().starts_with(RELEASES) {
         return Ok(branch);

@@ -11,7 +11,7 @@ use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
 use crate::failure::Outcome;
-use crate::output::{Screen, escape_hidden, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden};
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
@@ -50,8 +50,8 @@ fn render_text(tool: &Tool, live: &[String]) -> String {
         format!("variables    {}", or_none(join_variables(tool))),
         format!("state        {}", if tool.deprecated { "deprecated" } else { "live" }),
         format!("versions     {}", or_none(live.join(", "))),
-        format!("created      {} by {}", to_the_second(&tool.created_at), tool.creator.user_id),
-        format!("changed      {} by {}", to_the_second(&tool.updated_at), tool.updated_by.user_id),
+        format!("created      {} by {}", cut_to_second(&tool.created_at), tool.creator.user_id),
+        format!("changed      {} by {}", cut_to_second(&tool.updated_at), tool.updated_by.user_id),
     ];
     escape_hidden(&lines.join("\n"))
 }

@@ -9,7 +9,7 @@ use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// Length of an abbreviated commit hash.
 const COMMIT_CHARACTERS: usize = 12;
@@ -57,6 +57,6 @@ fn build_row(version: &ToolVersion) -> [String; 6] {
         version.tool_commit_hash.chars().take(COMMIT_CHARACTERS).collect(),
         version.project_directory.clone(),
         version.creator.user_id.clone(),
-        to_the_second(&version.created_at),
+        cut_to_second(&version.created_at),
     ]
 }

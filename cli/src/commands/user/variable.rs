@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::commands::input;
 use crate::commands::not_found::{self, Wanted};
 use crate::failure::Outcome;
-use crate::output::{Screen, render_table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 const USERS_HINT: &str = "`lathe user list` lists the users";
 
@@ -89,7 +89,7 @@ async fn list(client: &Client, owner: &Owner, screen: Screen) -> anyhow::Result<
 fn build_row(variable: &UserVariable) -> [String; 4] {
     let UserVariable { name, value, updated_by, updated_at, .. } = variable;
     let value = value.clone().unwrap_or_else(|| "(sensitive)".to_owned());
-    [name.clone(), value, updated_by.clone(), to_the_second(updated_at)]
+    [name.clone(), value, updated_by.clone(), cut_to_second(updated_at)]
 }
 
 async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {

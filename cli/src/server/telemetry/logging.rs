@@ -69,7 +69,7 @@ impl Telemetry {
         let traces = otlp_endpoint.map(otlp::build_provider).transpose()?;
         let filter = parse_filter(settings.log.as_deref().unwrap_or(LOG_DEFAULT))?;
         let (writer, _log) = log_writer::start();
-        let log = log(settings.log_format.unwrap_or_default(), writer);
+        let log = build_log_layer(settings.log_format.unwrap_or_default(), writer);
         let started = match &traces {
             // One filter for all layers: a filter of a single layer is asked about each span again.
             None => tracing_subscriber::registry().with(log).with(filter).try_init(),
@@ -127,7 +127,7 @@ fn parse_filter(directives: &str) -> anyhow::Result<Targets> {
     Ok(if names_sdk { targets } else { targets.with_target(MCP_SDK, LevelFilter::ERROR) })
 }
 
-fn log(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {
+fn build_log_layer(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {
     match format {
         LogFormat::Human => human::build_layer(writer, is_colour_wanted()).boxed(),
         LogFormat::Json => json::build_layer(writer).boxed(),
